@@ -1,0 +1,123 @@
+"""Constraints as marks on fields, and the one place where they are applied.
+
+Modules hold the values that formulas speak of: a lengthscale is positive, a Cholesky factor is lower triangular.
+Optimisers want unbounded numbers. A field says which it is,
+
+    lengthscale: Array = positive()
+
+and `free` / `bound` map a whole tree of modules to unbounded numbers and back. A leaf without a mark is data: it
+is never trained. `fixed()` says so aloud, and on a field that holds a module it freezes everything inside.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, fields
+from typing import Any, TypeVar
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.tree_util import DictKey, GetAttrKey, SequenceKey
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True)
+class Constraint:
+    """A bijection between the values a field may take and all real numbers; `trained` is False for constants."""
+
+    name: str
+    bound: Callable[[Array], Array]
+    free: Callable[[Array], Array]
+    trained: bool = True
+
+
+def _exp_diagonal(A: Array) -> Array:
+    diagonal = jnp.diagonal(A, axis1=-2, axis2=-1)
+    return jnp.tril(A, -1) + jnp.exp(diagonal)[..., None] * jnp.eye(A.shape[-1], dtype=A.dtype)
+
+
+def _log_diagonal(L: Array) -> Array:
+    diagonal = jnp.diagonal(L, axis1=-2, axis2=-1)
+    return jnp.tril(L, -1) + jnp.log(diagonal)[..., None] * jnp.eye(L.shape[-1], dtype=L.dtype)
+
+
+REAL = Constraint("real", bound=lambda a: a, free=lambda a: a)
+POSITIVE = Constraint("positive", bound=jnp.exp, free=jnp.log)
+LOWER_TRIANGULAR = Constraint("lower triangular", bound=_exp_diagonal, free=_log_diagonal)
+FIXED = Constraint("fixed", bound=lambda a: a, free=lambda a: a, trained=False)
+
+
+def as_array(value: Any) -> Any:
+    """Numbers become float64 numpy arrays, so that no precision is lost before jax sees them; arrays stay."""
+    return value if isinstance(value, jax.Array) else np.asarray(value, dtype=np.float64)
+
+
+def _marked(constraint: Constraint, **kwargs: Any) -> Any:
+    return eqx.field(metadata={"constraint": constraint}, **kwargs)
+
+
+def real(**kwargs: Any) -> Any:
+    """A field of unbounded numbers, trained as they are."""
+    return _marked(REAL, converter=as_array, **kwargs)
+
+
+def positive(**kwargs: Any) -> Any:
+    """A field of positive numbers, trained as logarithms."""
+    return _marked(POSITIVE, converter=as_array, **kwargs)
+
+
+def lower_triangular(**kwargs: Any) -> Any:
+    """A field of lower triangular matrices with a positive diagonal, trained with the diagonal's logarithm."""
+    return _marked(LOWER_TRIANGULAR, converter=as_array, **kwargs)
+
+
+def fixed(**kwargs: Any) -> Any:
+    """A field that is never trained; on a field that holds a module, neither is anything inside it."""
+    return _marked(FIXED, **kwargs)
+
+
+def mark(module: eqx.Module, name: str) -> Constraint | None:
+    """The constraint on the field `name` of `module`, None where there is no mark."""
+    field = next(field for field in fields(module) if field.name == name)
+    return field.metadata.get("constraint")
+
+
+def _constraint_along(tree: Any, path: tuple[Any, ...]) -> Constraint:
+    """The mark that governs the leaf at the end of `path`: the innermost one, unless something outside is fixed."""
+    node, found = tree, None
+    for key in path:
+        if isinstance(key, GetAttrKey):
+            found = mark(node, key.name) or found
+            node = getattr(node, key.name)
+        elif isinstance(key, SequenceKey):
+            node = node[key.idx]
+        elif isinstance(key, DictKey):
+            node = node[key.key]
+        if found is FIXED:
+            return FIXED
+    return found or FIXED
+
+
+def _map_with_constraints(function: Callable[[Constraint, Array], Any], tree: Any) -> Any:
+    leaves, structure = jax.tree_util.tree_flatten_with_path(tree)
+    mapped = [function(_constraint_along(tree, path), leaf) for path, leaf in leaves]
+    return jax.tree_util.tree_unflatten(structure, mapped)
+
+
+def free(module: T) -> T:
+    """The trained leaves of `module` as unbounded numbers; None stands where a leaf is not trained."""
+    return _map_with_constraints(lambda c, leaf: c.free(jnp.asarray(leaf)) if c.trained else None, module)
+
+
+def bound(unbounded: T, template: T) -> T:
+    """The module whose trained leaves are `unbounded` (as `free` made them) and whose others are `template`'s."""
+    constraints = _map_with_constraints(lambda c, leaf: c, template)
+    return jax.tree.map(
+        lambda c, u, leaf: c.bound(u) if c.trained else leaf,
+        constraints,
+        unbounded,
+        template,
+        is_leaf=lambda node: isinstance(node, Constraint),
+    )
