@@ -6,7 +6,7 @@ Optimisers want unbounded numbers. A field says which it is,
     lengthscale: Array = positive()
 
 and `free` / `bound` map a whole tree of modules to unbounded numbers and back. A leaf without a mark is data: it
-is never trained. `fixed()` says so aloud, and on a field that holds a module it freezes everything inside.
+is never trained; `fixed()` says so aloud, and `frozen()` does so for everything inside a module.
 """
 
 from collections.abc import Callable
@@ -54,6 +54,11 @@ def as_array(value: Any) -> Any:
     return value if isinstance(value, jax.Array) else np.asarray(value, dtype=np.float64)
 
 
+def is_concrete(value: Any) -> bool:
+    """Whether the numbers are known now, which they are not while jax traces a function."""
+    return not isinstance(value, jax.core.Tracer)
+
+
 def _marked(constraint: Constraint, **kwargs: Any) -> Any:
     return eqx.field(metadata={"constraint": constraint}, **kwargs)
 
@@ -74,7 +79,12 @@ def lower_triangular(**kwargs: Any) -> Any:
 
 
 def fixed(**kwargs: Any) -> Any:
-    """A field that is never trained; on a field that holds a module, neither is anything inside it."""
+    """A field of numbers that are never trained."""
+    return _marked(FIXED, converter=as_array, **kwargs)
+
+
+def frozen(**kwargs: Any) -> Any:
+    """A field that holds a module of which nothing is trained."""
     return _marked(FIXED, **kwargs)
 
 

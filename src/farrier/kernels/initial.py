@@ -1,0 +1,90 @@
+"""Where hyperparameters start, from the data.
+
+Two kinds of start, after Kim and Teh (2018) and the paper: *weak* ones are spread widely about the scale of the
+inputs, *strong* ones commit to short lengths and to the periods that the data show. Copies of a structure must not
+start at the same place, or they would stay twins for ever: each call draws anew from the generator.
+"""
+
+import numpy as np
+from scipy.signal import lombscargle
+
+from farrier.kernels.base import Linear, Periodic, SquaredExponential
+
+SPREAD = 0.5
+"""Standard deviation of the logarithm of a starting value about its centre."""
+GRID_PER_PEAK = 5
+"""How many frequencies are tried over the width of one spectral peak."""
+
+
+class Start:
+    """Draws of starting kernels for inputs X (N, D) and, where known, the target y (N,)."""
+
+    def __init__(self, X: np.ndarray, y: np.ndarray | None, generator: np.random.Generator) -> None:
+        self._generator = generator
+        self._low, self._high = X.min(axis=0), X.max(axis=0)
+        self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
+        self._periods = [] if y is None or X.shape[1] > 1 else periods(X[:, 0], y, count=4)
+        self._next_period = 0
+
+    def _about(self, centre: np.ndarray) -> np.ndarray:
+        return centre * np.exp(SPREAD * self._generator.standard_normal(centre.shape))
+
+    def _place(self) -> np.ndarray:
+        return self._low + self._range * self._generator.random(self._range.shape)
+
+    def weak_smooth(self) -> SquaredExponential:
+        """A lengthscale about a third of the range."""
+        return SquaredExponential(self._about(self._range / 3))
+
+    def weak_line(self) -> Linear:
+        """A line through zero somewhere within the data."""
+        return Linear(self._place())
+
+    def weak_cycle(self) -> Periodic:
+        """A period about a fifth of the range."""
+        return Periodic(self._about(self._range / 5), self._about(np.ones_like(self._range)))
+
+    def strong_smooth(self) -> SquaredExponential:
+        """A lengthscale about a twentieth of the range, a tenth of its diagonal in many inputs."""
+        shortest = self._range * np.sqrt(len(self._range)) / 20
+        return SquaredExponential(self._about(shortest))
+
+    def strong_line(self) -> Linear:
+        """A line that is zero to the left of the data, so that products with it grow from there."""
+        return Linear(self._low - self._range * 0.5 * self._generator.random(self._range.shape))
+
+    def strong_cycle(self) -> Periodic:
+        """The strongest periods of the data in turn; half the range where there is none to be seen."""
+        if not self._periods:
+            return Periodic(self._about(self._range / 2), self._about(np.ones_like(self._range)))
+        period = self._periods[self._next_period % len(self._periods)]
+        self._next_period += 1
+        return Periodic(np.array([period]), self._about(np.ones(1)))
+
+
+def periods(x: np.ndarray, y: np.ndarray, count: int) -> list[float]:
+    """The periods of the highest peaks in the Lomb-Scargle periodogram of y without its quadratic trend.
+
+    Frequencies go from two cycles over the range up to half the median sampling rate.
+    """
+    order = np.argsort(x)
+    x, y = x[order], y[order]
+    spacing = np.median(np.diff(np.unique(x))) if len(np.unique(x)) > 1 else 0.0
+    extent = x[-1] - x[0]
+    if len(x) < 8 or spacing <= 0 or extent < 8 * spacing:
+        return []
+    centred = (x - x.mean()) / extent
+    residual = y - np.polyval(np.polyfit(centred, y, 2), centred)
+    if residual.std() <= 1e-12 * max(1.0, float(np.abs(y).max())):
+        return []
+    lowest, highest = 2.0 / extent, 0.5 / spacing
+    frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))
+    power = lombscargle(x, residual - residual.mean(), 2 * np.pi * frequencies)
+    peaks = [
+        i
+        for i in range(len(power))
+        if power[i] == power[max(0, i - GRID_PER_PEAK) : i + GRID_PER_PEAK + 1].max()
+    ]
+    strongest = sorted(peaks, key=lambda i: -power[i])[:count]
+    # a peak that is far below the highest one is a side lobe or noise
+    return [1.0 / frequencies[i] for i in strongest if power[i] > 0.05 * power[strongest[0]]]

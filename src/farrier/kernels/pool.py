@@ -1,0 +1,200 @@
+"""A pool: m kernels, each a product of base kernels, evaluated together.
+
+A Python loop over kernels would make the compiled program grow with their number. Instead all factors of one
+family stand in one stack, parameters with a leading axis, evaluated by one vmapped call; a static table says
+which kernel each row belongs to. `gram` and `diag` are the only doors, `pool[i]` gives a readable kernel back.
+
+A stack holds at most one factor of each kernel: SE * SE puts its second SE in a second stack. Where factors are
+inner products of features it is the features, N + M small vectors, that are put in place on the m kernels, not
+the N M values: exponents with features of zero beside them, so that each kernel takes one matrix product and one
+exponential for all of them; inner products with one more feature that makes a missing factor one.
+"""
+
+from collections.abc import Sequence
+from functools import reduce
+from itertools import combinations
+from typing import Any, Literal, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+
+from farrier.kernels import initial
+from farrier.kernels.algebra import Base, Kernel, product_of
+from farrier.kernels.base import Exponential, Inner, SquaredExponential
+
+
+@final
+class Stack(eqx.Module):
+    """Factors of one family, on equally many columns, of different kernels."""
+
+    factors: Base
+    """One module whose parameters have shape (F, d)."""
+    owners: tuple[int, ...] = eqx.field(static=True)
+    """The kernel that each factor belongs to, in rising order."""
+    columns: tuple[tuple[int, ...], ...] = eqx.field(static=True)
+    """The d columns that each factor acts on."""
+
+    def rows_of(self, X: Float[Array, "*m N D"]) -> Float[Array, "F N d"]:
+        """The columns of X that each factor acts on; X is shared by all kernels or has one block for each."""
+        owned = X[np.asarray(self.owners)] if X.ndim == 3 else jnp.broadcast_to(X, (len(self.owners), *X.shape))
+        if self.columns == ((*range(X.shape[-1]),),) * len(self.owners):
+            return owned
+        return jnp.take_along_axis(owned, np.asarray(self.columns)[:, None, :], axis=-1)
+
+    def placed(self, values: Float[Array, "F ..."], size: int, neutral: float) -> Float[Array, "m ..."]:
+        """The values on all kernels of the pool, a neutral number where a kernel has no such factor."""
+        if self.owners == (*range(size),):
+            return values
+        row = np.full(size, len(self.owners))
+        row[np.asarray(self.owners)] = np.arange(len(self.owners))
+        nothing = jnp.full((1, *values.shape[1:]), neutral, values.dtype)
+        return jnp.concatenate([values, nothing])[row]
+
+    def placed_features(self, features: Float[Array, "F N f"], size: int) -> Float[Array, "m N g"]:
+        """Features on all kernels, with one more that is 1 where a kernel has no such factor and 0 elsewhere."""
+        if self.owners == (*range(size),):
+            return features
+        missing = self.placed(jnp.zeros_like(features[..., :1]), size, 1.0)
+        return jnp.concatenate([self.placed(features, size, 0.0), missing], axis=-1)
+
+
+@final
+class Pool(eqx.Module):
+    """m kernels, each a product. Build one with `stack`, `Pool.paper` or `Pool.additive`."""
+
+    stacks: tuple[Stack, ...]
+    size: int = eqx.field(static=True)
+    inputs: int = eqx.field(static=True)
+
+    def gram(self, X: Float[Array, "*m N D"], Z: Float[Array, "*m M D"]) -> Float[Array, "m N M"]:
+        """k_i(x, z) for every kernel i; X and Z are shared by the kernels or have one block for each."""
+        factors, lefts, rights = [], [], []
+        for stack in self.stacks:
+            rows = stack.rows_of(X), stack.rows_of(Z)
+            if isinstance(stack.factors, Exponential):
+                left, right = jax.vmap(type(stack.factors).exponents)(stack.factors, *rows)
+                lefts.append(stack.placed(left, self.size, 0.0))
+                rights.append(stack.placed(right, self.size, 0.0))
+            elif isinstance(stack.factors, Inner):
+                features = (jax.vmap(type(stack.factors).features)(stack.factors, points) for points in rows)
+                factors.append(_inner(*(stack.placed_features(a, self.size) for a in features)))
+            else:
+                values = jax.vmap(type(stack.factors).value)(stack.factors, *rows)
+                factors.append(stack.placed(values, self.size, 1.0))
+        if lefts:
+            factors.append(jnp.exp(_inner(jnp.concatenate(lefts, axis=-1), jnp.concatenate(rights, axis=-1))))
+        return reduce(jnp.multiply, factors)
+
+    def diag(self, X: Float[Array, "*m N D"]) -> Float[Array, "m N"]:
+        """k_i(x, x) for every kernel i."""
+        product = jnp.ones((self.size, X.shape[-2]), X.dtype)
+        for stack in self.stacks:
+            if not stack.factors.stationary:
+                values = jax.vmap(lambda k, x: k.value_diag(x))(stack.factors, stack.rows_of(X))
+                product = product * stack.placed(values, self.size, 1.0)
+        return product
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __getitem__(self, i: int) -> Kernel:
+        if not -self.size <= i < self.size:
+            raise IndexError(f"The pool has {self.size} kernels, got index {i}.")
+        found = [
+            _unstacked(stack, stack.owners.index(i % self.size), self.inputs)
+            for stack in self.stacks
+            if i % self.size in stack.owners
+        ]
+        return product_of(sorted(found, key=lambda factor: factor.rank))
+
+    def __iter__(self):
+        return (self[i] for i in range(self.size))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{i:3d}  {kernel}" for i, kernel in enumerate(self))
+
+    @classmethod
+    def paper(
+        cls,
+        X: Any,
+        y: Any = None,
+        *,
+        initialisation: Literal["both", "weak", "strong"] = "both",
+        seed: int = 0,
+    ) -> "Pool":
+        """The paper's pool: SE, Lin, Per and their nine ordered products, twice: 24 kernels.
+
+        The weak initialisation spreads hyperparameters about the scale of X, the strong one starts short and, with
+        one input and y given, at the strongest periods of the data. "both" makes one copy with each.
+        """
+        known = {"both": ("weak", "strong"), "weak": ("weak", "weak"), "strong": ("strong", "strong")}
+        if initialisation not in known:
+            raise ValueError(f"initialisation must be one of {list(known)}, got {initialisation!r}.")
+        X = np.asarray(X, np.float64)
+        start = initial.Start(X, None if y is None else np.asarray(y, np.float64), np.random.default_rng(seed))
+        kernels: list[Kernel] = []
+        for copy in known[initialisation]:
+            make = [getattr(start, f"{copy}_{family}") for family in ("smooth", "line", "cycle")]
+            kernels += [first() for first in make]
+            kernels += [first() * second() for first in make for second in make]
+        return stack(kernels, inputs=X.shape[1])
+
+    @classmethod
+    def additive(cls, order: int, inputs: int, *, lengthscale: float = 1.0) -> "Pool":
+        """One smooth kernel for each set of `order` inputs out of `inputs`."""
+        if not 1 <= order <= inputs:
+            raise ValueError(f"order must be from 1 to the number of inputs ({inputs}), got {order}.")
+        return stack([SquaredExponential(lengthscale, dims) for dims in combinations(range(inputs), order)], inputs)
+
+
+def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:
+    """A pool of the given kernels over `inputs` columns; a kernel that is a sum gives one for each product."""
+    products = [factors for kernel in kernels for factors in kernel.products()]
+    if not products:
+        raise ValueError("kernels must hold at least one kernel, got none.")
+    members: dict[tuple[Any, ...], list[tuple[int, tuple[int, ...], Base]]] = {}
+    for owner, factors in enumerate(products):
+        for factor in factors:
+            columns = _columns(factor, inputs)
+            slot = 0
+            while (key := (factor.rank, type(factor), len(columns), slot)) in members and members[key][-1][0] == owner:
+                slot += 1
+            members.setdefault(key, []).append((owner, columns, factor))
+    stacks = tuple(_stacked(members[key]) for key in sorted(members, key=lambda key: (key[0], key[2], key[3])))
+    return Pool(stacks, len(products), inputs)
+
+
+def _stacked(members: list[tuple[int, tuple[int, ...], Base]]) -> Stack:
+    owners, columns, factors = zip(*members, strict=True)
+    width = len(columns[0])
+    parameters = {
+        name: np.stack([np.broadcast_to(np.asarray(f.parameters()[name]), (width,)) for f in factors])
+        for name in factors[0].parameters()
+    }
+    return Stack(factors[0].replace(**parameters, dims=None), owners, columns)
+
+
+def _unstacked(stack: Stack, row: int, inputs: int) -> Base:
+    columns = stack.columns[row]
+    values = {name: np.asarray(value)[row] for name, value in stack.factors.parameters().items()}
+    scalars = {name: value[0] if len(columns) == 1 else value for name, value in values.items()}
+    return stack.factors.replace(**scalars, dims=None if columns == (*range(inputs),) else columns)
+
+
+def _columns(factor: Base, inputs: int) -> tuple[int, ...]:
+    if factor.dims is None:
+        return (*range(inputs),)
+    if any(isinstance(d, str) for d in factor.dims):
+        raise ValueError(f"{factor} acts on named inputs: call bind(columns) first.")
+    columns = tuple(int(d) for d in factor.dims)
+    if not all(0 <= d < inputs for d in columns):
+        raise ValueError(f"dims of {factor} must be from 0 to {inputs - 1} for {inputs} inputs, got {columns}.")
+    return columns
+
+
+def _inner(A: Float[Array, "m N f"], B: Float[Array, "m M f"]) -> Float[Array, "m N M"]:
+    return jnp.einsum("inf,imf->inm", A, B)

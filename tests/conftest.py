@@ -1,0 +1,18 @@
+"""What every test runs under: one BLAS thread, 64 bits, strict broadcasting, shapes checked in signatures."""
+
+import os
+
+# Before anyone imports numpy or jax: many threads on small matrices are slow, and asynchronous dispatch has
+# hung on CPUs.
+os.environ["OPENBLAS_NUM_THREADS"] = "1"
+os.environ["OMP_NUM_THREADS"] = "1"
+os.environ["JAX_CPU_ENABLE_ASYNC_DISPATCH"] = "0"
+
+import jax
+import jaxtyping
+
+jax.config.update("jax_enable_x64", True)
+jax.config.update("jax_numpy_rank_promotion", "raise")
+jax.config.update("jax_numpy_dtype_promotion", "strict")
+
+jaxtyping.install_import_hook("farrier", "beartype.beartype")

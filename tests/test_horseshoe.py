@@ -1,0 +1,162 @@
+"""Laws of the horseshoe: its KL against the paper's long form and against sampling, its draws, its
+quantiles."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy import integrate, optimize, stats
+from scipy.special import digamma, gammaln
+
+from farrier.horseshoe import Horseshoe, half_cauchy_kl
+from farrier.parameters import bound, free
+from farrier.priors import quasi_normal
+
+CASES = [(0.0, 0.1, 1.0), (-3.0, 0.5, 1.0), (2.0, 1.5, 1.0), (0.7, 0.3, 2.5), (-5.0, 0.05, 0.3)]
+
+
+def small_horseshoe():
+    return Horseshoe(-0.4, 0.3, np.array([0.5, -2.0, 1.0]), np.array([0.2, 0.6, 0.05]), 0.7, 1.8)
+
+
+def optimal_rate(mu, v, c):
+    return np.exp(-mu + 0.5 * v) + c**-2.0
+
+
+def long_form(mu, v, c, r, s=1.0):
+    """The paper's appendix: entropies and expected log priors, here with KL's sign and phi's rate 1/c^2."""
+    entropy_scale = mu + 0.5 * np.log(2.0 * np.pi * np.e * v)
+    entropy_phi = s + np.log(r) + gammaln(s) - (1.0 + s) * digamma(s)
+    log_phi, inverse_phi = np.log(r) - digamma(s), s / r
+    inverse_scale = np.exp(-mu + 0.5 * v)
+    prior_scale = -0.5 * log_phi - gammaln(0.5) - 1.5 * mu - inverse_scale * inverse_phi
+    prior_phi = -0.5 * np.log(c**2) - gammaln(0.5) - 1.5 * log_phi - inverse_phi / c**2
+    return -(entropy_scale + entropy_phi + prior_scale + prior_phi)
+
+
+jitted_kl = jax.jit(half_cauchy_kl)
+
+
+def kl(mu, v, c):
+    return float(jitted_kl(mu, v, c))
+
+
+@pytest.mark.parametrize(("mu", "v", "c"), CASES)
+def test_kl_is_the_paper_s_long_form_at_the_optimal_phi(mu, v, c):
+    assert_allclose(kl(mu, v, c), long_form(mu, v, c, optimal_rate(mu, v, c)), rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize(("mu", "v", "c"), CASES)
+def test_no_other_phi_is_better(mu, v, c):
+    best = kl(mu, v, c)
+    for factor in (0.3, 0.9, 1.1, 3.0):
+        assert long_form(mu, v, c, factor * optimal_rate(mu, v, c)) > best
+    found = optimize.minimize(lambda x: long_form(mu, v, c, *np.exp(x)), np.array([1.0, 0.5]), tol=1e-10)
+    assert_allclose(np.exp(found.x), [optimal_rate(mu, v, c), 1.0], rtol=1e-4)
+    assert_allclose(found.fun, best, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(("mu", "v", "c"), CASES)
+def test_kl_agrees_with_sampling(mu, v, c):
+    rng, n, r = np.random.default_rng(7), 50_000, optimal_rate(mu, v, c)
+    q_scale, q_phi = stats.lognorm(np.sqrt(v), scale=np.exp(mu)), stats.invgamma(1.0, scale=r)
+    s2, phi = q_scale.rvs(n, random_state=rng), q_phi.rvs(n, random_state=rng)
+    log_q = q_scale.logpdf(s2) + q_phi.logpdf(phi)
+    log_p = stats.invgamma.logpdf(s2, 0.5, scale=1.0 / phi) + stats.invgamma.logpdf(phi, 0.5, scale=c**-2.0)
+    ratio = log_q - log_p
+    assert abs(ratio.mean() - kl(mu, v, c)) < 4.0 * ratio.std() / np.sqrt(n)
+
+
+@pytest.mark.parametrize(("mu", "v", "c"), CASES)
+def test_kl_with_phi_exceeds_that_of_the_half_cauchy_alone(mu, v, c):
+    def marginal(z):
+        x = np.exp(mu + np.sqrt(v) * z)  # s^2, whose density is that of s over 2 s
+        log_q = stats.lognorm.logpdf(x, np.sqrt(v), scale=np.exp(mu))
+        log_p = stats.halfcauchy.logpdf(np.sqrt(x), scale=c) - np.log(2.0 * np.sqrt(x))
+        return stats.norm.pdf(z) * (log_q - log_p)
+
+    alone = integrate.quad(marginal, -10.0, 10.0)[0]
+    assert 0.0 <= alone < kl(mu, v, c)
+    # what is lost is Jensen's gap in the logarithm of s^-2 + c^-2, at most v/2
+    assert kl(mu, v, c) - alone < 0.5 * v + 1e-9
+
+
+def test_kl_of_the_model_is_one_term_for_tau_and_one_for_each_lambda():
+    prior = small_horseshoe()
+    terms = [
+        (prior.mu_tau, prior.v_tau, prior.A),
+        *((mu, v, prior.B) for mu, v in zip(prior.mu, prior.v, strict=True)),
+    ]
+    expected = sum(long_form(mu, v, c, optimal_rate(mu, v, c)) for mu, v, c in terms)
+    assert_allclose(prior.kl(), expected, rtol=1e-12)
+
+
+def test_kl_is_least_where_scales_are_at_their_prior_median():
+    # d KL / d mu = 1/2 - exp(-mu + v/2) / r vanishes at mu = v/2 + 2 log c
+    mu, v, c = jnp.asarray(0.15 + 2.0 * np.log(1.7)), jnp.asarray(0.3), jnp.asarray(1.7)
+    assert_allclose(jax.grad(half_cauchy_kl)(mu, v, c), 0.0, atol=1e-14)
+
+
+def test_draws_follow_the_quantiles():
+    prior = small_horseshoe()
+    w = prior.draw(jnp.asarray(quasi_normal(4096, prior.noise_size)))
+    for probability in (0.025, 0.25, 0.5, 0.9):
+        assert_allclose(np.quantile(w, probability, axis=0), prior.quantile(probability), rtol=0.03)
+
+
+def test_median_of_a_draw_without_noise():
+    prior = small_horseshoe()
+    assert_allclose(prior.draw(jnp.zeros((1, prior.noise_size)))[0], prior.quantile(0.5), rtol=1e-12)
+
+
+def test_weights_of_one_draw_share_tau():
+    prior = small_horseshoe()
+    log_w2 = 2.0 * np.log(prior.draw(jnp.asarray(quasi_normal(256, prior.noise_size))))
+    # Cov(log w_i^2, log w_j^2) = v_tau + 1(i = j) v_i, and 256 quasi-random points have these moments exactly
+    assert_allclose(np.mean(log_w2, axis=0), prior.mu_tau + prior.mu, rtol=1e-10)
+    assert_allclose(np.cov(log_w2.T, bias=True), prior.v_tau + np.diag(prior.v), rtol=1e-9)
+
+
+def test_start_is_at_the_stated_median_for_any_scales_of_the_prior():
+    for A, B in ((1.0, 1.0), (0.1, 3.0)):
+        assert_allclose(Horseshoe.initial(16, A, B).quantile(0.5), np.full(16, 0.25), rtol=1e-12)
+        assert_allclose(Horseshoe.initial(5, A, B, median=0.8).quantile(0.5), np.full(5, 0.8), rtol=1e-12)
+    start = Horseshoe.initial(4)
+    assert np.all(np.asarray(start.quantile(0.975) / start.quantile(0.5)) < 1.4)
+
+
+@eqx.filter_jit
+def slopes(unbounded, prior, noise):
+    def value(unbounded):
+        here = bound(unbounded, prior)
+        return here.kl() + jnp.sum(jnp.log(here.draw(noise)))
+
+    return jax.grad(value)(unbounded)
+
+
+@pytest.mark.parametrize("mu", [-60.0, 0.0, 60.0])
+@pytest.mark.parametrize("v", [1e-12, 1.0, 50.0])
+def test_gradients_are_finite_at_extreme_values(mu, v):
+    prior = Horseshoe(mu, v, np.full(2, mu), np.full(2, v))
+    gradient = slopes(free(prior), prior, jnp.asarray([[3.0, -3.0, 2.0]]))
+    assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(gradient))
+
+
+def test_only_the_parameters_of_q_are_trained():
+    unbounded = free(small_horseshoe())
+    assert unbounded.A is None
+    assert unbounded.B is None
+    assert len(jax.tree.leaves(unbounded)) == 4
+
+
+def test_impossible_scales_and_medians_are_refused():
+    with pytest.raises(ValueError, match="B=-1"):
+        Horseshoe.initial(3, 1.0, -1.0)
+    with pytest.raises(ValueError, match="median=0"):
+        Horseshoe.initial(3, median=0.0)
+    with pytest.raises(ValueError, match="m=0"):
+        Horseshoe.initial(0)
+    with pytest.raises(ValueError, match="probability=95"):
+        Horseshoe.initial(3).quantile(95.0)

@@ -1,0 +1,192 @@
+"""Laws of the other priors on the weights, of the interface all share, and of the fixed noise."""
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy import stats
+from scipy.special import expit
+
+from farrier.horseshoe import Horseshoe
+from farrier.parameters import bound, free
+from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
+
+draw = eqx.filter_jit(lambda prior, noise: prior.draw(noise))
+kl = eqx.filter_jit(lambda prior: prior.kl())
+
+PRIORS = [Horseshoe, NoPrior, Softmax, SpikeAndSlab]
+
+
+def small_spike_and_slab(temperature=0.5):
+    mean, variance = np.array([0.3, -1.0, 0.02, 2.0]), np.array([0.04, 0.5, 1.0, 0.1])
+    return SpikeAndSlab(mean, variance, np.array([0.5, 2.0, -1.0, -6.0]), 0.3, 1.7, temperature)
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_a_draw_is_a_row_of_weights_for_each_row_of_noise(kind):
+    prior = kind.initial(5)
+    noise = jnp.asarray(quasi_normal(8, prior.noise_size))
+    w = draw(prior, noise)
+    assert w.shape == (8, 5)
+    assert_array_equal(w, draw(prior, noise))
+    assert prior.quantile(0.3).shape == (5,)
+    assert kl(prior).shape == ()
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_the_start_has_about_unit_variance_in_all(kind):
+    prior = kind.initial(9)
+    w = draw(prior, jnp.asarray(quasi_normal(512, prior.noise_size)))
+    assert 0.5 < np.mean(np.sum(np.asarray(w) ** 2, axis=1)) < 1.5
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_unbounded_numbers_and_back(kind):
+    prior = kind.initial(3)
+    again = bound(free(prior), prior)
+    for before, after in zip(jax.tree.leaves(prior), jax.tree.leaves(again), strict=True):
+        assert_allclose(after, before, rtol=1e-12)
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_quantiles_rise_with_the_probability(kind):
+    prior = kind.initial(3)
+    rows = np.stack([prior.quantile(probability) for probability in (0.01, 0.2, 0.5, 0.8, 0.99)])
+    assert np.all(np.diff(rows, axis=0) >= 0.0)
+    with pytest.raises(ValueError, match=r"probability=1\.0"):
+        prior.quantile(1.0)
+
+
+@pytest.mark.parametrize("kind", PRIORS)
+def test_kl_and_draws_are_differentiable_far_out(kind):
+    prior = kind.initial(2)
+    noise = jnp.asarray([[8.0, -8.0, 30.0, -30.0]])[:, : prior.noise_size]
+
+    def value(unbounded):
+        here = bound(unbounded, prior)
+        return here.kl() + jnp.sum(here.draw(noise) ** 2)
+
+    gradient = jax.jit(jax.grad(value))
+    for shift in (-25.0, 0.0, 5.0):
+        shifted = jax.tree.map(lambda leaf: leaf + shift, free(prior))
+        assert all(np.all(np.isfinite(leaf)) for leaf in jax.tree.leaves(gradient(shifted)))
+
+
+def test_no_prior_is_its_weights():
+    w = np.array([0.1, 2.0])
+    prior = NoPrior(w)
+    assert_array_equal(draw(prior, jnp.zeros((3, 0))), np.tile(w, (3, 1)))
+    assert_array_equal(prior.quantile(0.9), w)
+    assert kl(prior) == 0.0
+
+
+def test_softmax_shares_one_variance_among_the_kernels():
+    prior = Softmax(np.array([0.0, 1.0, -2.0]), 1.5)
+    w = draw(prior, jnp.zeros((2, 0)))
+    assert_allclose(np.sum(np.asarray(w) ** 2, axis=1), 1.5**2, rtol=1e-12)
+    assert_allclose(
+        w[0] ** 2 / 1.5**2, np.exp([0.0, 1.0, -2.0]) / np.sum(np.exp([0.0, 1.0, -2.0])), rtol=1e-12
+    )
+
+
+def test_softmax_kl_agrees_with_sampling_and_its_limits():
+    logits = np.array([0.0, 1.0, -2.0, 0.5])
+    pi = np.exp(logits) / np.sum(np.exp(logits))
+    choice = np.random.default_rng(3).choice(4, size=100_000, p=pi)
+    ratio = np.log(pi[choice]) - stats.randint.logpmf(choice, 0, 4)
+    assert abs(ratio.mean() - kl(Softmax(logits, 1.0))) < 4.0 * ratio.std() / np.sqrt(ratio.size)
+    assert_allclose(kl(Softmax.initial(7)), 0.0, atol=1e-14)
+    assert_allclose(kl(Softmax(np.array([800.0, 0.0, -800.0]), 1.0)), np.log(3.0), rtol=1e-12)
+
+
+def test_spike_and_slab_kl_agrees_with_sampling():
+    prior, rng, n = small_spike_and_slab(), np.random.default_rng(5), 100_000
+    sd, pi = np.sqrt(prior.variance), expit(prior.logits)
+    v = prior.mean + sd * rng.standard_normal((n, 4))
+    s = rng.random((n, 4)) < pi
+    log_q = stats.norm.logpdf(v, prior.mean, sd) + stats.bernoulli.logpmf(s, pi)
+    log_p = stats.norm.logpdf(v, 0.0, np.sqrt(prior.slab)) + stats.bernoulli.logpmf(s, prior.probability)
+    ratio = np.sum(log_q - log_p, axis=1)
+    assert abs(ratio.mean() - kl(prior)) < 4.0 * ratio.std() / np.sqrt(n)
+
+
+def test_spike_and_slab_kl_vanishes_when_q_is_the_prior():
+    prior = SpikeAndSlab(np.zeros(3), np.full(3, 1.7), np.full(3, np.log(0.3 / 0.7)), 0.3, 1.7, 0.5)
+    assert_allclose(kl(prior), 0.0, atol=1e-14)
+
+
+@pytest.mark.parametrize("probability", [0.01, 0.025, 0.3, 0.5, 0.9, 0.975])
+def test_spike_and_slab_quantile_is_that_of_the_discrete_weights(probability):
+    prior = small_spike_and_slab()
+    sd, pi = np.sqrt(prior.variance), expit(prior.logits)
+    w = np.asarray(prior.quantile(probability))
+    slab = stats.norm.cdf(w, prior.mean, sd)
+    up_to, before = pi * slab + (1.0 - pi) * (w >= 0.0), pi * slab + (1.0 - pi) * (w > 0.0)
+    assert np.all(up_to >= probability - 1e-12)
+    assert np.all(before <= probability + 1e-12)
+
+
+def test_spike_and_slab_median_is_zero_exactly_when_the_spike_holds_most():
+    assert_array_equal(np.asarray(small_spike_and_slab().quantile(0.5)) == 0.0, [False, False, True, True])
+
+
+def test_relaxed_draws_become_discrete_as_the_temperature_falls():
+    prior = small_spike_and_slab(temperature=1e-3)
+    noise = quasi_normal(4096, 8)
+    w = np.asarray(draw(prior, jnp.asarray(noise)))
+    v = prior.mean + np.sqrt(prior.variance) * noise[:, :4]
+    s = w / v
+    assert np.mean((s > 0.01) & (s < 0.99)) < 0.01
+    # a switch is on when logistic noise, from the normal through its distribution function, exceeds -logit
+    assert_allclose(np.mean(s > 0.5, axis=0), expit(prior.logits), atol=0.01)
+
+
+def test_the_relaxed_switch_has_logistic_noise_in_both_tails():
+    prior = SpikeAndSlab(np.ones(1), np.full(1, 1e-30), np.zeros(1), 0.5, 1.0, 1.0)
+    gate = np.array([-12.0, -3.0, 0.0, 1.0, 3.0])
+    w = draw(prior, jnp.asarray(np.stack([np.zeros(5), gate], axis=1)))
+    assert_allclose(w[:, 0], stats.norm.cdf(gate), rtol=1e-9)
+
+
+def test_impossible_spikes_and_slabs_are_refused():
+    with pytest.raises(ValueError, match=r"probability=1\.5"):
+        SpikeAndSlab.initial(3, probability=1.5)
+    with pytest.raises(ValueError, match=r"slab=0\.0"):
+        SpikeAndSlab.initial(3, slab=0.0)
+
+
+@pytest.mark.parametrize(("draws", "size"), [(2, 1), (4, 25), (32, 25), (64, 3), (256, 49)])
+def test_quasi_normal_has_the_moments_of_a_normal(draws, size):
+    Z = quasi_normal(draws, size)
+    assert Z.shape == (draws, size)
+    assert_allclose(Z.mean(axis=0), 0.0, atol=1e-12)
+    assert_allclose((Z**2).mean(axis=0), 1.0, rtol=1e-12)
+    if draws > size:
+        assert_allclose(Z.T @ Z / draws, np.eye(size), atol=1e-12)
+
+
+def test_quasi_normal_converges_faster_than_random_draws():
+    # E exp(a'z) = exp(|a|^2 / 2)
+    a, draws = np.full(5, 0.3), 1024
+    exact = np.exp(0.5 * np.sum(a**2))
+    random_error = np.sqrt((np.exp(np.sum((2.0 * a) ** 2) / 2.0) - exact**2) / draws)
+    assert abs(np.mean(np.exp(quasi_normal(draws, 5) @ a)) - exact) < 0.1 * random_error
+
+
+def test_quasi_normal_columns_look_normal():
+    Z = quasi_normal(512, 4)
+    assert max(stats.kstest(column, "norm").statistic for column in Z.T) < 0.02
+
+
+def test_quasi_normal_gives_the_same_points_every_time():
+    assert_array_equal(quasi_normal(16, 5), quasi_normal(16, 5))
+    assert_array_equal(quasi_normal(1, 3), np.zeros((1, 3)))
+    assert quasi_normal(8, 0).shape == (8, 0)
+
+
+def test_quasi_normal_refuses_other_than_powers_of_two():
+    for draws in (0, 3, 100):
+        with pytest.raises(ValueError, match=f"draws={draws}"):
+            quasi_normal(draws, 2)
