@@ -5,8 +5,9 @@
 
 What has no closed form is an integral over one variable of an analytic function that vanishes at both ends,
 on which the trapezoidal rule converges exponentially. `_nodes` is that rule. The ends follow the integrand,
-which outside them is less than e^-REACH of its peak. (Gauss-Hermite nodes follow the normal alone: with 64 of
-them the first digit is wrong for a Student-t of scale 0.1 or a count of 50 when f has variance 10.)
+which outside them is less than e^-REACH of its peak. (Gauss-Hermite nodes follow the normal alone: 64 of them
+are off by more than half in the density of a Student-t of scale 0.1, or of a count of 50, when f has variance
+10.)
 """
 
 from abc import abstractmethod

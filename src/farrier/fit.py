@@ -1,0 +1,217 @@
+"""The paper's Algorithm 1: stochastic ascent of the evidence bound.
+
+Each step takes some rows and draws of the weights, estimates the bound, and moves every trained number by Adam; the
+auxiliary phi of the horseshoe need no step, because the KL of horseshoe.py has them at their optimum already. The
+steps run in compiled blocks. Between two blocks, and only there, Python looks: it tells the caller how far things are,
+sees whether the bound has become flat, and stops with an explanation if it has become NaN. Once the bound is flat,
+or the steps are nearly used up, the step size falls to zero, so that the end does not depend on the last rows drawn.
+
+All randomness comes from one key and the step's number: the same call gives the same bits on the same machine.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+import optax
+from jax import Array
+from jaxtyping import PRNGKeyArray
+
+from farrier.objective import Batch, Bound, Model, evidence_bound
+from farrier.parameters import bound, free
+from farrier.posteriors.stochastic import MultiSVGP
+
+BLOCK = 50
+"""Steps in one compiled block."""
+WINDOW = 8
+"""Blocks over which the bound is averaged before it is asked whether it still rises."""
+COOLING = 0.25
+"""The part of all steps over which the step size falls to zero."""
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How to train. `tolerance` is in nats for each row of data, gained over one window of steps."""
+
+    iterations: int = 5000
+    batch_size: int = 256
+    learning_rate: float = 0.02
+    draws: int = 1
+    tolerance: float = 2e-3
+
+
+class Progress(NamedTuple):
+    """What a callback is told between two blocks of steps."""
+
+    phase: str
+    """"compiling", "training" or "cooling"."""
+    step: int
+    steps: int
+    bound: float
+
+
+@dataclass(frozen=True)
+class History:
+    """The estimated bound and its terms at every step; `stopped_early` says whether it became flat."""
+
+    bound: np.ndarray
+    likelihood: np.ndarray
+    kl_inducing: np.ndarray
+    kl_weights: np.ndarray
+    stopped_early: bool
+
+
+class TrainingError(ArithmeticError):
+    """The bound became NaN or infinite."""
+
+
+class _State(NamedTuple):
+    unbounded: Model
+    moments: optax.OptState
+    step: Array
+    healthy: Array
+
+
+_ADAM = optax.scale_by_adam()
+
+
+def train(
+    model: Model,
+    X: np.ndarray,
+    y: np.ndarray,
+    settings: Settings,
+    key: PRNGKeyArray,
+    callback: Callable[[Progress], None] | None = None,
+) -> tuple[Model, History]:
+    """The model with every trained number moved to where the bound is high, and how it went."""
+    tell = callback or (lambda progress: None)
+    batch = padded(X, y)
+    unbounded = free(model)
+    state = _State(unbounded, _ADAM.init(unbounded), jnp.zeros((), jnp.int32), jnp.asarray(True))
+    flatness = _Flatness(settings.tolerance * len(y))
+    steps = settings.iterations
+    cooling_from = steps - max(BLOCK, round(COOLING * steps))
+    terms: list[Bound] = []
+    tell(Progress("compiling", 0, steps, float("nan")))
+    while (step := int(state.step)) < steps:
+        cooling = jnp.asarray([cooling_from, steps], jnp.int32)
+        state, block = _run_block(state, model, batch, cooling, key, settings)
+        terms.append(Bound(*(np.asarray(term) for term in block)))
+        if not bool(state.healthy):
+            raise TrainingError(_diagnosis(bound(state.unbounded, model), batch, int(state.step)))
+        step, height = int(state.step), float(np.mean(terms[-1].total))
+        if step <= cooling_from and flatness.reached(height):
+            cooling_from = step
+            steps = min(steps, step + max(BLOCK, round(COOLING * step)))
+        tell(Progress("cooling" if step > cooling_from else "training", min(step, steps), steps, height))
+    history = Bound(*(np.concatenate(term)[:steps] for term in zip(*terms, strict=True)))
+    return bound(state.unbounded, model), History(*history, stopped_early=steps < settings.iterations)
+
+
+@eqx.filter_jit
+def _run_block(
+    state: _State, template: Model, batch: Batch, cooling: Array, key: PRNGKeyArray, settings: Settings
+) -> tuple[_State, Bound]:
+    """BLOCK steps of Adam; a step that is not finite is not taken, and none after it."""
+
+    def loss(unbounded: Model, rows: Batch, noise: Array) -> tuple[Array, Bound]:
+        terms = evidence_bound(bound(unbounded, template), rows, noise)
+        return -terms.total, terms
+
+    def step(state: _State, _: None) -> tuple[_State, Bound]:
+        row_key, noise_key = jax.random.split(jax.random.fold_in(key, state.step))
+        rows = _minibatch(batch, settings.batch_size, row_key)
+        noise = jax.random.normal(noise_key, (settings.draws, template.prior.noise_size), batch.y.dtype)
+        (_, terms), gradient = jax.value_and_grad(loss, has_aux=True)(state.unbounded, rows, noise)
+        updates, moments = _ADAM.update(gradient, state.moments)
+        finite = jnp.isfinite(terms.total) & jnp.isfinite(optax.global_norm(gradient))
+        healthy = state.healthy & finite
+        rate = settings.learning_rate * _cooled(state.step, cooling, batch.y.dtype)
+        rate = jnp.where(healthy, rate, 0.0)
+        unbounded = jax.tree.map(lambda u, d: u - jnp.where(healthy, rate * d, 0.0), state.unbounded, updates)
+        return _State(unbounded, moments, state.step + healthy.astype(jnp.int32), healthy), terms
+
+    return jax.lax.scan(step, state, length=BLOCK)
+
+
+def _cooled(step: Array, cooling: Array, dtype: jnp.dtype) -> Array:
+    """1 until cooling starts, then falling to 0 at the last step."""
+    left = (cooling[1] - step).astype(dtype) / (cooling[1] - cooling[0]).astype(dtype)
+    return jnp.clip(left, 0.0, 1.0)
+
+
+def padded(X: np.ndarray, y: np.ndarray) -> Batch:
+    """All rows, filled up to a round number so that data of similar length share one compiled program."""
+    rows = _round_up(len(y))
+    fill = rows - len(y)
+    X = np.concatenate([X, np.repeat(X[:1], fill, axis=0)])
+    y = np.concatenate([y, np.repeat(y[:1], fill)])
+    counts = np.concatenate([np.ones(rows - fill), np.zeros(fill)])
+    return Batch(jnp.asarray(X), jnp.asarray(y), jnp.asarray(counts))
+
+
+def _round_up(rows: int) -> int:
+    """The next of 16, 20, 24, 28, 32, 40, 48, 56, 64, 80 ...: at most a quarter more."""
+    step = 4
+    while 8 * step <= rows:
+        step *= 2
+    return max(16, -(-rows // step) * step)
+
+
+def _minibatch(batch: Batch, size: int, key: PRNGKeyArray) -> Batch:
+    """`size` rows drawn with replacement, each standing for its share of the whole; all rows if there are no more."""
+    if batch.y.shape[0] <= size:
+        return batch
+    total = jnp.sum(batch.counts)
+    index = jax.random.randint(key, (size,), 0, total.astype(jnp.int32))
+    return Batch(batch.X[index], batch.y[index], jnp.full((size,), 1.0 / size, batch.y.dtype) * total)
+
+
+class _Flatness:
+    """Whether the average of the bound over the last window is hardly above that over the window before."""
+
+    def __init__(self, gain: float) -> None:
+        self._gain = gain
+        self._heights: list[float] = []
+
+    def reached(self, height: float) -> bool:
+        self._heights.append(height)
+        if len(self._heights) < 2 * WINDOW:
+            return False
+        recent, before = np.array(self._heights[-WINDOW:]), np.array(self._heights[-2 * WINDOW : -WINDOW])
+        return bool(recent.mean() - before.mean() < self._gain)
+
+
+def _diagnosis(model: Model, batch: Batch, step: int) -> str:
+    """Which kernel is to blame for a bound that is not finite, and what to try."""
+    advice = "Try a smaller learning_rate, fewer inducing points, or take the kernel out of the pool."
+    pool, posterior = model.posterior.pool, model.posterior
+    Z = posterior.Z if isinstance(posterior, MultiSVGP) else posterior.inducing.Z
+    factors = jnp.linalg.cholesky(pool.gram(Z, Z) + 1e-6 * jnp.eye(Z.shape[-2]))
+    suspects = {
+        "has parameters that are not finite": ~_finite_parameters(pool),
+        "has values that are not finite at the data": ~np.isfinite(pool.gram(Z, batch.X)).all(axis=(1, 2)),
+        "gives a covariance of inducing points that is not positive definite": ~np.isfinite(factors).all(axis=(1, 2)),
+    }
+    for reason, guilty in suspects.items():
+        if guilty.any():
+            i = int(np.flatnonzero(guilty)[0])
+            return f"The bound is not finite after step {step}: kernel {i}, {pool[i]!r}, {reason}. {advice}"
+    largest = int(np.argmax(np.asarray(model.prior.quantile(0.5))))
+    return (
+        f"The bound is not finite after step {step}, though every kernel is; the largest weight is that of "
+        f"kernel {largest}, {pool[largest]!r}. Check that y has no extreme values. {advice}"
+    )
+
+
+def _finite_parameters(pool) -> np.ndarray:
+    return np.array(
+        [
+            all(np.isfinite(value).all() for factor in kernel.products()[0] for value in factor.parameters().values())
+            for kernel in pool
+        ]
+    )

@@ -1,0 +1,89 @@
+"""Inducing variables u: a few numbers that stand for the function f = sum_i w_i g_i, and their covariances.
+
+`SharedPoints` are values of f itself at one set of points. `GroupedPoints` are values of each g_i at points of its
+own: the paper's inter-domain variables (its eq. inter_domain_eq). Knowing g_1(z) ... g_m(z) is knowing f(z), so at
+the same points the groups can only tell more.
+"""
+
+from abc import abstractmethod
+from typing import final
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jaxtyping import Float
+from sklearn.cluster import MiniBatchKMeans
+
+from farrier.kernels.pool import Pool
+from farrier.parameters import real
+
+
+class InducingVariables(eqx.Module):
+    """R variables, jointly Gaussian with every component f_i = w_i g_i."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """R, how many there are in all."""
+
+    @abstractmethod
+    def covariance(self, pool: Pool, w: Float[Array, "m"]) -> Float[Array, "R R"]:
+        """Cov(u, u)."""
+
+    @abstractmethod
+    def with_components(self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]) -> Float[Array, "m R N"]:
+        """Cov(u, f_i(x)) for each component; their sum is Cov(u, f(x))."""
+
+
+@final
+class SharedPoints(InducingVariables):
+    """u = f(Z)."""
+
+    Z: Float[Array, "M D"] = real()
+
+    @property
+    def size(self) -> int:
+        return self.Z.shape[0]
+
+    def covariance(self, pool: Pool, w: Float[Array, "m"]) -> Float[Array, "R R"]:
+        # sum_i w_i^2 K_i(Z, Z)
+        return jnp.einsum("i,irs->rs", w**2, pool.gram(self.Z, self.Z))
+
+    def with_components(self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]) -> Float[Array, "m R N"]:
+        # w_i^2 K_i(Z, X)
+        return (w**2)[:, None, None] * pool.gram(self.Z, X)
+
+
+@final
+class GroupedPoints(InducingVariables):
+    """u = (g_1(Z_1), ..., g_m(Z_m))."""
+
+    Z: Float[Array, "m M D"] = real()
+
+    @property
+    def size(self) -> int:
+        return self.Z.shape[0] * self.Z.shape[1]
+
+    def covariance(self, pool: Pool, w: Float[Array, "m"]) -> Float[Array, "R R"]:
+        # groups are independent: K_i(Z_i, Z_i) on the diagonal, zero elsewhere
+        m, M, _ = self.Z.shape
+        K = pool.gram(self.Z, self.Z)
+        return jnp.einsum("ij,irs->irjs", jnp.eye(m, dtype=K.dtype), K).reshape(m * M, m * M)
+
+    def with_components(self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]) -> Float[Array, "m R N"]:
+        # w_i K_i(Z_i, X) in the rows of group i
+        m, M, _ = self.Z.shape
+        K = w[:, None, None] * pool.gram(self.Z, X)
+        return jnp.einsum("ij,irn->ijrn", jnp.eye(m, dtype=K.dtype), K).reshape(m, m * M, X.shape[0])
+
+
+def spread_points(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
+    """At most `count` points that cover the rows of X: quantiles in one input, cluster centres in several."""
+    distinct = np.unique(X, axis=0)
+    if count >= len(distinct):
+        return distinct
+    if X.shape[1] == 1:
+        return np.quantile(distinct[:, 0], np.linspace(0.0, 1.0, count))[:, None]
+    clusters = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=max(1024, 4 * count))
+    return clusters.fit(distinct).cluster_centers_

@@ -1,0 +1,54 @@
+"""The model, and the evidence lower bound that training raises:
+
+    L = sum_n E_q(w) E_q(f | w) log p(y_n | f(x_n)) - KL(q(u) || p(u)) - KL(q(w) || p(w))
+
+Deviation: the paper takes the first expectation under p(f); it is q(f).
+"""
+
+from typing import NamedTuple, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Float
+
+from farrier.likelihoods import Likelihood
+from farrier.posteriors.stochastic import SVGP, MultiSVGP
+from farrier.priors import WeightPrior
+
+
+@final
+class Model(eqx.Module):
+    """What is trained: q(w), the likelihood, and the posterior of the functions with its kernels."""
+
+    prior: WeightPrior
+    likelihood: Likelihood
+    posterior: SVGP | MultiSVGP
+
+
+class Bound(NamedTuple):
+    """The evidence lower bound and its terms."""
+
+    total: Float[Array, "*s"]
+    likelihood: Float[Array, "*s"]
+    kl_inducing: Float[Array, "*s"]
+    kl_weights: Float[Array, "*s"]
+
+
+class Batch(NamedTuple):
+    """Rows of data; `counts` says how many rows of the whole data each of them stands for, zero for padding."""
+
+    X: Float[Array, "B D"]
+    y: Float[Array, "B"]
+    counts: Float[Array, "B"]
+
+
+def evidence_bound(model: Model, batch: Batch, noise: Float[Array, "S E"]) -> Bound:
+    """An estimate of the bound from some rows and the draws of the weights that `noise` makes."""
+    mean, variance = model.posterior.at(model.prior.draw(noise)).draws(batch.X)
+    # E_q(w) E_q(f | w) log p(y | f), an average over the draws
+    expected = jax.vmap(model.likelihood.expected_log, in_axes=(None, 0, 0))(batch.y, mean, variance)
+    likelihood = jnp.mean(expected, axis=0) @ batch.counts
+    kl_inducing, kl_weights = model.posterior.prior_kl(), model.prior.kl()
+    return Bound(likelihood - kl_inducing - kl_weights, likelihood, kl_inducing, kl_weights)

@@ -1,0 +1,63 @@
+"""What every posterior of f = sum_i w_i g_i offers, however it was found.
+
+A posterior carries S equally likely draws of the weights and integrates over them: given the weights f is Gaussian,
+so over the draws it is a mixture of S Gaussians, and `predict`, `covariance` and `components` are its exact moments.
+The parts are linear in f, so the means of the components add up to the mean of f.
+"""
+
+from abc import abstractmethod
+from typing import Any
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+from jax import Array
+from jaxtyping import Float, PRNGKeyArray
+
+from farrier.linalg import cholesky
+
+
+class Posterior(eqx.Module):
+    """The distribution of f and of its components, given S draws of the weights."""
+
+    weights: eqx.AbstractVar[Float[Array, "S m"]]
+
+    @abstractmethod
+    def draws(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "S N"], Float[Array, "S N"]]:
+        """Mean and variance of f(x) given each draw of the weights."""
+
+    @abstractmethod
+    def joint_draws(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "S N"], Float[Array, "S N N"]]:
+        """Mean and covariance of f at all rows together, given each draw of the weights."""
+
+    @abstractmethod
+    def components(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "m N"], Float[Array, "m N"]]:
+        """Mean and variance of each component w_i g_i(x)."""
+
+    @abstractmethod
+    def prior_kl(self) -> Float[Array, ""]:
+        """KL from the posterior of the function (or of what stands for it) to its prior."""
+
+    def predict(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "N"], Float[Array, "N"]]:
+        """Mean and variance of f(x)."""
+        mean, variance = self.draws(X)
+        # Var f = E_w Var(f | w) + Var_w E(f | w)
+        return jnp.mean(mean, axis=0), jnp.mean(variance, axis=0) + jnp.var(mean, axis=0)
+
+    def covariance(self, X: Float[Array, "N D"]) -> Float[Array, "N N"]:
+        """Covariance of f at all rows."""
+        mean, covariance = self.joint_draws(X)
+        apart = mean - jnp.mean(mean, axis=0, keepdims=True)
+        return jnp.mean(covariance, axis=0) + apart.T @ apart / mean.shape[0]
+
+    def sample(self, X: Float[Array, "N D"], key: PRNGKeyArray, count: int = 1) -> Float[Array, "count N"]:
+        """Draws of the function at the rows of X, each with a weight draw of its own."""
+        mean, covariance = self.joint_draws(X)
+        which_key, noise_key = jax.random.split(key)
+        which = jax.random.randint(which_key, (count,), 0, mean.shape[0])
+        noise = jax.random.normal(noise_key, (count, X.shape[0]), mean.dtype)
+        return mean[which] + jnp.einsum("snk,sk->sn", cholesky(covariance)[which], noise)
+
+    def at(self, weights: Float[Array, "S m"]) -> Any:
+        """The same posterior with other draws of the weights."""
+        return eqx.tree_at(lambda posterior: posterior.weights, self, weights)
