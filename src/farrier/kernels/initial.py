@@ -41,8 +41,8 @@ class Start:
         return Linear(self._place())
 
     def weak_cycle(self) -> Periodic:
-        """A period about a fifth of the range."""
-        return Periodic(self._about(self._range / 5), self._about(np.ones_like(self._range)))
+        """A period about a tenth of the range."""
+        return Periodic(self._about(self._range / 10), self._about(np.ones_like(self._range)))
 
     def strong_smooth(self) -> SquaredExponential:
         """A lengthscale about a twentieth of the range, a tenth of its diagonal in many inputs."""
