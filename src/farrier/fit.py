@@ -195,9 +195,7 @@ def _diagnosis(model: Model, batch: Batch, step: int) -> str:
     suspects = {
         "has parameters that are not finite": ~_finite_parameters(pool),
         "has values that are not finite at the data": ~np.isfinite(pool.gram(Z, batch.X)).all(axis=(1, 2)),
-        "gives a covariance of inducing points that is not positive definite": ~np.isfinite(factors).all(
-            axis=(1, 2)
-        ),
+        "gives a covariance of inducing points that is not positive definite": ~np.isfinite(factors).all(axis=(1, 2)),
     }
     for reason, guilty in suspects.items():
         if guilty.any():
@@ -213,11 +211,7 @@ def _diagnosis(model: Model, batch: Batch, step: int) -> str:
 def _finite_parameters(pool) -> np.ndarray:
     return np.array(
         [
-            all(
-                np.isfinite(value).all()
-                for factor in kernel.products()[0]
-                for value in factor.parameters().values()
-            )
+            all(np.isfinite(value).all() for factor in kernel.products()[0] for value in factor.parameters().values())
             for kernel in pool
         ]
     )

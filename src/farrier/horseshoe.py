@@ -23,9 +23,7 @@ from farrier.parameters import as_array, fixed, positive, real
 from farrier.priors import WeightPrior, check_probability, starting_weight
 
 
-def half_cauchy_kl(
-    mu: Float[Array, "*s"], v: Float[Array, "*s"], scale: Float[Array, ""]
-) -> Float[Array, "*s"]:
+def half_cauchy_kl(mu: Float[Array, "*s"], v: Float[Array, "*s"], scale: Float[Array, ""]) -> Float[Array, "*s"]:
     """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the best r; `scale` is c."""
     # log r = log(exp(-mu + v/2) + c^-2)
     # Deviation: the paper prints the rate of phi's prior as 1/c in one place and as 1/c^2 in another; a

@@ -32,9 +32,7 @@ class InducingVariables(eqx.Module):
         """Cov(u, u)."""
 
     @abstractmethod
-    def with_components(
-        self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]
-    ) -> Float[Array, "m R N"]:
+    def with_components(self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]) -> Float[Array, "m R N"]:
         """Cov(u, f_i(x)) for each component; their sum is Cov(u, f(x))."""
 
 
@@ -52,9 +50,7 @@ class SharedPoints(InducingVariables):
         # sum_i w_i^2 K_i(Z, Z)
         return jnp.einsum("i,irs->rs", w**2, pool.gram(self.Z, self.Z))
 
-    def with_components(
-        self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]
-    ) -> Float[Array, "m R N"]:
+    def with_components(self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]) -> Float[Array, "m R N"]:
         # w_i^2 K_i(Z, X)
         return (w**2)[:, None, None] * pool.gram(self.Z, X)
 
@@ -75,9 +71,7 @@ class GroupedPoints(InducingVariables):
         K = pool.gram(self.Z, self.Z)
         return jnp.einsum("ij,irs->irjs", jnp.eye(m, dtype=K.dtype), K).reshape(m * M, m * M)
 
-    def with_components(
-        self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]
-    ) -> Float[Array, "m R N"]:
+    def with_components(self, pool: Pool, w: Float[Array, "m"], X: Float[Array, "N D"]) -> Float[Array, "m R N"]:
         # w_i K_i(Z_i, X) in the rows of group i
         m, M, _ = self.Z.shape
         K = w[:, None, None] * pool.gram(self.Z, X)

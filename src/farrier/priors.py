@@ -173,9 +173,7 @@ class SpikeAndSlab(WeightPrior):
     temperature: Float[Array, ""] = fixed()
 
     @classmethod
-    def initial(
-        cls, m: int, probability: float = 0.5, slab: float = 1.0, temperature: float = 0.5
-    ) -> "SpikeAndSlab":
+    def initial(cls, m: int, probability: float = 0.5, slab: float = 1.0, temperature: float = 0.5) -> "SpikeAndSlab":
         """q(s) = p(s), and slabs well away from zero such that E w_i^2 = 1 / m."""
         check_probability(probability)
         if min(slab, temperature) <= 0.0:

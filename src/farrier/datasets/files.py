@@ -25,9 +25,7 @@ import numpy as np
 from farrier.datasets.dataset import Dataset
 
 SMALLEST = 3
-TIME_WORDS = frozenset(
-    {"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"}
-)
+TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"})
 
 
 def read_csv(path: str | os.PathLike[str], time: str | None = None, target: str | None = None) -> Dataset:
@@ -92,9 +90,7 @@ def _table(path: Path) -> tuple[list[str], list[tuple[int, list[str]]]]:
         with open_text(path, mode="rt", encoding="utf-8-sig", newline="") as file:
             lines = file.readlines()
         reader = csv.reader(lines, delimiter=_delimiter(next(filter(str.strip, lines), "")))
-        table = [
-            (reader.line_num, [cell.strip() for cell in row]) for row in reader if any(map(str.strip, row))
-        ]
+        table = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(map(str.strip, row))]
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error, csv.Error) as error:
         raise ValueError(f"path: {path.name!r} is not CSV text ({error}): save it as CSV in UTF-8") from None
     if not table:
@@ -123,14 +119,10 @@ def _check_header(path: Path, header: list[str]) -> None:
             "separated by commas, semicolons or tabs"
         )
     if all(_is(_number, cell) or _is(decimal_year, cell) for cell in header):
-        raise ValueError(
-            f"path: {path.name!r} starts with numbers, {', '.join(header)}: add a first line of names"
-        )
+        raise ValueError(f"path: {path.name!r} starts with numbers, {', '.join(header)}: add a first line of names")
     for name in header:
         if header.count(name) > 1:
-            raise ValueError(
-                f"path: {path.name!r} names the column {name!r} {header.count(name)} times: rename one"
-            )
+            raise ValueError(f"path: {path.name!r} names the column {name!r} {header.count(name)} times: rename one")
 
 
 def _choose(header: list[str], time: str | None, target: str | None) -> tuple[str, str]:
@@ -163,14 +155,10 @@ def _column(name: str, cells: Sequence[tuple[int, str]], read: Callable[[str], f
         try:
             numbers[i] = read(cell)
         except ValueError:
-            wanted = (
-                "a number such as 1234.5" if read is _number else "a date such as 2024-03 or 2024-03-15 18:30"
-            )
+            wanted = "a number such as 1234.5" if read is _number else "a date such as 2024-03 or 2024-03-15 18:30"
             raise ValueError(f"column {name!r}, line {line}: {cell!r} is not {wanted}: correct it") from None
         if not math.isfinite(numbers[i]):
-            raise ValueError(
-                f"column {name!r}, line {line}: {cell!r} is not finite: correct it or delete the row"
-            )
+            raise ValueError(f"column {name!r}, line {line}: {cell!r} is not finite: correct it or delete the row")
     return numbers
 
 

@@ -103,9 +103,7 @@ class Base(Kernel):
             return self
         unknown = [name for name in self.dims if isinstance(name, str) and name not in columns]
         if unknown:
-            raise ValueError(
-                f"dims of {self}: no input is named {unknown[0]!r}; the inputs are {list(columns)}."
-            )
+            raise ValueError(f"dims of {self}: no input is named {unknown[0]!r}; the inputs are {list(columns)}.")
         positions = tuple(columns.index(d) if isinstance(d, str) else d for d in self.dims)
         return self.replace(dims=positions)
 
@@ -120,9 +118,7 @@ class Base(Kernel):
 
     def parameters(self) -> dict[str, Any]:
         """The numbers of this kernel by name."""
-        return {
-            field.name: getattr(self, field.name) for field in fields(self) if "constraint" in field.metadata
-        }
+        return {field.name: getattr(self, field.name) for field in fields(self) if "constraint" in field.metadata}
 
     def replace(self, **changes: Any) -> "Base":
         """The kernel with some of its fields changed."""
@@ -130,20 +126,14 @@ class Base(Kernel):
         return type(self)(**(current | changes))
 
     def __repr__(self) -> str:
-        shown = [
-            f"{field.name}={_plain(getattr(self, field.name))}"
-            for field in fields(self)
-            if field.name != "dims"
-        ]
+        shown = [f"{field.name}={_plain(getattr(self, field.name))}" for field in fields(self) if field.name != "dims"]
         return f"{type(self).__name__}({', '.join(shown + ([] if self.dims is None else [f'dims={self.dims}']))})"
 
     def _columns(self, X: Array) -> Array:
         if self.dims is None:
             return X
         if any(isinstance(d, str) for d in self.dims):
-            raise ValueError(
-                f"{self} acts on named inputs: call bind(columns) first, with all names of the inputs."
-            )
+            raise ValueError(f"{self} acts on named inputs: call bind(columns) first, with all names of the inputs.")
         return X[:, np.asarray(self.dims)]
 
     def _entries(self, per_input: PerInput) -> Any:
@@ -184,9 +174,7 @@ class Product(Kernel):
         return terms
 
     def __repr__(self) -> str:
-        return " * ".join(
-            f"({factor!r})" if isinstance(factor, Sum) else repr(factor) for factor in self.factors
-        )
+        return " * ".join(f"({factor!r})" if isinstance(factor, Sum) else repr(factor) for factor in self.factors)
 
 
 @final

@@ -80,11 +80,7 @@ def periods(x: np.ndarray, y: np.ndarray, count: int) -> list[float]:
     lowest, highest = 2.0 / extent, 0.5 / spacing
     frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))
     power = lombscargle(x, residual - residual.mean(), 2 * np.pi * frequencies)
-    peaks = [
-        i
-        for i in range(len(power))
-        if power[i] == power[max(0, i - GRID_PER_PEAK) : i + GRID_PER_PEAK + 1].max()
-    ]
+    peaks = [i for i in range(len(power)) if power[i] == power[max(0, i - GRID_PER_PEAK) : i + GRID_PER_PEAK + 1].max()]
     strongest = sorted(peaks, key=lambda i: -power[i])[:count]
     # a peak that is far below the highest one is a side lobe or noise
     return [1.0 / frequencies[i] for i in strongest if power[i] > 0.05 * power[strongest[0]]]

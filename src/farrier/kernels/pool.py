@@ -40,9 +40,7 @@ class Stack(eqx.Module):
 
     def rows_of(self, X: Float[Array, "*m N D"]) -> Float[Array, "F N d"]:
         """The columns of X that each factor acts on; X is shared by all kernels or has one block for each."""
-        owned = (
-            X[np.asarray(self.owners)] if X.ndim == 3 else jnp.broadcast_to(X, (len(self.owners), *X.shape))
-        )
+        owned = X[np.asarray(self.owners)] if X.ndim == 3 else jnp.broadcast_to(X, (len(self.owners), *X.shape))
         if self.columns == ((*range(X.shape[-1]),),) * len(self.owners):
             return owned
         return jnp.take_along_axis(owned, np.asarray(self.columns)[:, None, :], axis=-1)
@@ -137,9 +135,7 @@ class Pool(eqx.Module):
         if initialisation not in known:
             raise ValueError(f"initialisation must be one of {list(known)}, got {initialisation!r}.")
         X = np.asarray(X, np.float64)
-        start = initial.Start(
-            X, None if y is None else np.asarray(y, np.float64), np.random.default_rng(seed)
-        )
+        start = initial.Start(X, None if y is None else np.asarray(y, np.float64), np.random.default_rng(seed))
         kernels: list[Kernel] = []
         for copy in known[initialisation]:
             make = [getattr(start, f"{copy}_{family}") for family in ("smooth", "line", "cycle")]
@@ -152,9 +148,7 @@ class Pool(eqx.Module):
         """One smooth kernel for each set of `order` inputs out of `inputs`."""
         if not 1 <= order <= inputs:
             raise ValueError(f"order must be from 1 to the number of inputs ({inputs}), got {order}.")
-        return stack(
-            [SquaredExponential(lengthscale, dims) for dims in combinations(range(inputs), order)], inputs
-        )
+        return stack([SquaredExponential(lengthscale, dims) for dims in combinations(range(inputs), order)], inputs)
 
 
 def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:
@@ -167,14 +161,10 @@ def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:
         for factor in factors:
             columns = _columns(factor, inputs)
             slot = 0
-            while (key := (factor.rank, type(factor), len(columns), slot)) in members and members[key][-1][
-                0
-            ] == owner:
+            while (key := (factor.rank, type(factor), len(columns), slot)) in members and members[key][-1][0] == owner:
                 slot += 1
             members.setdefault(key, []).append((owner, columns, factor))
-    stacks = tuple(
-        _stacked(members[key]) for key in sorted(members, key=lambda key: (key[0], key[2], key[3]))
-    )
+    stacks = tuple(_stacked(members[key]) for key in sorted(members, key=lambda key: (key[0], key[2], key[3])))
     return Pool(stacks, len(products), inputs)
 
 
@@ -202,9 +192,7 @@ def _columns(factor: Base, inputs: int) -> tuple[int, ...]:
         raise ValueError(f"{factor} acts on named inputs: call bind(columns) first.")
     columns = tuple(int(d) for d in factor.dims)
     if not all(0 <= d < inputs for d in columns):
-        raise ValueError(
-            f"dims of {factor} must be from 0 to {inputs - 1} for {inputs} inputs, got {columns}."
-        )
+        raise ValueError(f"dims of {factor} must be from 0 to {inputs - 1} for {inputs} inputs, got {columns}.")
     return columns
 
 

@@ -43,9 +43,7 @@ class SVGP(Posterior):
     def draws(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "S N"], Float[Array, "S N"]]:
         def moments(w: Array) -> tuple[Array, Array]:
             A = jnp.sum(self._whitened(X, w), axis=0)
-            variance = (
-                (w**2) @ self.pool.diag(X) - jnp.sum(A**2, axis=0) + jnp.sum((self.q_root.T @ A) ** 2, axis=0)
-            )
+            variance = (w**2) @ self.pool.diag(X) - jnp.sum(A**2, axis=0) + jnp.sum((self.q_root.T @ A) ** 2, axis=0)
             return A.T @ self.q_mean, variance
 
         return jax.vmap(moments)(jnp.asarray(self.weights))
