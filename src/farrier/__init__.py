@@ -1,1 +1,65 @@
-"""Farrier."""
+"""Farrier finds the structure in data: trends, seasons, and what else is there, with forecasts.
+
+    import farrier
+    model = farrier.Regressor().fit(X, y)
+    print(model.components_)
+
+Names are loaded when they are first used, so that `import farrier` costs nothing.
+"""
+
+from importlib import import_module
+from importlib.metadata import version
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from farrier.estimators import Classifier as Classifier
+    from farrier.estimators import Regressor as Regressor
+    from farrier.kernels.base import CentredPeriodic as CentredPeriodic
+    from farrier.kernels.base import Constant as Constant
+    from farrier.kernels.base import Linear as Linear
+    from farrier.kernels.base import Matern12 as Matern12
+    from farrier.kernels.base import Matern32 as Matern32
+    from farrier.kernels.base import Matern52 as Matern52
+    from farrier.kernels.base import Periodic as Periodic
+    from farrier.kernels.base import RationalQuadratic as RationalQuadratic
+    from farrier.kernels.base import SquaredExponential as SquaredExponential
+    from farrier.kernels.base import Step as Step
+    from farrier.kernels.base import White as White
+    from farrier.kernels.normal import normal_form as normal_form
+    from farrier.kernels.pool import Pool as Pool
+
+__version__ = version("farrier")
+
+_HOMES = {
+    "farrier.estimators": ("Regressor", "Classifier"),
+    "farrier.kernels.base": (
+        "SquaredExponential",
+        "Linear",
+        "Periodic",
+        "CentredPeriodic",
+        "Matern12",
+        "Matern32",
+        "Matern52",
+        "RationalQuadratic",
+        "Step",
+        "Constant",
+        "White",
+    ),
+    "farrier.kernels.normal": ("normal_form",),
+    "farrier.kernels.pool": ("Pool",),
+}
+_HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["datasets", *_HOME_OF]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "datasets":
+        return import_module("farrier.datasets")
+    if name in _HOME_OF:
+        return getattr(import_module(_HOME_OF[name]), name)
+    raise AttributeError(f"module 'farrier' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

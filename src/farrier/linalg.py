@@ -15,9 +15,12 @@ from jaxtyping import Float
 
 def cholesky(K: Float[Array, "*s N N"]) -> Float[Array, "*s N N"]:
     """L with L L' = K + jitter I, the jitter being sqrt(machine epsilon) times the mean of K's diagonal."""
+    precision = jnp.finfo(K.dtype)
     mean_diagonal = jnp.trace(K, axis1=-2, axis2=-1) / K.shape[-1]
-    jitter = jnp.sqrt(jnp.finfo(K.dtype).eps) * jnp.maximum(mean_diagonal, jnp.finfo(K.dtype).tiny)
-    return jnp.linalg.cholesky(K + jitter[..., None, None] * jnp.eye(K.shape[-1], dtype=K.dtype))
+    # the floor is for a matrix of zeros: its factor can be inverted, and differentiated, without overflow
+    jitter = jnp.maximum(jnp.sqrt(precision.eps) * mean_diagonal, jnp.sqrt(precision.tiny))
+    identity = jnp.broadcast_to(jnp.eye(K.shape[-1], dtype=K.dtype), K.shape)
+    return jnp.linalg.cholesky(K + jitter[..., None, None] * identity)
 
 
 def solve_lower(L: Float[Array, "*s N N"], B: Float[Array, "*s N K"]) -> Float[Array, "*s N K"]:

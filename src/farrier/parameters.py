@@ -33,14 +33,18 @@ class Constraint:
     trained: bool = True
 
 
+def _on_diagonal(function: Callable[[Array], Array], A: Array) -> Array:
+    """The lower triangle of A, with `function` of what is on its diagonal."""
+    diagonal = function(jnp.diagonal(A, axis1=-2, axis2=-1))
+    return jnp.tril(A, -1) + diagonal[..., None] * jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype), A.shape)
+
+
 def _exp_diagonal(A: Array) -> Array:
-    diagonal = jnp.diagonal(A, axis1=-2, axis2=-1)
-    return jnp.tril(A, -1) + jnp.exp(diagonal)[..., None] * jnp.eye(A.shape[-1], dtype=A.dtype)
+    return _on_diagonal(jnp.exp, A)
 
 
 def _log_diagonal(L: Array) -> Array:
-    diagonal = jnp.diagonal(L, axis1=-2, axis2=-1)
-    return jnp.tril(L, -1) + jnp.log(diagonal)[..., None] * jnp.eye(L.shape[-1], dtype=L.dtype)
+    return _on_diagonal(jnp.log, L)
 
 
 REAL = Constraint("real", bound=lambda a: a, free=lambda a: a)

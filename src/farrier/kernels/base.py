@@ -18,6 +18,7 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jax.nn import sigmoid
 from jax.scipy.special import i0e
+from jax.typing import ArrayLike
 from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Dims
@@ -32,7 +33,7 @@ def _dims_field() -> Any:
     return eqx.field(static=True, default=None, converter=_as_dims)
 
 
-def _row(parameter: Array, X: Array) -> Float[Array, "1 d"]:
+def _row(parameter: ArrayLike, X: Array) -> Float[Array, "1 d"]:
     """A parameter as one row, to stand beside the rows of X."""
     return jnp.broadcast_to(jnp.asarray(parameter), X.shape[-1:])[None, :]
 
@@ -101,7 +102,7 @@ class Constant(Inner):
     def features(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
         return jnp.ones((X.shape[0], 1), X.dtype)
 
-    def rescale_columns(self, scale: Array, shift: Array) -> "Constant":
+    def rescale_columns(self, scale: ArrayLike, shift: ArrayLike) -> "Constant":
         return self
 
 
@@ -117,7 +118,7 @@ class _Sigmoid(Inner):
             raise ValueError(f"{self} acts on one input, got {X.shape[-1]}: name it with dims=.")
         return (X - _row(self.location, X)) / _row(self.width, X)
 
-    def rescale_columns(self, scale: Array, shift: Array) -> Base:
+    def rescale_columns(self, scale: ArrayLike, shift: ArrayLike) -> Base:
         return self.replace(location=self.location * scale + shift, width=self.width * scale)
 
 
@@ -134,7 +135,7 @@ class Step(_Sigmoid):
     def features(self, X: Float[Array, "N 1"]) -> Float[Array, "N 1"]:
         return sigmoid(self.steepness(X))
 
-    def __rsub__(self, one: float) -> "StepUntil":
+    def __rsub__(self, one: int | float) -> "StepUntil":
         return StepUntil(self.location, self.width, self.dims) if one == 1 else NotImplemented
 
 
@@ -168,7 +169,7 @@ class Linear(Inner):
     def features(self, X: Float[Array, "N d"]) -> Float[Array, "N d"]:
         return (X - _row(self.location, X)) / _row(self.scale, X)
 
-    def rescale_columns(self, scale: Array, shift: Array) -> Base:
+    def rescale_columns(self, scale: ArrayLike, shift: ArrayLike) -> Base:
         return self.replace(location=self.location * scale + shift, scale=self.scale * scale)
 
 
@@ -181,7 +182,7 @@ class _Distance(Base):
         """x / l."""
         return X / _row(self.lengthscale, X)
 
-    def rescale_columns(self, scale: Array, shift: Array) -> Base:
+    def rescale_columns(self, scale: ArrayLike, shift: ArrayLike) -> Base:
         return self.replace(lengthscale=self.lengthscale * scale)
 
 
@@ -276,7 +277,7 @@ class _Repeating(Base):
         inverse = jnp.broadcast_to(1.0 / _row(self.lengthscale, X), X.shape)
         return jnp.cos(angle) * inverse, jnp.sin(angle) * inverse, inverse
 
-    def rescale_columns(self, scale: Array, shift: Array) -> Base:
+    def rescale_columns(self, scale: ArrayLike, shift: ArrayLike) -> Base:
         return self.replace(period=self.period * scale)
 
 
@@ -332,7 +333,7 @@ class White(Base):
     def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
         return jnp.all(X[:, None, :] == Z[None, :, :], axis=-1).astype(X.dtype)
 
-    def rescale_columns(self, scale: Array, shift: Array) -> "White":
+    def rescale_columns(self, scale: ArrayLike, shift: ArrayLike) -> "White":
         return self
 
 

@@ -5,10 +5,24 @@ inputs, *strong* ones commit to short lengths and to the periods that the data s
 start at the same place, or they would stay twins for ever: each call draws anew from the generator.
 """
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.signal import lombscargle
 
-from farrier.kernels.base import Linear, Periodic, SquaredExponential
+from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.base import (
+    CentredPeriodic,
+    Constant,
+    Linear,
+    Matern12,
+    Matern32,
+    Matern52,
+    Periodic,
+    RationalQuadratic,
+    SquaredExponential,
+    White,
+)
 
 SPREAD = 0.5
 """Standard deviation of the logarithm of a starting value about its centre."""
@@ -31,6 +45,30 @@ class Start:
 
     def _place(self) -> np.ndarray:
         return self._low + self._range * self._generator.random(self._range.shape)
+
+    def named(self, formula: str) -> Kernel:
+        """The kernel of a formula such as "SE * Per", started weakly; periods are those of the data if there are any."""
+        makers: dict[str, Callable[[], Kernel]] = {
+            "1": Constant,
+            "WN": White,
+            "SE": self.weak_smooth,
+            "Lin": self.weak_line,
+            "Per": lambda: self.strong_cycle() if self._periods else self.weak_cycle(),
+            "Per0": lambda: CentredPeriodic(
+                **(self.strong_cycle() if self._periods else self.weak_cycle()).parameters()
+            ),
+            "RQ": lambda: RationalQuadratic(self.weak_smooth().lengthscale),
+            "Mat12": lambda: Matern12(self.weak_smooth().lengthscale),
+            "Mat32": lambda: Matern32(self.weak_smooth().lengthscale),
+            "Mat52": lambda: Matern52(self.weak_smooth().lengthscale),
+        }
+        symbols = [symbol.strip() for symbol in formula.split("*")]
+        unknown = [symbol for symbol in symbols if symbol not in makers]
+        if unknown:
+            raise ValueError(
+                f"kernels: {unknown[0]!r} in {formula!r} is not a kernel; a formula is a product of {', '.join(makers)}."
+            )
+        return product_of([makers[symbol]() for symbol in symbols])
 
     def weak_smooth(self) -> SquaredExponential:
         """A lengthscale about a third of the range."""

@@ -32,6 +32,8 @@ def simplify(factors: Sequence[Base]) -> tuple[Base, ...]:
 
 def _absorb_into_noise(factors: list[Base]) -> list[Base]:
     for noise in [factor for factor in factors if isinstance(factor, White)]:
+        if not any(factor is noise for factor in factors):
+            continue  # a wider noise has absorbed it
         # where all of the noise's columns agree, so do the columns of a kernel on a part of them
         others = [factor for factor in factors if factor is not noise]
         factors = [noise] + [other for other in others if not (other.stationary and _within(other, noise))]
@@ -63,7 +65,7 @@ def _merged(one: Base, other: Base) -> SquaredExponential:
     if one.dims is None or other.dims is None:
         precision = sum(np.asarray(kernel.parameters()["lengthscale"]) ** -2.0 for kernel in (one, other))
         return SquaredExponential(precision**-0.5)
-    columns = tuple(dict.fromkeys(one.dims + other.dims))
+    columns = tuple(sorted(set(one.dims + other.dims), key=lambda d: (isinstance(d, str), d)))
     precisions = dict.fromkeys(columns, 0.0)
     for kernel in (one, other):
         lengths = np.broadcast_to(np.asarray(kernel.parameters()["lengthscale"]), (len(kernel.dims or ()),))

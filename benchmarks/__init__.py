@@ -1,0 +1,1 @@
+"""What Farrier claims, measured again by whoever asks: `python -m benchmarks --help`."""

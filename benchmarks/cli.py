@@ -1,0 +1,79 @@
+"""The command line: `run SUITE` measures and appends JSON lines, `table SUITE` shows them as Markdown.
+
+A suite is a module with a DESCRIPTION, `configure(parser)` for its own options and `run(arguments, record)`.
+"""
+
+import argparse
+import faulthandler
+import signal
+from pathlib import Path
+
+from benchmarks import bound, speed, table, weights
+from benchmarks.record import Recorder, tell
+
+SUITES = {"weights": weights, "bound": bound, "speed": speed}
+RESULTS = Path(__file__).parent / "results"
+GRACE = 30
+"""Seconds between asking a run to stop and ending the process, for compiled code that does not listen."""
+
+
+class TimeLimitError(Exception):
+    """The run took longer than --time-limit."""
+
+
+def main(words: list[str] | None = None) -> int:
+    """Run one command; the exit code is 0, or 1 if it ran out of time."""
+    arguments = _parser().parse_args(words, argparse.Namespace(results=RESULTS))
+    if arguments.command == "table":
+        print(table.markdown(arguments.results / f"{arguments.name}.jsonl", each_seed=arguments.each_seed))
+        return 0
+    _limit_time(arguments.time_limit)
+    try:
+        SUITES[arguments.name].run(arguments, Recorder(arguments.name, arguments.results))
+    except TimeLimitError:
+        tell(f"stopped: not done within {arguments.time_limit} s; try a larger --time-limit or fewer --seeds")
+        return 1
+    finally:
+        signal.alarm(0)
+        faulthandler.cancel_dump_traceback_later()
+    return 0
+
+
+def _limit_time(seconds: int) -> None:
+    def stop(number: int, frame: object) -> None:
+        raise TimeLimitError
+
+    signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    faulthandler.dump_traceback_later(seconds + GRACE, exit=True)
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks",
+        description="Measures what Farrier claims. Each run appends JSON lines to results/SUITE.jsonl.",
+        epilog="Example: python -m benchmarks run weights --seeds 0 1, then python -m benchmarks table weights",
+    )
+    commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    run = commands.add_parser("run", help="measure one suite", description="Measures one suite.")
+    suites = run.add_subparsers(dest="name", required=True, metavar="SUITE")
+    for name, suite in SUITES.items():
+        options = suites.add_parser(
+            name,
+            help=suite.DESCRIPTION,
+            description=suite.DESCRIPTION,
+            formatter_class=argparse.ArgumentDefaultsHelpFormatter,
+        )
+        suite.configure(options)
+        options.add_argument("--time-limit", type=int, default=1200, metavar="S", help="stop after so many seconds")
+        _add_results(options)
+    show = commands.add_parser("table", help="show the JSON lines of a suite as a Markdown table")
+    show.add_argument("name", choices=SUITES, metavar="SUITE", help=", ".join(SUITES))
+    show.add_argument("--each-seed", action="store_true", help="one row for each seed instead of medians over seeds")
+    _add_results(show)
+    return parser
+
+
+def _add_results(parser: argparse.ArgumentParser) -> None:
+    text = "where the JSON lines and pictures are (default: benchmarks/results)"
+    parser.add_argument("--results", type=Path, default=argparse.SUPPRESS, metavar="DIR", help=text)

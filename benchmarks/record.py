@@ -1,0 +1,98 @@
+"""One measurement, one JSON line: what was run, with what, on what, for how long, and the figures.
+
+    {"suite": ..., "settings": {...}, "seed": 0, "figures": {...}, "versions": {...}, "commit": ..., "cpus": 2,
+     "wall_seconds": ..., "cpu_seconds": ..., "date": ...}
+
+A line that repeats an earlier one's suite, settings and seed replaces it when lines are read.
+"""
+
+import json
+import os
+import platform
+import subprocess
+import time
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any, NamedTuple
+
+PACKAGES = ("farrier", "jax", "jaxlib", "numpy")
+_START = time.perf_counter()
+
+
+def tell(message: str) -> None:
+    """A progress line, with the seconds since the start."""
+    print(f"[{time.perf_counter() - _START:6.1f} s] {message}", flush=True)
+
+
+class Clock:
+    """Wall and CPU seconds since it was made."""
+
+    def __init__(self) -> None:
+        self._wall, self._cpu = time.perf_counter(), time.process_time()
+
+    def read(self) -> dict[str, float]:
+        """The two figures, by the names they have in a line."""
+        return {
+            "wall_seconds": round(time.perf_counter() - self._wall, 3),
+            "cpu_seconds": round(time.process_time() - self._cpu, 3),
+        }
+
+
+class Recorder(NamedTuple):
+    """Where the lines and the pictures of a suite go."""
+
+    suite: str
+    folder: Path
+
+    def add(
+        self,
+        settings: dict[str, Any],
+        seed: int,
+        figures: dict[str, Any],
+        clock: Clock,
+        packages: tuple[str, ...] = (),
+    ) -> None:
+        """Append one line; `packages` names further packages whose versions matter."""
+        line = {"suite": self.suite, "settings": settings, "seed": seed, "figures": figures}
+        line |= {"versions": _versions(packages), "commit": _commit(), "cpus": os.cpu_count(), **clock.read()}
+        line["date"] = datetime.now(UTC).isoformat(timespec="seconds")
+        self.folder.mkdir(parents=True, exist_ok=True)
+        with (self.folder / f"{self.suite}.jsonl").open("a") as file:
+            file.write(json.dumps(line, allow_nan=False) + "\n")
+
+    def picture(self, name: str) -> Path:
+        """The path of a picture of this suite."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        return self.folder / f"{name}.png"
+
+
+def read(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file, of equal settings and seed only the last."""
+    lines = [json.loads(text) for text in path.read_text().splitlines() if text.strip()]
+    return list({(json.dumps(line["settings"], sort_keys=True), line["seed"]): line for line in lines}.values())
+
+
+def _versions(packages: tuple[str, ...]) -> dict[str, str]:
+    return {"python": platform.python_version()} | {name: _version(name) for name in (*PACKAGES, *packages)}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "not installed"
+
+
+def _commit() -> str | None:
+    """The commit of the source, with a + where files under src or benchmarks have changed since."""
+    root = Path(__file__).parent.parent
+
+    def git(*words: str) -> str:
+        return subprocess.run(["git", *words], cwd=root, capture_output=True, text=True, check=True).stdout.strip()
+
+    try:
+        changed = git("status", "--porcelain", "--", "src", "benchmarks/*.py")
+        return git("rev-parse", "--short", "HEAD") + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return None

@@ -1,0 +1,100 @@
+"""From the user's table to arrays and back: names, checks, and the scale on which the model works.
+
+Whatever is wrong with the input is said here, in one line that names the argument, the place and what to do, before
+any work starts. Frames of any kind are read and written through narwhals; the core sees numpy arrays only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+
+@dataclass(frozen=True)
+class Scale:
+    """x_model = (x - x_mean) / x_scale for each input, and the same for y."""
+
+    x_mean: np.ndarray
+    x_scale: np.ndarray
+    y_mean: float
+    y_scale: float
+
+    @classmethod
+    def of(cls, X: np.ndarray, y: np.ndarray | None = None) -> "Scale":
+        """Mean zero and standard deviation one over the given rows; y stays as it is when it is None."""
+        y_mean, y_scale = (0.0, 1.0) if y is None else (float(y.mean()), float(y.std()))
+        return cls(X.mean(axis=0), X.std(axis=0), y_mean, y_scale)
+
+    def inputs(self, X: np.ndarray) -> np.ndarray:
+        """Rows of inputs on the scale of the model."""
+        return (X - self.x_mean) / self.x_scale
+
+    def target(self, y: np.ndarray) -> np.ndarray:
+        """The target on the scale of the model."""
+        return (y - self.y_mean) / self.y_scale
+
+
+def column_names(X: Any, columns: int) -> list[str]:
+    """The names of a frame's columns, else x0, x1, ..."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return [str(name) for name in frame.columns]
+    return [f"x{i}" for i in range(columns)]
+
+
+def frame_like(columns: dict[str, np.ndarray], like: Any) -> Any:
+    """A frame of the same kind as `like` (pandas, polars ...), or the dictionary itself where `like` is an array."""
+    frame = nw.from_native(like, eager_only=True, pass_through=True)
+    if not isinstance(frame, nw.DataFrame | nw.Series):
+        return columns
+    return nw.from_dict(columns, backend=frame.implementation).to_native()
+
+
+def check_cells(X: Any, argument: str) -> None:
+    """Refuse text, missing and infinite cells, naming the first one."""
+    frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        for name in frame.columns:
+            _check_series(frame[name], f"{argument}: column {name!r}")
+    elif isinstance(frame, nw.Series):
+        _check_series(frame, argument)
+    elif isinstance(X, np.ndarray | list | tuple):
+        _check_array(np.asarray(X), argument)
+
+
+def _check_series(series: nw.Series, place: str) -> None:
+    if series.dtype == nw.String or series.dtype == nw.Categorical:
+        value = next((value for value in series.to_list() if value is not None), None)
+        raise ValueError(f"{place} holds text (such as {value!r}) where numbers belong: encode it or leave it out.")
+    if series.null_count() or series.dtype.is_numeric():
+        values = [np.nan if value is None else value for value in series.to_list()]
+        _check_array(np.asarray(values), place)
+
+
+def _check_array(array: np.ndarray, place: str) -> None:
+    if array.dtype.kind in "US":
+        raise ValueError(
+            f"{place} holds text (such as {array.flat[0]!r}) where numbers belong: encode it or leave it out."
+        )
+    if array.dtype.kind != "f" or np.isfinite(array).all():
+        return
+    where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
+    column = f", column {where[1]}" if len(where) == 2 else ""
+    value = "NaN" if np.isnan(array[where]) else "inf"
+    raise ValueError(
+        f"{place} contains {value} at row {where[0]}{column}: leave out rows with missing or infinite values, or fill them."
+    )
+
+
+def check_varies(X: np.ndarray, y: np.ndarray | None, names: Sequence[str]) -> None:
+    """Refuse inputs and targets that are the same in every row."""
+    constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
+    if len(constant):
+        name, value = names[constant[0]], X[0, constant[0]]
+        raise ValueError(
+            f"X: column {name!r} is constant ({value:g} in every row): it can explain nothing, leave it out."
+        )
+    if y is not None and np.ptp(y) == 0:
+        raise ValueError(f"y is constant ({y[0]:g} in every row): there is nothing to explain.")

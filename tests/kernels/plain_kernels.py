@@ -1,0 +1,107 @@
+"""The kernels once more, slowly: one pair of points at a time, in plain Python from the formulas; and the one list of
+kernels that all kernel tests go through."""
+
+import math
+
+import numpy as np
+from scipy.special import i0
+
+from farrier.kernels.algebra import Product, Sum
+from farrier.kernels.base import (
+    CentredPeriodic,
+    Constant,
+    Linear,
+    Matern12,
+    Matern32,
+    Matern52,
+    Periodic,
+    RationalQuadratic,
+    SquaredExponential,
+    Step,
+    StepUntil,
+    White,
+)
+
+BASES = [
+    Constant(),
+    Step(0.3, 0.4),
+    1 - Step(-0.2, 0.7),
+    Linear(0.6, 1.7),
+    SquaredExponential(0.8),
+    RationalQuadratic(0.7, 1.3),
+    Matern12(1.1),
+    Matern32(0.9),
+    Matern52(1.2),
+    Periodic(1.4, 0.9),
+    CentredPeriodic(0.9, 1.6),
+    White(),
+]
+
+KERNELS = [
+    *BASES,
+    SquaredExponential(2.0) * Periodic(1.0, 0.8),
+    Linear(-0.5) * Linear(0.4),
+    SquaredExponential(2.0) * Linear(0.1) * CentredPeriodic(1.3),
+    Step(0.0, 0.2) * Matern32(0.5),
+    (1 - Step(0.0, 0.2)) * RationalQuadratic(0.5, 3.0) * White(),
+]
+
+
+def plain(kernel, x, z):
+    """k(x, z) for two points, each a sequence of inputs."""
+    if isinstance(kernel, Sum):
+        return sum(plain(term, x, z) for term in kernel.terms)
+    if isinstance(kernel, Product):
+        return math.prod(plain(factor, x, z) for factor in kernel.factors)
+    columns = range(len(x)) if kernel.dims is None else kernel.dims
+
+    def each(name):
+        return np.broadcast_to(np.asarray(getattr(kernel, name)), (len(columns),))
+
+    def distance():
+        return math.sqrt(sum(((x[d] - z[d]) / l) ** 2 for d, l in zip(columns, each("lengthscale"), strict=True)))
+
+    def rises(points):
+        (d,), location, width = columns, float(kernel.location), float(kernel.width)
+        return math.prod(1.0 / (1.0 + math.exp(-(point[d] - location) / width)) for point in points)
+
+    def falls(points):
+        (d,), location, width = columns, float(kernel.location), float(kernel.width)
+        return math.prod(1.0 - 1.0 / (1.0 + math.exp(-(point[d] - location) / width)) for point in points)
+
+    def repeating():
+        period, length = each("period"), each("lengthscale")
+        sines = [math.sin(math.pi * (x[d] - z[d]) / p) for d, p in zip(columns, period, strict=True)]
+        return math.exp(sum(-2.0 * s**2 / l**2 for s, l in zip(sines, length, strict=True)))
+
+    def level():
+        return math.prod(math.exp(-1.0 / l**2) * i0(1.0 / l**2) for l in each("lengthscale"))
+
+    def line():
+        places, scales = each("location"), each("scale")
+        return sum((x[d] - c) * (z[d] - c) / s**2 for d, c, s in zip(columns, places, scales, strict=True))
+
+    formulas = {
+        Constant: lambda: 1.0,
+        Step: lambda: rises((x, z)),
+        StepUntil: lambda: falls((x, z)),
+        Linear: line,
+        SquaredExponential: lambda: math.exp(-0.5 * distance() ** 2),
+        RationalQuadratic: lambda: (
+            (1.0 + distance() ** 2 / (2.0 * each("mixture")[0])) ** -each("mixture")[0]
+        ),
+        Matern12: lambda: math.exp(-distance()),
+        Matern32: lambda: (1.0 + 3**0.5 * distance()) * math.exp(-(3**0.5) * distance()),
+        Matern52: lambda: (
+            (1.0 + 5**0.5 * distance() + 5.0 * distance() ** 2 / 3.0) * math.exp(-(5**0.5) * distance())
+        ),
+        Periodic: repeating,
+        CentredPeriodic: lambda: (repeating() - level()) / (1.0 - level()),
+        White: lambda: float(all(x[d] == z[d] for d in columns)),
+    }
+    return formulas[type(kernel)]()
+
+
+def plain_gram(kernel, X, Z):
+    """The matrix of `plain` for every pair of rows."""
+    return np.array([[plain(kernel, x, z) for z in np.asarray(Z)] for x in np.asarray(X)])
