@@ -7,15 +7,20 @@ seen to hang on CPUs. Everything is measured in 64 bits.
 import os
 import sys
 
-for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ[name] = "1"
-os.environ.setdefault("JAX_CPU_ENABLE_ASYNC_DISPATCH", "0")
-os.environ.setdefault("MPLBACKEND", "Agg")
 
-import jax
+def main() -> int:
+    """Settle what must be settled before numpy and jax are imported, then run the command."""
+    os.environ |= dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    os.environ.setdefault("JAX_CPU_ENABLE_ASYNC_DISPATCH", "0")
 
-jax.config.update("jax_enable_x64", True)
+    import jax
 
-from benchmarks.cli import main
+    jax.config.update("jax_enable_x64", True)
 
-sys.exit(main())
+    from benchmarks import cli
+
+    return cli.main()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

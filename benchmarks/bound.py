@@ -126,7 +126,8 @@ def _joint(q: Posterior, X: jax.Array) -> tuple[jax.Array, jax.Array]:
 
 def report(rows: list[dict]) -> None:
     """Medians over the seeds, and for how many of them the groups are closer."""
-    for title, key in (("Wasserstein-2 distance to the exact posterior", "w2"), ("nats below evidence", "below_evidence")):
+    tables = {"w2": "Wasserstein-2 distance to the exact posterior", "below_evidence": "nats below the evidence"}
+    for key, title in tables.items():
         print(f"\n{title}, median over seeds")
         print(f"{'points':8s} {'M':>3s} " + " ".join(f"{name:>20s}" for name in METHODS))
         for trained in (False, True):

@@ -5,6 +5,7 @@ from pathlib import Path
 import matplotlib.pyplot as plt
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.ticker import FuncFormatter, LogLocator, NullFormatter
 
 from benchmarks.figures import wasserstein2
 from benchmarks.style import BLUE, DARK, GREEN, GREY, VERMILION, save
@@ -17,10 +18,13 @@ LINES = {
     "grouped_total_joint": ("grouped, M in all, joint q", GREEN, "^", ":"),
 }
 
+LOWEST = {"w2": 5e-4, "below_evidence": 5e-3}
+"""Where the axes end: what is lower is as good as exact."""
+
 
 def draw(rows: list[dict], grid: np.ndarray, shown: dict | None, M: int, path: Path) -> None:
     """Write the picture; the upper row only if posteriors at M were kept."""
-    figure = plt.figure(figsize=(12, 7.2), layout="constrained")
+    figure = plt.figure(figsize=(12, 7.6), layout="constrained")
     upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.1])
     if shown is not None:
         titles = {
@@ -40,14 +44,19 @@ def draw(rows: list[dict], grid: np.ndarray, shown: dict | None, M: int, path: P
     panels[1].set(title="W2 to the exact posterior, points trained")
     _against_M(panels[2], rows, "below_evidence", trained=False)
     panels[2].set(title="Nats below the evidence, points spread")
-    panels[1].sharey(panels[0])
+    for axes in panels[:2]:
+        axes.set_ylim(LOWEST["w2"], max(axes.get_ylim()[1] for axes in panels[:2]))
+    panels[2].set_ylim(bottom=LOWEST["below_evidence"])
+    figure.suptitle(
+        "Data from SE1 + SE2 + Per1, 200 points, the model known: how good is the sparse posterior?", x=0.01, ha="left"
+    )
     lower.legend(*panels[0].get_legend_handles_labels(), loc="outside lower center", ncols=5)
     save(figure, path)
 
 
 def _posterior(axes: Axes, grid: np.ndarray, shown: dict, name: str) -> None:
     X, y = shown["data"]
-    axes.plot(np.asarray(X)[:, 0], np.asarray(y), ".", color=GREY, markersize=3, label="data")
+    axes.plot(np.asarray(X)[:, 0], np.asarray(y), ".", color=GREY, markersize=5, label="data")
     mean, covariance = shown["exact"]
     sd = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     axes.plot(grid, mean, color=DARK, linewidth=1, label="exact posterior, mean ± 2 sd")
@@ -56,7 +65,7 @@ def _posterior(axes: Axes, grid: np.ndarray, shown: dict, name: str) -> None:
     sd = np.sqrt(np.maximum(np.diag(covariance), 0.0))
     colour = LINES[name][1]
     axes.fill_between(grid, mean - 2 * sd, mean + 2 * sd, color=colour, alpha=0.3, linewidth=0)
-    axes.plot(grid, mean, color=colour, linewidth=1.4, label="sparse posterior, mean ± 2 sd (band)")
+    axes.plot(grid, mean, color=colour, linewidth=1.4, label="sparse posterior, mean ± 2 sd (band, colour as below)")
     axes.set(xlabel="x", xlim=(grid[0], grid[-1]))
 
 
@@ -68,4 +77,7 @@ def _against_M(axes: Axes, rows: list[dict], key: str, *, trained: bool) -> None
         if dash == "-":
             axes.fill_between(Ms, values.min(axis=1), values.max(axis=1), color=colour, alpha=0.12, linewidth=0)
     axes.set(yscale="log", xlabel="M", xticks=Ms)
+    axes.yaxis.set_major_locator(LogLocator())
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: f"{value:g}"))
+    axes.yaxis.set_minor_formatter(NullFormatter())
     axes.grid(axis="y")

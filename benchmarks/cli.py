@@ -9,7 +9,7 @@ import signal
 from pathlib import Path
 
 from benchmarks import bound, speed, table, weights
-from benchmarks.record import Recorder, tell
+from benchmarks.record import Recorder, commit, tell
 
 SUITES = {"weights": weights, "bound": bound, "speed": speed}
 RESULTS = Path(__file__).parent / "results"
@@ -27,6 +27,7 @@ def main(words: list[str] | None = None) -> int:
     if arguments.command == "table":
         print(table.markdown(arguments.results / f"{arguments.name}.jsonl", each_seed=arguments.each_seed))
         return 0
+    tell(f"suite {arguments.name}, commit {commit()}")
     _limit_time(arguments.time_limit)
     try:
         SUITES[arguments.name].run(arguments, Recorder(arguments.name, arguments.results))

@@ -12,6 +12,7 @@ import platform
 import subprocess
 import time
 from datetime import UTC, datetime
+from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -55,7 +56,7 @@ class Recorder(NamedTuple):
     ) -> None:
         """Append one line; `packages` names further packages whose versions matter."""
         line = {"suite": self.suite, "settings": settings, "seed": seed, "figures": figures}
-        line |= {"versions": _versions(packages), "commit": _commit(), "cpus": os.cpu_count(), **clock.read()}
+        line |= {"versions": _versions(packages), "commit": commit(), "cpus": os.cpu_count(), **clock.read()}
         line["date"] = datetime.now(UTC).isoformat(timespec="seconds")
         self.folder.mkdir(parents=True, exist_ok=True)
         with (self.folder / f"{self.suite}.jsonl").open("a") as file:
@@ -84,8 +85,9 @@ def _version(package: str) -> str:
         return "not installed"
 
 
-def _commit() -> str | None:
-    """The commit of the source, with a + where files under src or benchmarks have changed since."""
+@cache
+def commit() -> str | None:
+    """The commit of the source when first asked, with a + where files under src or benchmarks have changed since."""
     root = Path(__file__).parent.parent
 
     def git(*words: str) -> str:

@@ -144,7 +144,7 @@ def gpjax_stepper(Z: np.ndarray) -> Stepper:
 
 def report(figures: dict[str, Any], arguments: argparse.Namespace) -> None:
     """Print the times and the ratios."""
-    print(f"\none step, M = {arguments.points} a kernel, batch {arguments.batch}, float64, median of {arguments.repeats}")
+    print(f"\none step, M = {arguments.points} a kernel, batch {arguments.batch}, median of {arguments.repeats}")
     for name in ("farrier_24_kernels", "farrier_1_kernel", "gpjax_1_kernel"):
         f = figures[name]
         spread = f"(10-90 %: {f['ms_p10']:6.2f} to {f['ms_p90']:6.2f})"

@@ -1,4 +1,4 @@
-"""The picture of the weights suite: one bar a kernel, with the horseshoe on the left and without a prior on the right."""
+"""The picture of the weights suite: one bar a kernel, horseshoe on the left, no prior on the right."""
 
 from pathlib import Path
 
@@ -24,8 +24,8 @@ def draw(found: dict[str, dict], seed: int, path: Path) -> None:
         contributions = np.array(figures["contributions"])[order]
         (dots,) = axes.plot(contributions, place, "o", color="white", markeredgecolor=DARK, markersize=4.5)
         axes.set_title(
-            f"{TITLES[prior]}: {figures['below_tenth_of_largest']} of {len(order)} below a tenth of the largest, "
-            f"\n{figures['periodic_share_of_w2']:.0%} of $\\sum w^2$ on structures with Per"
+            f"{TITLES[prior]}: {figures['below_tenth_of_largest']} of {len(order)} below a tenth of the largest,\n"
+            f"{figures['periodic_share_of_w2']:.0%} of the sum of w² on structures with Per"
         )
         axes.set(xlabel="median weight w", ylim=(-0.7, len(order) - 0.3))
         axes.set_xlim(left=0)

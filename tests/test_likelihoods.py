@@ -147,9 +147,7 @@ def test_derivatives_agree_with_finite_differences(name):
         return value_and_slopes(likelihood, theta, y, *moments)
 
     for i, slope in enumerate(jax.tree.leaves(at(leaves)[1])):
-        up, down = (
-            at([leaf + sign * 1e-5 * (i == j) for j, leaf in enumerate(leaves)])[0] for sign in (1.0, -1.0)
-        )
+        up, down = (at([leaf + sign * 1e-5 * (i == j) for j, leaf in enumerate(leaves)])[0] for sign in (1.0, -1.0))
         assert_allclose(np.sum(slope), (up - down) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
@@ -177,9 +175,7 @@ def test_probabilities_sum_to_one_and_are_symmetric(link):
 def test_logit_and_probit_do_not_overflow():
     y, mean, variance = jnp.asarray([0.0, 1.0]), jnp.asarray([900.0, -900.0]), full(2, 0.1)
     assert_allclose(expected_log(Bernoulli("logit"), y, mean, variance), -900.0, rtol=1e-9)
-    assert_allclose(
-        expected_log(Bernoulli("probit"), y, mean, variance), stats.norm.logcdf(-900.0), rtol=1e-6
-    )
+    assert_allclose(expected_log(Bernoulli("probit"), y, mean, variance), stats.norm.logcdf(-900.0), rtol=1e-6)
 
 
 def test_predictions_of_the_logit_at_no_variance_are_the_link():
@@ -193,9 +189,7 @@ def test_student_with_many_degrees_is_gaussian():
     for method in (expected_log, log_density):
         computed, limit = (method(kind, y, mean, variance) for kind in (almost, gaussian))
         assert_allclose(computed, limit, rtol=1e-5, atol=1e-5)
-    for computed, limit in zip(
-        predict(almost, mean, variance), predict(gaussian, mean, variance), strict=True
-    ):
+    for computed, limit in zip(predict(almost, mean, variance), predict(gaussian, mean, variance), strict=True):
         assert_allclose(computed, limit, rtol=1e-6)
 
 

@@ -86,9 +86,7 @@ def test_softmax_shares_one_variance_among_the_kernels():
     prior = Softmax(np.array([0.0, 1.0, -2.0]), 1.5)
     w = draw(prior, jnp.zeros((2, 0)))
     assert_allclose(np.sum(np.asarray(w) ** 2, axis=1), 1.5**2, rtol=1e-12)
-    assert_allclose(
-        w[0] ** 2 / 1.5**2, np.exp([0.0, 1.0, -2.0]) / np.sum(np.exp([0.0, 1.0, -2.0])), rtol=1e-12
-    )
+    assert_allclose(w[0] ** 2 / 1.5**2, np.exp([0.0, 1.0, -2.0]) / np.sum(np.exp([0.0, 1.0, -2.0])), rtol=1e-12)
 
 
 def test_softmax_kl_agrees_with_sampling_and_its_limits():

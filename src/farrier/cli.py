@@ -35,9 +35,7 @@ def about() -> None:
 @app.command()
 def explain(
     data: Annotated[str, typer.Argument(help="A bundled series (see `farrier datasets`) or the path of a CSV file.")],
-    time: Annotated[
-        str | None, typer.Option(help="The column of the time; guessed when there are two columns.")
-    ] = None,
+    time: Annotated[str | None, typer.Option(help="The column of the time; guessed when there are two.")] = None,
     target: Annotated[str | None, typer.Option(help="The column to explain; guessed when there are two.")] = None,
     horizon: Annotated[int, typer.Option(min=0, help="How many steps to forecast.")] = 0,
     inducing: Annotated[int | None, typer.Option(min=1, help="Inducing points for each kernel.")] = None,

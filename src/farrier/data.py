@@ -56,8 +56,8 @@ def check_cells(X: Any, argument: str) -> None:
     """Refuse text, missing and infinite cells, naming the first one."""
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
-        for name in frame.columns:
-            _check_series(frame[name], f"{argument}: column {name!r}")
+        for series in frame.iter_columns():
+            _check_series(series, f"{argument}: column {series.name!r}")
     elif isinstance(frame, nw.Series):
         _check_series(frame, argument)
     elif isinstance(X, np.ndarray | list | tuple):
@@ -84,7 +84,7 @@ def _check_array(array: np.ndarray, place: str) -> None:
     column = f", column {where[1]}" if len(where) == 2 else ""
     value = "NaN" if np.isnan(array[where]) else "inf"
     raise ValueError(
-        f"{place} contains {value} at row {where[0]}{column}: leave out rows with missing or infinite values, or fill them."
+        f"{place} contains {value} at row {where[0]}{column}: leave out rows with missing or infinite cells."
     )
 
 

@@ -132,7 +132,6 @@ class _Estimator(BaseEstimator):
                 MultiSVGP.initial(pool, spread_points(inputs, inducing, seed), spread=START_SPREAD),
             )
             model, history = train(model, inputs, y, settings, jax.random.key(seed), self.progress)
-            model = jax.tree.map(np.asarray, model)
             self._keep(model, history, inputs, y, scale, columns)
 
     def _keep(
@@ -140,8 +139,11 @@ class _Estimator(BaseEstimator):
     ) -> None:
         """Set everything that ends in an underscore."""
         noise = jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
+        bound = _evidence_bound(model, padded(inputs, y), noise)
+        posterior = model.posterior.at(model.prior.draw(noise))
+        # numpy arrays keep their 64 bits wherever they are taken
+        model, self._posterior = jax.tree.map(np.asarray, (model, posterior))
         self._scale, self._columns, self._model = scale, columns, model
-        self._posterior: Posterior = model.posterior.at(np.asarray(model.prior.draw(noise)))
         self.pool_ = [
             kernel.rescale(scale.x_scale, scale.x_mean)
             if len(columns) > 1
@@ -150,7 +152,6 @@ class _Estimator(BaseEstimator):
         ]
         self.history_ = history
         self.n_iter_ = len(history.bound)
-        bound = _evidence_bound(model, padded(inputs, y), noise)
         # the density of y in its own units is that of the scaled y divided by the scale
         self.elbo_ = float(bound.total) - len(y) * np.log(scale.y_scale)
         self.components_ = self._component_table(model.prior, inputs, y)
@@ -203,7 +204,13 @@ class _Estimator(BaseEstimator):
 
     def _draws(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f for each draw of the weights, (S, N)."""
-        return _in_blocks(_draws, self._posterior, self._inputs(X))
+        inputs = self._inputs(X)
+        return _in_blocks(_draws, self._posterior, inputs)
+
+    def _observed(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of an observation for each draw of the weights, (S, N)."""
+        draws = self._draws(X)
+        return _observed(self._model.likelihood, *draws)
 
 
 class Regressor(RegressorMixin, _Estimator):
@@ -213,7 +220,7 @@ class Regressor(RegressorMixin, _Estimator):
     ----------
     kernels : "paper" or a list, default="paper"
         The candidates: the paper's pool of 24, or a list of kernels in the units of X
-        (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``) whose parameters start from the data.
+        (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``), which start from the data.
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
     likelihood : {"gaussian", "student-t"}, default="gaussian"
@@ -296,7 +303,7 @@ class Regressor(RegressorMixin, _Estimator):
         with jax.enable_x64(True):
             if return_cov:
                 return self._predict_joint(self._inputs(X))
-            mean, variance = _observed(self._model.likelihood, *self._draws(X))
+            mean, variance = self._observed(X)
         center = mean.mean(axis=0) * self._scale.y_scale + self._scale.y_mean
         if not return_std:
             return center
@@ -306,10 +313,11 @@ class Regressor(RegressorMixin, _Estimator):
         """log p(y | X, data) of new observations, one number a row."""
         with jax.enable_x64(True):
             mean, variance = self._draws(X)
-            target = self._scale.target(np.asarray(y, np.float64))
+            target = jnp.asarray(self._scale.target(np.asarray(y, np.float64)))
             if target.shape != mean.shape[1:]:
                 raise ValueError(f"y has {len(target)} values and X has {mean.shape[1]} rows: give one value a row.")
-            each = jax.vmap(self._model.likelihood.log_density, in_axes=(None, 0, 0))(target, mean, variance)
+            log_density = jax.vmap(self._model.likelihood.log_density, in_axes=(None, 0, 0))
+            each = log_density(target, jnp.asarray(mean), jnp.asarray(variance))
             mixture = jax.nn.logsumexp(each, axis=0) - np.log(len(mean))
         return np.asarray(mixture) - np.log(self._scale.y_scale)
 
@@ -362,7 +370,7 @@ class Classifier(ClassifierMixin, _Estimator):
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""
         with jax.enable_x64(True):
-            probability, _ = _observed(self._model.likelihood, *self._draws(X))
+            probability, _ = self._observed(X)
         second = probability.mean(axis=0)
         return np.stack([1.0 - second, second], axis=1)
 

@@ -127,8 +127,11 @@ def _run_block(
         rows = _minibatch(batch, settings.batch_size, row_key)
         noise = jax.random.normal(noise_key, (settings.draws, template.prior.noise_size), batch.y.dtype)
         (_, terms), gradient = jax.value_and_grad(loss, has_aux=True)(state.unbounded, rows, noise)
-        updates, moments = _ADAM.update(gradient, state.moments)
-        finite = jnp.isfinite(terms.total) & jnp.isfinite(optax.global_norm(gradient))
+        with jax.numpy_dtype_promotion(
+            "standard"
+        ):  # optax takes a float to an integer power, which strict tests forbid
+            updates, moments = _ADAM.update(gradient, state.moments)
+        finite = jnp.isfinite(terms.total) & jnp.isfinite(optax.tree.norm(gradient))
         healthy = state.healthy & finite
         rate = settings.learning_rate * _cooled(state.step, cooling, batch.y.dtype)
         rate = jnp.where(healthy, rate, 0.0)
@@ -172,7 +175,10 @@ def _minibatch(batch: Batch, size: int, key: PRNGKeyArray) -> Batch:
 
 
 class _Flatness:
-    """Whether the average of the bound over the last window is hardly above that over the window before."""
+    """Whether the average of the bound over the last window is hardly other than that over the window before.
+
+    A bound that falls is not flat: Adam is on its way out of somewhere.
+    """
 
     def __init__(self, gain: float) -> None:
         self._gain = gain
@@ -183,7 +189,7 @@ class _Flatness:
         if len(self._heights) < 2 * WINDOW:
             return False
         recent, before = np.array(self._heights[-WINDOW:]), np.array(self._heights[-2 * WINDOW : -WINDOW])
-        return bool(recent.mean() - before.mean() < self._gain)
+        return bool(abs(recent.mean() - before.mean()) < self._gain)
 
 
 def _diagnosis(model: Model, batch: Batch, step: int) -> str:

@@ -136,8 +136,7 @@ def test_other_columns_may_hold_anything(write):
         ("a,b\n1,2\n2,3\n", "path: 'sales.csv' has too few rows, 2: give at least 3"),
         (
             "a,b\n1,2\n2,1,234\n3,4\n",
-            "line 3 has 3 cells where the header names 2 columns: "
-            "put quotes around text that contains the separator",
+            "line 3 has 3 cells where the header names 2 columns: put quotes around text that contains the separator",
         ),
         ("a,b\n1,2\n2,many\n3,4\n", "column 'b', line 3: 'many' is not a number such as 1234.5: correct it"),
         ("a;b\n1;2\n2;3\n3;4,5\n", "column 'b', line 4: '4,5' is not a number such as 1234.5: correct it"),

@@ -59,7 +59,7 @@ def plain(kernel, x, z):
         return np.broadcast_to(np.asarray(getattr(kernel, name)), (len(columns),))
 
     def distance():
-        return math.sqrt(sum(((x[d] - z[d]) / l) ** 2 for d, l in zip(columns, each("lengthscale"), strict=True)))
+        return math.sqrt(sum(((x[d] - z[d]) / a) ** 2 for d, a in zip(columns, each("lengthscale"), strict=True)))
 
     def rises(points):
         (d,), location, width = columns, float(kernel.location), float(kernel.width)
@@ -72,10 +72,10 @@ def plain(kernel, x, z):
     def repeating():
         period, length = each("period"), each("lengthscale")
         sines = [math.sin(math.pi * (x[d] - z[d]) / p) for d, p in zip(columns, period, strict=True)]
-        return math.exp(sum(-2.0 * s**2 / l**2 for s, l in zip(sines, length, strict=True)))
+        return math.exp(sum(-2.0 * s**2 / a**2 for s, a in zip(sines, length, strict=True)))
 
     def level():
-        return math.prod(math.exp(-1.0 / l**2) * i0(1.0 / l**2) for l in each("lengthscale"))
+        return math.prod(math.exp(-1.0 / a**2) * i0(1.0 / a**2) for a in each("lengthscale"))
 
     def line():
         places, scales = each("location"), each("scale")
@@ -87,14 +87,10 @@ def plain(kernel, x, z):
         StepUntil: lambda: falls((x, z)),
         Linear: line,
         SquaredExponential: lambda: math.exp(-0.5 * distance() ** 2),
-        RationalQuadratic: lambda: (
-            (1.0 + distance() ** 2 / (2.0 * each("mixture")[0])) ** -each("mixture")[0]
-        ),
+        RationalQuadratic: lambda: (1.0 + distance() ** 2 / (2.0 * each("mixture")[0])) ** -each("mixture")[0],
         Matern12: lambda: math.exp(-distance()),
         Matern32: lambda: (1.0 + 3**0.5 * distance()) * math.exp(-(3**0.5) * distance()),
-        Matern52: lambda: (
-            (1.0 + 5**0.5 * distance() + 5.0 * distance() ** 2 / 3.0) * math.exp(-(5**0.5) * distance())
-        ),
+        Matern52: lambda: (1.0 + 5**0.5 * distance() + 5.0 * distance() ** 2 / 3.0) * math.exp(-(5**0.5) * distance()),
         Periodic: repeating,
         CentredPeriodic: lambda: (repeating() - level()) / (1.0 - level()),
         White: lambda: float(all(x[d] == z[d] for d in columns)),

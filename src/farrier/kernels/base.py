@@ -112,7 +112,7 @@ class _Sigmoid(Inner):
     location: eqx.AbstractVar[Array]
     width: eqx.AbstractVar[Array]
 
-    def steepness(self, X: Float[Array, "N 1"]) -> Float[Array, "N 1"]:
+    def steepness(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
         """(x - location) / width."""
         if X.shape[-1] != 1:
             raise ValueError(f"{self} acts on one input, got {X.shape[-1]}: name it with dims=.")
@@ -132,7 +132,7 @@ class Step(_Sigmoid):
     width: Array = positive()
     dims: Dims = _dims_field()
 
-    def features(self, X: Float[Array, "N 1"]) -> Float[Array, "N 1"]:
+    def features(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
         return sigmoid(self.steepness(X))
 
     def __rsub__(self, one: int | float) -> "StepUntil":
@@ -149,7 +149,7 @@ class StepUntil(_Sigmoid):
     width: Array = positive()
     dims: Dims = _dims_field()
 
-    def features(self, X: Float[Array, "N 1"]) -> Float[Array, "N 1"]:
+    def features(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
         return sigmoid(-self.steepness(X))
 
 

@@ -1,7 +1,7 @@
 """Where hyperparameters start, from the data.
 
 Two kinds of start, after Kim and Teh (2018) and the paper: *weak* ones are spread widely about the scale of the
-inputs, *strong* ones commit to short lengths and to the periods that the data show. Copies of a structure must not
+inputs, *strong* ones commit to shorter lengths and to the periods that the data show. Copies of a structure must not
 start at the same place, or they would stay twins for ever: each call draws anew from the generator.
 """
 
@@ -26,7 +26,7 @@ from farrier.kernels.base import (
 
 SPREAD = 0.5
 """Standard deviation of the logarithm of a starting value about its centre."""
-GRID_PER_PEAK = 5
+GRID_PER_PEAK = 20
 """How many frequencies are tried over the width of one spectral peak."""
 
 
@@ -47,7 +47,7 @@ class Start:
         return self._low + self._range * self._generator.random(self._range.shape)
 
     def named(self, formula: str) -> Kernel:
-        """The kernel of a formula such as "SE * Per", started weakly; periods are those of the data if there are any."""
+        """The kernel of a formula such as "SE * Per", started weakly; periods are those of the data, if any."""
         makers: dict[str, Callable[[], Kernel]] = {
             "1": Constant,
             "WN": White,
@@ -66,7 +66,7 @@ class Start:
         unknown = [symbol for symbol in symbols if symbol not in makers]
         if unknown:
             raise ValueError(
-                f"kernels: {unknown[0]!r} in {formula!r} is not a kernel; a formula is a product of {', '.join(makers)}."
+                f"kernels: {unknown[0]!r} in {formula!r} is no kernel; a formula is a product of {', '.join(makers)}."
             )
         return product_of([makers[symbol]() for symbol in symbols])
 
@@ -83,9 +83,8 @@ class Start:
         return Periodic(self._about(self._range / 10), self._about(np.ones_like(self._range)))
 
     def strong_smooth(self) -> SquaredExponential:
-        """A lengthscale about a twentieth of the range, a tenth of its diagonal in many inputs."""
-        shortest = self._range * np.sqrt(len(self._range)) / 20
-        return SquaredExponential(self._about(shortest))
+        """A lengthscale about a sixth of the range, longer in many inputs, where all points are far apart."""
+        return SquaredExponential(self._about(self._range * np.sqrt(len(self._range)) / 6))
 
     def strong_line(self) -> Linear:
         """A line that is zero to the left of the data, so that products with it grow from there."""

@@ -38,7 +38,7 @@ class Stack(eqx.Module):
     columns: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     """The d columns that each factor acts on."""
 
-    def rows_of(self, X: Float[Array, "*m N D"]) -> Float[Array, "F N d"]:
+    def rows_of(self, X: Float[Array, "*x N D"]) -> Float[Array, "F N d"]:
         """The columns of X that each factor acts on; X is shared by all kernels or has one block for each."""
         owned = X[np.asarray(self.owners)] if X.ndim == 3 else jnp.broadcast_to(X, (len(self.owners), *X.shape))
         if self.columns == ((*range(X.shape[-1]),),) * len(self.owners):
@@ -70,7 +70,7 @@ class Pool(eqx.Module):
     size: int = eqx.field(static=True)
     inputs: int = eqx.field(static=True)
 
-    def gram(self, X: Float[Array, "*m N D"], Z: Float[Array, "*m M D"]) -> Float[Array, "m N M"]:
+    def gram(self, X: Float[Array, "*x N D"], Z: Float[Array, "*z M D"]) -> Float[Array, "m N M"]:
         """k_i(x, z) for every kernel i; X and Z are shared by the kernels or have one block for each."""
         factors, lefts, rights = [], [], []
         for stack in self.stacks:
@@ -89,7 +89,7 @@ class Pool(eqx.Module):
             factors.append(jnp.exp(_inner(jnp.concatenate(lefts, axis=-1), jnp.concatenate(rights, axis=-1))))
         return reduce(jnp.multiply, factors)
 
-    def diag(self, X: Float[Array, "*m N D"]) -> Float[Array, "m N"]:
+    def diag(self, X: Float[Array, "*x N D"]) -> Float[Array, "m N"]:
         """k_i(x, x) for every kernel i."""
         product = jnp.ones((self.size, X.shape[-2]), X.dtype)
         for stack in self.stacks:

@@ -15,6 +15,7 @@ from jaxtyping import Float
 
 from farrier.kernels.pool import Pool
 from farrier.linalg import cholesky, log_determinant, solve_lower
+from farrier.parameters import fixed
 from farrier.posteriors.interface import Posterior
 
 
@@ -23,10 +24,10 @@ class ExactGP(Posterior):
     """The posterior of f and its components given rows X, targets y, weights and the variance of the noise."""
 
     pool: Pool
-    weights: Float[Array, "S m"]
-    noise: Float[Array, ""]
-    X: Float[Array, "N D"]
-    y: Float[Array, "N"]
+    weights: Float[Array, "S m"] = fixed()
+    noise: Float[Array, ""] = fixed()
+    X: Float[Array, "N D"] = fixed()
+    y: Float[Array, "N"] = fixed()
 
     def log_marginal_likelihood(self) -> Float[Array, "S"]:
         """log N(y; 0, C) for each draw of the weights."""

@@ -20,7 +20,7 @@ from jaxtyping import Float
 from farrier.inducing import InducingVariables
 from farrier.kernels.pool import Pool
 from farrier.linalg import cholesky, kl_to_standard_normal, solve_lower
-from farrier.parameters import lower_triangular, real
+from farrier.parameters import fixed, lower_triangular, real
 from farrier.posteriors.interface import Posterior
 
 
@@ -29,7 +29,7 @@ class SVGP(Posterior):
     """One whitened q(u) over all inducing variables."""
 
     pool: Pool
-    weights: Float[Array, "S m"]
+    weights: Float[Array, "S m"] = fixed()
     inducing: InducingVariables
     q_mean: Float[Array, "R"] = real()
     q_root: Float[Array, "R R"] = lower_triangular()
@@ -80,7 +80,7 @@ class MultiSVGP(Posterior):
     """A whitened q(u_i) for each kernel, at inducing points Z_i of its own."""
 
     pool: Pool
-    weights: Float[Array, "S m"]
+    weights: Float[Array, "S m"] = fixed()
     Z: Float[Array, "m M D"] = real()
     q_mean: Float[Array, "m M"] = real()
     q_root: Float[Array, "m M M"] = lower_triangular()

@@ -1,0 +1,114 @@
+"""Laws of the starting values: the periods that data show, and none where they show none."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from farrier.kernels.base import FAMILIES, Periodic
+from farrier.kernels.initial import Start, periods
+
+RNG = np.random.default_rng(0)
+REGULAR = np.linspace(1949.0, 1961.0, 145)[:-1]
+IRREGULAR = np.sort(RNG.uniform(1949.0, 1961.0, 144))
+
+
+def wave(x, period):
+    return np.sin(2.0 * np.pi * x / period + 0.4)
+
+
+@pytest.mark.parametrize("x", [REGULAR, IRREGULAR], ids=["regular", "irregular"])
+@pytest.mark.parametrize("period", [0.31, 0.5, 1.0, 1.7])
+def test_the_strongest_period_is_that_of_a_sine(x, period):
+    assert_allclose(periods(x, wave(x, period), 4)[0], period, rtol=0.02)
+
+
+@pytest.mark.parametrize("x", [REGULAR, IRREGULAR], ids=["regular", "irregular"])
+def test_trend_and_noise_do_not_hide_a_period(x):
+    y = 0.5 * (x - 1949.0) ** 2 + 20.0 * x + wave(x, 1.0) + 0.3 * RNG.standard_normal(len(x))
+    assert_allclose(periods(x, y, 4)[0], 1.0, rtol=0.02)
+
+
+def test_several_periods_come_in_order_of_strength():
+    found = periods(REGULAR, wave(REGULAR, 0.5) + 3.0 * wave(REGULAR, 1.3), 2)
+    assert_allclose(found, [1.3, 0.5], rtol=0.02)
+    assert len(periods(REGULAR, wave(REGULAR, 0.5) + 3.0 * wave(REGULAR, 1.3), 1)) == 1
+
+
+def test_the_order_of_rows_and_the_units_of_y_do_not_matter():
+    y = wave(IRREGULAR, 0.8)
+    shuffled = RNG.permutation(len(y))
+    expected = periods(IRREGULAR, y, 3)
+    assert_allclose(periods(IRREGULAR[shuffled], y[shuffled], 3), expected, rtol=1e-12)
+    assert_allclose(periods(IRREGULAR, 1e3 * y - 7e3, 3), expected, rtol=1e-12)
+
+
+def test_periods_are_in_the_units_of_x():
+    y = wave(REGULAR, 1.0)
+    assert_allclose(periods(12.0 * REGULAR, y, 1), 12.0 * np.array(periods(REGULAR, y, 1)), rtol=1e-6)
+
+
+@pytest.mark.parametrize("y", [3.0 * REGULAR - 2.0, np.full(144, 5.0), REGULAR**2], ids=["line", "level", "parabola"])
+def test_what_has_no_season_has_no_period(y):
+    assert periods(REGULAR, y, 4) == []
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7])
+def test_few_points_have_no_period(rows):
+    assert periods(REGULAR[:rows], wave(REGULAR[:rows], 0.3), 4) == []
+
+
+def test_points_at_one_place_have_no_period():
+    assert periods(np.full(20, 3.0), RNG.standard_normal(20), 4) == []
+
+
+def test_strong_cycles_take_the_periods_in_turn():
+    start = Start(REGULAR[:, None], wave(REGULAR, 0.5) + 3.0 * wave(REGULAR, 1.3), np.random.default_rng(1))
+    found = [float(start.strong_cycle().period[0]) for _ in range(3)]
+    assert_allclose(found[0], 1.3, rtol=0.02)
+    assert found[1] != found[0]
+
+
+@pytest.mark.parametrize("name", ["weak_smooth", "weak_cycle", "strong_smooth", "strong_cycle"])
+def test_starts_are_in_proportion_to_the_range_of_each_input(name):
+    X = np.array([[0.0, -50.0], [2.0, 150.0]])
+    start = Start(X, np.zeros(2), np.random.default_rng(3))
+    kernels = [getattr(start, name)() for _ in range(300)]
+    lengths = np.log([k.period if isinstance(k, Periodic) else k.lengthscale for k in kernels])
+    ratio = lengths[:, 1] - lengths[:, 0]
+    assert abs(ratio.mean() - np.log(100.0)) < 4.0 * ratio.std() / np.sqrt(300)
+    # and within it
+    assert np.all(lengths.mean(axis=0) < np.log([2.0, 200.0]))
+
+
+def test_strong_starts_are_shorter_than_weak_ones():
+    start = Start(REGULAR[:, None], None, np.random.default_rng(5))
+    weak, strong = (
+        [float(draw().lengthscale[0]) for _ in range(200)] for draw in (start.weak_smooth, start.strong_smooth)
+    )
+    assert np.median(strong) < np.median(weak)
+
+
+def test_a_column_of_one_value_starts_somewhere():
+    start = Start(np.full((5, 1), 3.0), None, np.random.default_rng(6))
+    assert np.isfinite(start.weak_smooth().lengthscale)
+
+
+@pytest.mark.parametrize("symbol", [family.symbol for family in FAMILIES if "Step" not in family.symbol])
+def test_a_formula_names_any_kernel_but_a_change(symbol):
+    start = Start(REGULAR[:, None], wave(REGULAR, 1.0), np.random.default_rng(7))
+    assert str(start.named(symbol)) == symbol
+    assert str(start.named(f"Lin * {symbol}")) == f"Lin * {symbol}"
+
+
+def test_an_unknown_formula_is_refused_with_what_there_is():
+    start = Start(REGULAR[:, None], None, np.random.default_rng(8))
+    with pytest.raises(ValueError, match=r"'Foo' in 'SE \* Foo' .* SE, "):
+        start.named("SE * Foo")
+
+
+def test_lines_start_within_the_data_or_before_it():
+    start = Start(REGULAR[:, None], None, np.random.default_rng(4))
+    weak = np.array([start.weak_line().location for _ in range(50)])
+    strong = np.array([start.strong_line().location for _ in range(50)])
+    assert REGULAR[0] <= weak.min() < weak.max() <= REGULAR[-1]
+    assert strong.max() <= REGULAR[0]
