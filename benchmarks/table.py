@@ -1,9 +1,11 @@
 """JSON lines as a Markdown table.
 
 Rows are the settings that differ between lines, columns the single numbers among the figures (`a.b` for b within a).
-Over several seeds a number is its median, with the lowest and highest in brackets; a yes-or-no says how often yes.
+Over several seeds a number is its median, with the lowest and highest in brackets; a
+yes-or-no says how often yes, a word how often it came.
 """
 
+from collections import Counter
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -48,8 +50,10 @@ def _summary(values: list[Any]) -> str:
         return ""
     if isinstance(values[0], bool):
         return f"{sum(values)} of {len(values)}"
-    if not isinstance(values[0], int | float) or len(values) == 1:
-        return ", ".join(dict.fromkeys(_shown(value) for value in values))
+    if len(values) == 1:
+        return _shown(values[0])
+    if not isinstance(values[0], int | float):
+        return ", ".join(f"{value} ({count})" for value, count in Counter(values).most_common())
     return f"{_shown(median(values))} ({_shown(min(values))} to {_shown(max(values))})"
 
 

@@ -1,9 +1,6 @@
 """Laws of training: the bound rises, the same key gives the same bits, minibatches are unbiased, programs are shared,
 and trouble is told in words."""
 
-import warnings
-from dataclasses import replace
-
 import equinox as eqx
 import jax
 import jax.numpy as jnp
@@ -14,7 +11,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from farrier.fit import Settings, TrainingError, _minibatch, padded, train
 from farrier.horseshoe import Horseshoe
 from farrier.inducing import SharedPoints, spread_points
-from farrier.kernels.base import Linear, Periodic, SquaredExponential
+from farrier.kernels.base import Linear, SquaredExponential
 from farrier.kernels.pool import stack
 from farrier.likelihoods import Gaussian, Likelihood
 from farrier.objective import Batch, Model, evidence_bound
@@ -26,7 +23,7 @@ RNG = np.random.default_rng(0)
 N = 30
 X = np.sort(RNG.uniform(-2.0, 2.0, N))[:, None]
 Y = np.sin(3.0 * X[:, 0]) + 0.5 * X[:, 0] + 0.2 * RNG.standard_normal(N)
-POOL = stack([SquaredExponential(0.7), Linear(0.1), Periodic(2.0, 1.0)], 1)
+POOL = stack([SquaredExponential(0.7), Linear(0.1)], 1)
 SETTINGS = Settings(iterations=200, batch_size=16, learning_rate=0.05)
 
 
@@ -36,7 +33,7 @@ def start(pool=POOL, likelihood=None, points=6):
 
 
 full_bound = eqx.filter_jit(evidence_bound)
-NOISE = jnp.asarray(quasi_normal(16, 4))
+NOISE = jnp.asarray(quasi_normal(16, 3))
 
 
 def height(model):
@@ -67,15 +64,6 @@ def test_history_has_one_entry_a_step_and_its_terms_add_up(trained):
     assert_allclose(history.bound, history.likelihood - history.kl_inducing - history.kl_weights, rtol=1e-12)
     assert np.all(history.kl_inducing >= 0.0)
     assert not history.stopped_early
-
-
-def test_history_starts_where_the_model_does():
-    # all rows in every step and weights without noise: the first entry is the bound of the start
-    model = eqx.tree_at(lambda model: model.prior, start(), NoPrior(np.full(3, 0.5)))
-    _, history = train(model, X, Y, replace(SETTINGS, iterations=1, batch_size=N + 2), jax.random.key(0))
-    batch = Batch(jnp.asarray(X), jnp.asarray(Y), jnp.ones(N))
-    assert history.bound.shape == (1,)
-    assert_allclose(history.bound[0], full_bound(model, batch, jnp.zeros((1, 0))).total, rtol=1e-10)
 
 
 def test_the_same_key_gives_the_same_bits_and_another_does_not(trained):
@@ -119,19 +107,6 @@ def test_minibatches_estimate_the_bound_without_bias(trained):
     assert found.std() > 0.1
 
 
-def test_draws_of_the_weights_estimate_the_bound_without_bias(trained):
-    model = trained[0]
-    batch = Batch(jnp.asarray(X), jnp.asarray(Y), jnp.ones(N))
-    noise = jax.random.normal(jax.random.key(6), (4000, 1, 4))
-    found = np.asarray(
-        eqx.filter_jit(lambda model: jax.lax.map(lambda e: evidence_bound(model, batch, e).total, noise))(model)
-    )
-    many = jax.random.normal(jax.random.key(7), (20_000, 4))
-    exact = float(full_bound(model, batch, many).total)
-    error = found.std() * np.sqrt(1.0 / 4000 + 1.0 / 20_000)
-    assert abs(found.mean() - exact) < 4.0 * error
-
-
 def test_padding_changes_nothing(trained):
     batch = padded(X, Y)
     assert batch.y.shape == (32,)
@@ -170,16 +145,14 @@ class Counted(Likelihood):
 def test_data_of_similar_length_share_one_program():
     def traces(rows, seed=0, length=0.7):
         before = len(TRACES)
-        pool = stack([SquaredExponential(length), Linear(0.1)], 1)
+        pool = stack([SquaredExponential(length)], 1)
         settings = Settings(iterations=50, batch_size=16)
-        train(start(pool, Counted(0.3), points=4), X[:rows], Y[:rows], settings, jax.random.key(seed))
+        train(start(pool, Counted(0.3), points=3), X[:rows], Y[:rows], settings, jax.random.key(seed))
         return len(TRACES) - before
 
     assert traces(30) > 0
     assert traces(29) == 0
     assert traces(30, seed=3, length=0.4) == 0
-    # longer data have a program of their own
-    assert traces(20) > 0
 
 
 def test_the_callback_is_told_how_far_things_are(trained):
@@ -195,63 +168,67 @@ def test_the_callback_is_told_how_far_things_are(trained):
     assert_allclose(told[-1].bound, np.mean(trained[1].bound[-50:]))
 
 
-def test_training_stops_early_when_the_bound_is_flat():
-    told = []
-    # a model that is nearly at its best after a few steps: one line, all rows in every step
-    pool = stack([Linear(0.0)], 1)
-    posterior = MultiSVGP.initial(pool, X[[0, -1]], spread=0.1)
-    model = Model(NoPrior(np.ones(1)), Gaussian(0.1), posterior)
-    settings = Settings(iterations=5000, batch_size=64, learning_rate=0.05)
-    _, history = train(model, X, 0.5 * X[:, 0], settings, jax.random.key(0), told.append)
+@pytest.fixture(scope="module")
+def flat():
+    """One line, shared points, no prior, all rows in every step: soon at its best, and nothing is left to chance."""
+    told, pool = [], stack([Linear(0.0)], 1)
+    model = Model(NoPrior(np.ones(1)), Gaussian(0.1), SVGP.initial(pool, SharedPoints(X[[0, -1]])))
+    settings = Settings(iterations=10_000, batch_size=64, learning_rate=0.05)
+    return model, *train(model, X, Y, settings, jax.random.key(0), told.append), told
+
+
+def test_training_stops_early_when_the_bound_is_flat(flat):
+    _, _, history, told = flat
     assert history.stopped_early
-    assert len(history.bound) < 5000
+    assert len(history.bound) < 10_000
     assert told[-1].phase == "cooling"
     assert told[-1].step == told[-1].steps == len(history.bound)
     assert sum(progress.phase == "cooling" for progress in told) >= 2
+    assert abs(history.bound[-1] - history.bound[-400]) < 2.0 * 2e-3 * N
 
 
-def test_what_is_far_from_flat_runs_to_the_end(trained):
-    assert len(trained[1].bound) == SETTINGS.iterations
+def test_history_starts_at_the_start_and_ends_at_the_end(flat):
+    model, after, history, _ = flat
+    batch = Batch(jnp.asarray(X), jnp.asarray(Y), jnp.ones(N))
+    first, last = (full_bound(here, batch, jnp.zeros((1, 0))).total for here in (model, after))
+    assert_allclose(history.bound[0], first, rtol=1e-10)
+    assert_allclose(history.bound[-1], last, rtol=1e-8)
+    assert last > first + 10.0
 
 
-def test_one_inducing_set_trains_as_well():
-    model = start()
-    model = eqx.tree_at(lambda model: model.posterior, model, SVGP.initial(POOL, SharedPoints(spread_points(X, 6))))
-    after, history = train(model, X, Y, replace(SETTINGS, iterations=100), jax.random.key(0))
-    assert np.mean(history.bound[-20:]) > np.mean(history.bound[:20]) + 5.0
-    assert not same(after, model)
+def with_lengthscale(value):
+    """The starting model with a lengthscale of SE that no constructor would take."""
 
+    def lengthscale(model):
+        return model.posterior.pool.stacks[1].factors.lengthscale
 
-def ruined(change):
-    """The starting model with one of its numbers changed to what no constructor would take."""
-    return change(start())
-
-
-def first_lengthscale(value):
-    return lambda model: eqx.tree_at(
-        lambda model: model.posterior.pool.stacks[1].factors.lengthscale, model, jnp.full((1, 1), value)
-    )
+    return eqx.tree_at(lengthscale, start(), np.full((1, 1), value))
 
 
 BROKEN = {
-    "not a number": (first_lengthscale(float("nan")), X, "SE|SquaredExponential"),
-    "vanished": (first_lengthscale(1e-320), X, "SE|SquaredExponential"),
-    "overflow": (lambda model: model, np.where(np.arange(N)[:, None] == 3, 1e200, X), "Linear"),
+    "not a number": (with_lengthscale(np.nan), "0, SE"),
+    "vanished": (with_lengthscale(0.0), "0, SE"),
+    # (x - 1e200) (z - 1e200) is too large for a double
+    "overflow": (
+        start(stack([SquaredExponential(0.7), Linear(1e200)], 1)),
+        r"1, Linear\(location=1e\+200, scale=1.0\)",
+    ),
 }
 
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_a_bound_that_is_not_finite_names_the_kernel_and_what_to_try(name):
-    change, rows, kernel = BROKEN[name]
-    model, told = ruined(change), []
-    before = jax.tree.map(np.array, model)
+    model, kernel = BROKEN[name]
+    told = []
+    before = [np.array(leaf) for leaf in jax.tree.leaves(model)]
     with pytest.raises(
-        TrainingError, match=rf"(?s)not finite after step 0.*kernel \d, ({kernel}).*Try a smaller learning_rate"
+        TrainingError, match=rf"(?s)not finite after step 0.*kernel {kernel}, .*Try a smaller learning_rate"
     ) as error:
-        train(model, rows, Y, SETTINGS, jax.random.key(0), told.append)
+        train(model, X, Y, SETTINGS, jax.random.key(0), told.append)
     assert "out of the pool" in str(error.value)
     # nothing is half done: the model is as it was, and nobody was told of a step
-    assert same(jax.tree.map(np.array, model), before)
+    for one, other in zip(jax.tree.leaves(model), before, strict=True):
+        assert_array_equal(one, other)
     assert [progress.phase for progress in told] == ["compiling"]
 
 
@@ -262,7 +239,7 @@ def test_a_target_that_is_not_finite_is_told_apart_from_bad_kernels():
 
 
 def test_after_an_error_training_is_as_before(trained):
-    with pytest.raises(TrainingError), warnings.catch_warnings():
+    with pytest.raises(TrainingError):
         train(start(), X, np.full(N, np.nan), SETTINGS, jax.random.key(0))
     again, _ = train(start(), X, Y, SETTINGS, jax.random.key(0))
     assert same(again, trained[0])

@@ -64,7 +64,7 @@ def check_cells(X: Any, argument: str) -> None:
         _check_array(np.asarray(X), argument)
 
 
-def _check_series(series: nw.Series, place: str) -> None:
+def _check_series(series: Any, place: str) -> None:
     if series.dtype == nw.String or series.dtype == nw.Categorical:
         value = next((value for value in series.to_list() if value is not None), None)
         raise ValueError(f"{place} holds text (such as {value!r}) where numbers belong: encode it or leave it out.")

@@ -35,6 +35,7 @@ from farrier.kernels.initial import Start
 from farrier.kernels.pool import Pool, stack
 from farrier.likelihoods import Bernoulli, Gaussian, Likelihood, StudentT
 from farrier.objective import Model, evidence_bound
+from farrier.parameters import as_array
 from farrier.posteriors.interface import Posterior
 from farrier.posteriors.stochastic import MultiSVGP
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, WeightPrior, quasi_normal
@@ -200,7 +201,8 @@ class _Estimator(BaseEstimator):
         """New rows, checked, on the scale of the model."""
         check_is_fitted(self)
         check_cells(X, "X")
-        return self._scale.inputs(validate_data(self, X, reset=False, dtype=np.float64))
+        rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
+        return self._scale.inputs(rows)
 
     def _draws(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f for each draw of the weights, (S, N)."""
@@ -288,7 +290,8 @@ class Regressor(RegressorMixin, _Estimator):
         """Find the components of y as a function of X."""
         check_cells(X, "X")
         check_cells(y, "y")
-        rows, target = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        rows, target = checked
         target = np.asarray(target, np.float64)
         columns = column_names(X, rows.shape[1])
         check_varies(rows, target, columns)
@@ -331,7 +334,7 @@ class Regressor(RegressorMixin, _Estimator):
     def _likelihood(self) -> Likelihood:
         if self.likelihood == "student-t":
             return StudentT.with_degrees(np.sqrt(START_NOISE), 4.0)
-        return Gaussian(START_NOISE)
+        return Gaussian(as_array(START_NOISE))
 
 
 class Classifier(ClassifierMixin, _Estimator):
@@ -350,7 +353,8 @@ class Classifier(ClassifierMixin, _Estimator):
     def fit(self, X: Any, y: Any) -> "Classifier":
         """Find the components of the odds of the second class."""
         check_cells(X, "X")
-        rows, labels = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        rows, labels = checked
         check_classification_targets(labels)
         classes, target = np.unique(labels, return_inverse=True)
         if len(classes) < 2:

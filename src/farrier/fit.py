@@ -11,7 +11,7 @@ All randomness comes from one key and the step's number: the same call gives the
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import equinox as eqx
 import jax
@@ -21,8 +21,10 @@ import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray
 
+from farrier.kernels.pool import Pool
+from farrier.linalg import cholesky
 from farrier.objective import Batch, Bound, Model, evidence_bound
-from farrier.parameters import bound, free
+from farrier.parameters import POSITIVE, bound, free, mark
 from farrier.posteriors.stochastic import MultiSVGP
 
 BLOCK = 50
@@ -91,7 +93,7 @@ def train(
     tell = callback or (lambda progress: None)
     batch = padded(X, y)
     unbounded = free(model)
-    state = _State(unbounded, _ADAM.init(unbounded), jnp.zeros((), jnp.int32), jnp.asarray(True))
+    state = _State(unbounded, _ADAM.init(cast(optax.Params, unbounded)), jnp.zeros((), jnp.int32), jnp.asarray(True))
     flatness = _Flatness(settings.tolerance * len(y))
     steps = settings.iterations
     cooling_from = steps - max(BLOCK, round(COOLING * steps))
@@ -127,9 +129,7 @@ def _run_block(
         rows = _minibatch(batch, settings.batch_size, row_key)
         noise = jax.random.normal(noise_key, (settings.draws, template.prior.noise_size), batch.y.dtype)
         (_, terms), gradient = jax.value_and_grad(loss, has_aux=True)(state.unbounded, rows, noise)
-        with jax.numpy_dtype_promotion(
-            "standard"
-        ):  # optax takes a float to an integer power, which strict tests forbid
+        with jax.numpy_dtype_promotion("standard"):  # optax takes a float to an integer power
             updates, moments = _ADAM.update(gradient, state.moments)
         finite = jnp.isfinite(terms.total) & jnp.isfinite(optax.tree.norm(gradient))
         healthy = state.healthy & finite
@@ -197,16 +197,16 @@ def _diagnosis(model: Model, batch: Batch, step: int) -> str:
     advice = "Try a smaller learning_rate, fewer inducing points, or take the kernel out of the pool."
     pool, posterior = model.posterior.pool, model.posterior
     Z = posterior.Z if isinstance(posterior, MultiSVGP) else posterior.inducing.Z
-    factors = jnp.linalg.cholesky(pool.gram(Z, Z) + 1e-6 * jnp.eye(Z.shape[-2]))
+    factors = cholesky(pool.gram(Z, Z))
     suspects = {
-        "has parameters that are not finite": ~_finite_parameters(pool),
+        "has parameters that are not finite": ~_sound_parameters(pool),
         "has values that are not finite at the data": ~np.isfinite(pool.gram(Z, batch.X)).all(axis=(1, 2)),
         "gives a covariance of inducing points that is not positive definite": ~np.isfinite(factors).all(axis=(1, 2)),
     }
     for reason, guilty in suspects.items():
         if guilty.any():
             i = int(np.flatnonzero(guilty)[0])
-            return f"The bound is not finite after step {step}: kernel {i}, {pool[i]!r}, {reason}. {advice}"
+            return f"The bound is not finite after step {step}: kernel {i}, {_name(pool, i)}, {reason}. {advice}"
     largest = int(np.argmax(np.asarray(model.prior.quantile(0.5))))
     return (
         f"The bound is not finite after step {step}, though every kernel is; the largest weight is that of "
@@ -214,10 +214,19 @@ def _diagnosis(model: Model, batch: Batch, step: int) -> str:
     )
 
 
-def _finite_parameters(pool) -> np.ndarray:
-    return np.array(
-        [
-            all(np.isfinite(value).all() for factor in kernel.products()[0] for value in factor.parameters().values())
-            for kernel in pool
-        ]
-    )
+def _sound_parameters(pool: Pool) -> np.ndarray:
+    """For each kernel whether its parameters are finite, and positive where they must be."""
+    sound = np.ones(len(pool), bool)
+    for stack in pool.stacks:
+        for name, value in stack.factors.parameters().items():
+            within = np.isfinite(value) & ((np.asarray(value) > 0) | (mark(stack.factors, name) is not POSITIVE))
+            sound[list(stack.owners)] &= within.all(axis=1)
+    return sound
+
+
+def _name(pool: Pool, i: int) -> str:
+    """The kernel with its numbers, or its formula alone where no kernel can have such numbers."""
+    try:
+        return repr(pool[i])
+    except ValueError:
+        return " * ".join(stack.factors.symbol for stack in pool.stacks if i in stack.owners)

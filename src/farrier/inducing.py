@@ -6,7 +6,7 @@ the same points the groups can only tell more.
 """
 
 from abc import abstractmethod
-from typing import final
+from typing import TYPE_CHECKING, Any, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -20,7 +20,15 @@ from farrier.parameters import real
 
 
 class InducingVariables(eqx.Module):
-    """R variables, jointly Gaussian with every component f_i = w_i g_i."""
+    """R variables at points Z, jointly Gaussian with every component f_i = w_i g_i."""
+
+    if TYPE_CHECKING:
+
+        @property
+        def Z(self) -> Any: ...
+
+    else:
+        Z: eqx.AbstractVar[Float[Array, "*m M D"]]
 
     @property
     @abstractmethod
@@ -85,5 +93,5 @@ def spread_points(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
         return distinct
     if X.shape[1] == 1:
         return np.quantile(distinct[:, 0], np.linspace(0.0, 1.0, count))[:, None]
-    clusters = MiniBatchKMeans(count, random_state=seed, n_init=1, batch_size=max(1024, 4 * count))
-    return clusters.fit(distinct).cluster_centers_
+    clusters = MiniBatchKMeans(count, random_state=seed, n_init="auto", batch_size=max(1024, 4 * count))
+    return np.asarray(clusters.fit(distinct).cluster_centers_)

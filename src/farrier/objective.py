@@ -5,7 +5,7 @@
 Deviation: the paper takes the first expectation under p(f); it is q(f).
 """
 
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import equinox as eqx
 import jax
@@ -28,12 +28,12 @@ class Model(eqx.Module):
 
 
 class Bound(NamedTuple):
-    """The evidence lower bound and its terms."""
+    """The evidence lower bound and its terms: numbers, or arrays of one for each step."""
 
-    total: Float[Array, "*s"]
-    likelihood: Float[Array, "*s"]
-    kl_inducing: Float[Array, "*s"]
-    kl_weights: Float[Array, "*s"]
+    total: Any
+    likelihood: Any
+    kl_inducing: Any
+    kl_weights: Any
 
 
 class Batch(NamedTuple):

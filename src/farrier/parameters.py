@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 import equinox as eqx
 import jax
+import jax.core
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -85,6 +86,11 @@ def lower_triangular(**kwargs: Any) -> Any:
 def fixed(**kwargs: Any) -> Any:
     """A field of numbers that are never trained."""
     return _marked(FIXED, converter=as_array, **kwargs)
+
+
+def part(**kwargs: Any) -> Any:
+    """A field that holds a module, trained as its own marks say."""
+    return eqx.field(**kwargs)
 
 
 def frozen(**kwargs: Any) -> Any:

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from dataclasses import fields
 from functools import reduce
 from operator import mul
-from typing import Any, ClassVar, TypeAlias, final
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -70,7 +70,13 @@ class Base(Kernel):
     symbol: ClassVar[str]
     rank: ClassVar[int]
     stationary: ClassVar[bool] = True
-    dims: eqx.AbstractVar[Dims]
+    if TYPE_CHECKING:
+
+        @property
+        def dims(self) -> Dims: ...
+
+    else:
+        dims: eqx.AbstractVar[Dims]
 
     def __check_init__(self) -> None:
         for name, value in self.parameters().items():

@@ -11,7 +11,7 @@ and pool.py adds up the exponents of a product before it takes one exponential.
 
 from abc import abstractmethod
 from collections.abc import Iterable
-from typing import Any, ClassVar, final
+from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -23,6 +23,9 @@ from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Dims
 from farrier.parameters import fixed, positive, real
+
+PerColumn: TypeAlias = Any
+"""A parameter: one number for all columns, or an array with one for each."""
 
 
 def _as_dims(dims: int | str | Iterable[int | str] | None) -> Dims:
@@ -109,8 +112,17 @@ class Constant(Inner):
 class _Sigmoid(Inner):
     """k(x, z) = s(x) s(z) for a sigmoid s of one column."""
 
-    location: eqx.AbstractVar[Array]
-    width: eqx.AbstractVar[Array]
+    if TYPE_CHECKING:
+
+        @property
+        def location(self) -> PerColumn: ...
+
+        @property
+        def width(self) -> PerColumn: ...
+
+    else:
+        location: eqx.AbstractVar[PerColumn]
+        width: eqx.AbstractVar[PerColumn]
 
     def steepness(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
         """(x - location) / width."""
@@ -128,8 +140,8 @@ class Step(_Sigmoid):
 
     symbol: ClassVar[str] = "Step"
     rank: ClassVar[int] = 1
-    location: Array = real()
-    width: Array = positive()
+    location: PerColumn = real()
+    width: PerColumn = positive()
     dims: Dims = _dims_field()
 
     def features(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
@@ -145,8 +157,8 @@ class StepUntil(_Sigmoid):
 
     symbol: ClassVar[str] = "(1 - Step)"
     rank: ClassVar[int] = 2
-    location: Array = real()
-    width: Array = positive()
+    location: PerColumn = real()
+    width: PerColumn = positive()
     dims: Dims = _dims_field()
 
     def features(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
@@ -162,8 +174,8 @@ class Linear(Inner):
 
     symbol: ClassVar[str] = "Lin"
     rank: ClassVar[int] = 3
-    location: Array = real()
-    scale: Array = fixed(default=1.0)
+    location: PerColumn = real()
+    scale: PerColumn = fixed(default=1.0)
     dims: Dims = _dims_field()
 
     def features(self, X: Float[Array, "N d"]) -> Float[Array, "N d"]:
@@ -176,7 +188,13 @@ class Linear(Inner):
 class _Distance(Base):
     """A stationary kernel of the distance between points, counted in lengthscales."""
 
-    lengthscale: eqx.AbstractVar[Array]
+    if TYPE_CHECKING:
+
+        @property
+        def lengthscale(self) -> PerColumn: ...
+
+    else:
+        lengthscale: eqx.AbstractVar[PerColumn]
 
     def scaled(self, X: Float[Array, "N d"]) -> Float[Array, "N d"]:
         """x / l."""
@@ -195,7 +213,7 @@ class SquaredExponential(_Distance, Exponential):
 
     symbol: ClassVar[str] = "SE"
     rank: ClassVar[int] = 4
-    lengthscale: Array = positive()
+    lengthscale: PerColumn = positive()
     dims: Dims = _dims_field()
 
     def exponents(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> tuple[Array, Array]:
@@ -208,8 +226,8 @@ class RationalQuadratic(_Distance):
 
     symbol: ClassVar[str] = "RQ"
     rank: ClassVar[int] = 5
-    lengthscale: Array = positive()
-    mixture: Array = positive(default=1.0)
+    lengthscale: PerColumn = positive()
+    mixture: PerColumn = positive(default=1.0)
     dims: Dims = _dims_field()
 
     def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
@@ -225,7 +243,7 @@ class Matern12(_Distance):
 
     symbol: ClassVar[str] = "Mat12"
     rank: ClassVar[int] = 6
-    lengthscale: Array = positive()
+    lengthscale: PerColumn = positive()
     dims: Dims = _dims_field()
 
     def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
@@ -238,7 +256,7 @@ class Matern32(_Distance):
 
     symbol: ClassVar[str] = "Mat32"
     rank: ClassVar[int] = 7
-    lengthscale: Array = positive()
+    lengthscale: PerColumn = positive()
     dims: Dims = _dims_field()
 
     def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
@@ -252,7 +270,7 @@ class Matern52(_Distance):
 
     symbol: ClassVar[str] = "Mat52"
     rank: ClassVar[int] = 8
-    lengthscale: Array = positive()
+    lengthscale: PerColumn = positive()
     dims: Dims = _dims_field()
 
     def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
@@ -263,8 +281,17 @@ class Matern52(_Distance):
 class _Repeating(Base):
     """A stationary kernel that repeats itself every period p; l is the lengthscale within one."""
 
-    period: eqx.AbstractVar[Array]
-    lengthscale: eqx.AbstractVar[Array]
+    if TYPE_CHECKING:
+
+        @property
+        def period(self) -> PerColumn: ...
+
+        @property
+        def lengthscale(self) -> PerColumn: ...
+
+    else:
+        period: eqx.AbstractVar[PerColumn]
+        lengthscale: eqx.AbstractVar[PerColumn]
 
     def waves(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> tuple[Array, Array]:
         """a and b with a(x)'b(z) = sum_d (cos(2 pi (x_d - z_d) / p_d) - 1) / l_d^2."""
@@ -291,8 +318,8 @@ class Periodic(_Repeating, Exponential):
 
     symbol: ClassVar[str] = "Per"
     rank: ClassVar[int] = 9
-    period: Array = positive()
-    lengthscale: Array = positive(default=1.0)
+    period: PerColumn = positive()
+    lengthscale: PerColumn = positive(default=1.0)
     dims: Dims = _dims_field()
 
     def exponents(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> tuple[Array, Array]:
@@ -309,8 +336,8 @@ class CentredPeriodic(_Repeating):
 
     symbol: ClassVar[str] = "Per0"
     rank: ClassVar[int] = 10
-    period: Array = positive()
-    lengthscale: Array = positive(default=1.0)
+    period: PerColumn = positive()
+    lengthscale: PerColumn = positive(default=1.0)
     dims: Dims = _dims_field()
 
     def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:

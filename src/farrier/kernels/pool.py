@@ -104,12 +104,13 @@ class Pool(eqx.Module):
     def __getitem__(self, i: int) -> Kernel:
         if not -self.size <= i < self.size:
             raise IndexError(f"The pool has {self.size} kernels, got index {i}.")
-        found = [
+        found: list[Base] = [
             _unstacked(stack, stack.owners.index(i % self.size), self.inputs)
             for stack in self.stacks
             if i % self.size in stack.owners
         ]
-        return product_of(sorted(found, key=lambda factor: factor.rank))
+        found.sort(key=lambda factor: factor.rank)
+        return product_of(found)
 
     def __iter__(self):
         return (self[i] for i in range(self.size))

@@ -6,7 +6,7 @@ The parts are linear in f, so the means of the components add up to the mean of 
 """
 
 from abc import abstractmethod
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
 import jax
@@ -20,7 +20,13 @@ from farrier.linalg import cholesky
 class Posterior(eqx.Module):
     """The distribution of f and of its components, given S draws of the weights."""
 
-    weights: eqx.AbstractVar[Float[Array, "S m"]]
+    if TYPE_CHECKING:
+
+        @property
+        def weights(self) -> Any: ...
+
+    else:
+        weights: eqx.AbstractVar[Float[Array, "S m"]]
 
     @abstractmethod
     def draws(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "S N"], Float[Array, "S N"]]:

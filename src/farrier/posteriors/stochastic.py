@@ -20,7 +20,7 @@ from jaxtyping import Float
 from farrier.inducing import InducingVariables
 from farrier.kernels.pool import Pool
 from farrier.linalg import cholesky, kl_to_standard_normal, solve_lower
-from farrier.parameters import fixed, lower_triangular, real
+from farrier.parameters import as_array, fixed, lower_triangular, part, real
 from farrier.posteriors.interface import Posterior
 
 
@@ -30,7 +30,7 @@ class SVGP(Posterior):
 
     pool: Pool
     weights: Float[Array, "S m"] = fixed()
-    inducing: InducingVariables
+    inducing: InducingVariables = part()
     q_mean: Float[Array, "R"] = real()
     q_root: Float[Array, "R R"] = lower_triangular()
 
@@ -38,7 +38,7 @@ class SVGP(Posterior):
     def initial(cls, pool: Pool, inducing: InducingVariables) -> "SVGP":
         """q(u) at its prior, with all weights one."""
         R = inducing.size
-        return cls(pool, np.ones((1, len(pool))), inducing, np.zeros(R), np.eye(R))
+        return cls(pool, as_array(np.ones((1, len(pool)))), inducing, as_array(np.zeros(R)), as_array(np.eye(R)))
 
     def draws(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "S N"], Float[Array, "S N"]]:
         def moments(w: Array) -> tuple[Array, Array]:
@@ -89,8 +89,13 @@ class MultiSVGP(Posterior):
     def initial(cls, pool: Pool, Z: np.ndarray, spread: float = 1.0) -> "MultiSVGP":
         """Every group at the points Z (M, D), with mean zero, standard deviation `spread` and all weights one."""
         m, M = len(pool), Z.shape[0]
-        root = np.tile(spread * np.eye(M), (m, 1, 1))
-        return cls(pool, np.ones((1, m)), np.tile(Z, (m, 1, 1)), np.zeros((m, M)), root)
+        return cls(
+            pool,
+            weights=as_array(np.ones((1, m))),
+            Z=as_array(np.tile(Z, (m, 1, 1))),
+            q_mean=as_array(np.zeros((m, M))),
+            q_root=as_array(np.tile(spread * np.eye(M), (m, 1, 1))),
+        )
 
     def functions(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "m N"], Float[Array, "m N"]]:
         """Mean and variance of each g_i(x), the functions before they are weighted."""
