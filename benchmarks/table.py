@@ -1,8 +1,8 @@
 """JSON lines as a Markdown table.
 
 Rows are the settings that differ between lines, columns the single numbers among the figures (`a.b` for b within a).
-Over several seeds a number is its median, with the lowest and highest in brackets; a
-yes-or-no says how often yes, a word how often it came.
+Over several seeds a number is its median, with the lowest and highest in brackets; a yes-or-no says
+how often yes, a word how often it came.
 """
 
 from collections import Counter

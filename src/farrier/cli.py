@@ -66,7 +66,7 @@ def datasets() -> None:
 
     for name in datasets.names():
         series = datasets.load(name)
-        out.print(f"{name:10s}{len(series.y):4d} rows   {series.title} ({series.unit})")
+        out.print(f"{name:10s}{len(series.y):4d} rows   {series.title} ({series.unit})", soft_wrap=True)
 
 
 @app.command()

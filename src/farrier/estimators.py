@@ -113,6 +113,10 @@ class _Estimator(BaseEstimator):
     def _likelihood(self) -> Likelihood:
         """The likelihood at the start, on the scale of the model."""
 
+    @abstractmethod
+    def _variance_to_explain(self, y: np.ndarray, f: np.ndarray) -> float:
+        """What the variance of a component is a share of, given y and the fit f at the same rows."""
+
     def _fit(self, X: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> None:
         """Train on rows that have been checked; y is what the likelihood sees."""
         inducing = self._number_of_inducing_points(X)
@@ -145,12 +149,7 @@ class _Estimator(BaseEstimator):
         # numpy arrays keep their 64 bits wherever they are taken
         model, self._posterior = jax.tree.map(np.asarray, (model, posterior))
         self._scale, self._columns, self._model = scale, columns, model
-        self.pool_ = [
-            kernel.rescale(scale.x_scale, scale.x_mean)
-            if len(columns) > 1
-            else kernel.rescale(float(scale.x_scale[0]), float(scale.x_mean[0]))
-            for kernel in model.posterior.pool
-        ]
+        self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in model.posterior.pool]
         self.history_ = history
         self.n_iter_ = len(history.bound)
         # the density of y in its own units is that of the scaled y divided by the scale
@@ -159,7 +158,7 @@ class _Estimator(BaseEstimator):
 
     def _component_table(self, prior: WeightPrior, inputs: np.ndarray, y: np.ndarray) -> ComponentTable:
         mean, _ = _in_blocks(_components, self._posterior, inputs)
-        spread, total = mean.std(axis=1), float(np.var(y)) if self._scale.y_scale != 1.0 else float(mean.sum(0).var())
+        spread, total = mean.std(axis=1), self._variance_to_explain(y, mean.sum(axis=0))
         quantiles = [np.asarray(prior.quantile(p)) * self._scale.y_scale for p in (0.025, 0.5, 0.975)]
         rows = [
             Component(
@@ -336,6 +335,9 @@ class Regressor(RegressorMixin, _Estimator):
             return StudentT.with_degrees(np.sqrt(START_NOISE), 4.0)
         return Gaussian(as_array(START_NOISE))
 
+    def _variance_to_explain(self, y: np.ndarray, f: np.ndarray) -> float:
+        return float(np.var(y))
+
 
 class Classifier(ClassifierMixin, _Estimator):
     """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
@@ -384,6 +386,9 @@ class Classifier(ClassifierMixin, _Estimator):
 
     def _likelihood(self) -> Likelihood:
         return Bernoulli()
+
+    def _variance_to_explain(self, y: np.ndarray, f: np.ndarray) -> float:
+        return float(np.var(f))
 
 
 def _periods_of(kernel: Kernel) -> str:

@@ -98,10 +98,11 @@ def train(
     steps = settings.iterations
     cooling_from = steps - max(BLOCK, round(COOLING * steps))
     terms: list[Bound] = []
+    rate = jnp.asarray(settings.learning_rate, batch.y.dtype)
     tell(Progress("compiling", 0, steps, float("nan")))
     while (step := int(state.step)) < steps:
         cooling = jnp.asarray([cooling_from, steps], jnp.int32)
-        state, block = _run_block(state, model, batch, cooling, key, settings)
+        state, block = _run_block(state, model, batch, rate, cooling, key, settings.batch_size, settings.draws)
         terms.append(Bound(*(np.asarray(term) for term in block)))
         if not bool(state.healthy):
             raise TrainingError(_diagnosis(bound(state.unbounded, model), batch, int(state.step)))
@@ -116,7 +117,14 @@ def train(
 
 @eqx.filter_jit
 def _run_block(
-    state: _State, template: Model, batch: Batch, cooling: Array, key: PRNGKeyArray, settings: Settings
+    state: _State,
+    template: Model,
+    batch: Batch,
+    learning_rate: Array,
+    cooling: Array,
+    key: PRNGKeyArray,
+    batch_size: int,
+    draws: int,
 ) -> tuple[_State, Bound]:
     """BLOCK steps of Adam; a step that is not finite is not taken, and none after it."""
 
@@ -126,14 +134,14 @@ def _run_block(
 
     def step(state: _State, _: None) -> tuple[_State, Bound]:
         row_key, noise_key = jax.random.split(jax.random.fold_in(key, state.step))
-        rows = _minibatch(batch, settings.batch_size, row_key)
-        noise = jax.random.normal(noise_key, (settings.draws, template.prior.noise_size), batch.y.dtype)
+        rows = _minibatch(batch, batch_size, row_key)
+        noise = jax.random.normal(noise_key, (draws, template.prior.noise_size), batch.y.dtype)
         (_, terms), gradient = jax.value_and_grad(loss, has_aux=True)(state.unbounded, rows, noise)
         with jax.numpy_dtype_promotion("standard"):  # optax takes a float to an integer power
             updates, moments = _ADAM.update(gradient, state.moments)
         finite = jnp.isfinite(terms.total) & jnp.isfinite(optax.tree.norm(gradient))
         healthy = state.healthy & finite
-        rate = settings.learning_rate * _cooled(state.step, cooling, batch.y.dtype)
+        rate = learning_rate * _cooled(state.step, cooling, batch.y.dtype)
         rate = jnp.where(healthy, rate, 0.0)
         unbounded = jax.tree.map(lambda u, d: u - jnp.where(healthy, rate * d, 0.0), state.unbounded, updates)
         return _State(unbounded, moments, state.step + healthy.astype(jnp.int32), healthy), terms

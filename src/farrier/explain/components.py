@@ -33,7 +33,7 @@ class Component:
     sd: float
     """The standard deviation, over the rows it was fitted to, of what the component adds."""
     share: float
-    """The square of that, over the variance of y; shares of overlapping components need not add up to one."""
+    """The square of that, over the variance of y (of the fit, for classes); parts overlap: shares need not add up."""
     period: str
     """The periods of its periodic factors, empty if it has none."""
 

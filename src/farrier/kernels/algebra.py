@@ -145,7 +145,8 @@ class Base(Kernel):
     def _entries(self, per_input: PerInput) -> Any:
         """The entries of a per-input quantity that belong to this kernel's columns."""
         array = per_input if isinstance(per_input, Array) else np.asarray(per_input, np.float64)
-        return array if array.ndim == 0 or self.dims is None else array[np.asarray(self.dims)]
+        entries = array if array.ndim == 0 or self.dims is None else array[np.asarray(self.dims)]
+        return entries.reshape(()) if entries.size == 1 else entries
 
 
 @final
