@@ -11,6 +11,7 @@ are switched on for the duration of a call and no longer.
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -34,8 +35,10 @@ from farrier.kernels.base import CentredPeriodic, Periodic
 from farrier.kernels.initial import Start
 from farrier.kernels.pool import Pool, stack
 from farrier.likelihoods import Bernoulli, Gaussian, Likelihood, StudentT
-from farrier.objective import Model, evidence_bound
+from farrier.maximise import maximise
+from farrier.objective import ExactModel, Model, evidence_bound, exact_bound
 from farrier.parameters import as_array
+from farrier.posteriors.exact import ExactGP
 from farrier.posteriors.interface import Posterior
 from farrier.posteriors.stochastic import MultiSVGP
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, WeightPrior, quasi_normal
@@ -49,12 +52,28 @@ PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
 DEFAULT_INDUCING = 100
 PREDICTION_DRAWS = 64
 """Points at which predictions integrate over the weights."""
+EXACT_DRAWS = 8
+"""The same where each point takes a Cholesky factor of all rows."""
+EXACT_ROWS = 600
+"""The most rows for which the exact bound is the default."""
 BLOCK_ROWS = 1024
 """Rows predicted at once, so that memory does not grow with the table."""
 START_SPREAD = 0.1
 """The standard deviation of q(u) at the start, against 1 in the prior: means move first, then the uncertainty."""
 START_NOISE = 0.1
 """The variance of the noise at the start, y having variance 1."""
+
+
+@dataclass(frozen=True)
+class _Trained:
+    """What training leaves: q(w), the noise, the kernels, the posterior over draws of q(w), and how it went."""
+
+    prior: WeightPrior
+    likelihood: Likelihood
+    pool: Pool
+    posterior: Posterior
+    bound: float
+    history: History
 
 
 class _Estimator(BaseEstimator):
@@ -119,10 +138,24 @@ class _Estimator(BaseEstimator):
 
     def _fit(self, X: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> None:
         """Train on rows that have been checked; y is what the likelihood sees."""
-        inducing = self._number_of_inducing_points(X)
+        points = self._number_of_inducing_points(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         inputs = scale.inputs(X)
         pool = self._pool(inputs, y, scale, columns, seed)
+        self._scale, self._columns = scale, columns
+        with jax.enable_x64(True):
+            trained = self._train(pool, inputs, y, points, seed)
+            # numpy arrays keep their 64 bits wherever they are taken
+            self._likelihood_, self._posterior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior))
+            self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in trained.pool]
+            self.components_ = self._component_table(trained.prior, inputs, y)
+        self.history_ = trained.history
+        self.n_iter_ = len(trained.history.bound)
+        # the density of y in its own units is that of the scaled y divided by the scale
+        self.elbo_ = trained.bound - len(y) * np.log(scale.y_scale)
+
+    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, points: int, seed: int) -> _Trained:
+        """The paper's algorithm."""
         settings = Settings(
             iterations=int(self.iterations),
             batch_size=int(self.batch_size),
@@ -130,31 +163,16 @@ class _Estimator(BaseEstimator):
             draws=8,
             tolerance=float(self.tolerance),
         )
-        with jax.enable_x64(True):
-            model = Model(
-                PRIORS[self.prior].initial(len(pool)),
-                self._likelihood(),
-                MultiSVGP.initial(pool, spread_points(inputs, inducing, seed), spread=START_SPREAD),
-            )
-            model, history = train(model, inputs, y, settings, jax.random.key(seed), self.progress)
-            self._keep(model, history, inputs, y, scale, columns)
-
-    def _keep(
-        self, model: Model, history: History, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]
-    ) -> None:
-        """Set everything that ends in an underscore."""
+        start = Model(
+            PRIORS[self.prior].initial(len(pool)),
+            self._likelihood(),
+            MultiSVGP.initial(pool, spread_points(inputs, points, seed), spread=START_SPREAD),
+        )
+        model, history = train(start, inputs, y, settings, jax.random.key(seed), self.progress)
         noise = jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
-        bound = _evidence_bound(model, padded(inputs, y), noise)
+        bound = float(_evidence_bound(model, padded(inputs, y), noise).total)
         posterior = model.posterior.at(model.prior.draw(noise))
-        # numpy arrays keep their 64 bits wherever they are taken
-        model, self._posterior = jax.tree.map(np.asarray, (model, posterior))
-        self._scale, self._columns, self._model = scale, columns, model
-        self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in model.posterior.pool]
-        self.history_ = history
-        self.n_iter_ = len(history.bound)
-        # the density of y in its own units is that of the scaled y divided by the scale
-        self.elbo_ = float(bound.total) - len(y) * np.log(scale.y_scale)
-        self.components_ = self._component_table(model.prior, inputs, y)
+        return _Trained(model.prior, model.likelihood, posterior.pool, posterior, bound, history)
 
     def _component_table(self, prior: WeightPrior, inputs: np.ndarray, y: np.ndarray) -> ComponentTable:
         mean, _ = _in_blocks(_components, self._posterior, inputs)
@@ -211,7 +229,7 @@ class _Estimator(BaseEstimator):
     def _observed(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation for each draw of the weights, (S, N)."""
         draws = self._draws(X)
-        return _observed(self._model.likelihood, *draws)
+        return _observed(self._likelihood_, *draws)
 
 
 class Regressor(RegressorMixin, _Estimator):
@@ -226,14 +244,18 @@ class Regressor(RegressorMixin, _Estimator):
         The prior on the weights of the candidates.
     likelihood : {"gaussian", "student-t"}, default="gaussian"
         The noise; Student's t bears outliers.
+    method : {"auto", "exact", "stochastic"}, default="auto"
+        "exact" integrates the functions out and climbs the bound by L-BFGS: Gaussian noise, time cubic in the rows.
+        "stochastic" is the paper's algorithm, for any noise and any number of rows. "auto" takes the exact one for
+        Gaussian noise and up to 600 rows.
     inducing : int, default=None
-        Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer.
+        Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer. (Stochastic.)
     iterations : int, default=2500
         The most steps to train; training ends earlier when the bound is flat.
     batch_size : int, default=256
-        Rows in one step; all of them where there are no more.
+        Rows in one step; all of them where there are no more. (Stochastic.)
     learning_rate : float, default=0.01
-        The step size of Adam.
+        The step size of Adam. (Stochastic.)
     tolerance : float, default=0.002
         Nats for each row below which a gain over a few hundred steps counts as flat.
     random_state : int, default=0
@@ -255,6 +277,7 @@ class Regressor(RegressorMixin, _Estimator):
 
     _parameter_constraints = _Estimator._parameter_constraints | {
         "likelihood": [StrOptions({"gaussian", "student-t"})],
+        "method": [StrOptions({"auto", "exact", "stochastic"})],
     }
 
     def __init__(
@@ -263,6 +286,7 @@ class Regressor(RegressorMixin, _Estimator):
         *,
         prior: str = "horseshoe",
         likelihood: Literal["gaussian", "student-t"] = "gaussian",
+        method: Literal["auto", "exact", "stochastic"] = "auto",
         inducing: int | None = None,
         iterations: int = 2500,
         batch_size: int = 256,
@@ -283,6 +307,7 @@ class Regressor(RegressorMixin, _Estimator):
             progress=progress,
         )
         self.likelihood = likelihood
+        self.method = method
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> "Regressor":
@@ -318,7 +343,7 @@ class Regressor(RegressorMixin, _Estimator):
             target = jnp.asarray(self._scale.target(np.asarray(y, np.float64)))
             if target.shape != mean.shape[1:]:
                 raise ValueError(f"y has {len(target)} values and X has {mean.shape[1]} rows: give one value a row.")
-            log_density = jax.vmap(self._model.likelihood.log_density, in_axes=(None, 0, 0))
+            log_density = jax.vmap(self._likelihood_.log_density, in_axes=(None, 0, 0))
             each = log_density(target, jnp.asarray(mean), jnp.asarray(variance))
             mixture = jax.nn.logsumexp(each, axis=0) - np.log(len(mean))
         return np.asarray(mixture) - np.log(self._scale.y_scale)
@@ -326,9 +351,25 @@ class Regressor(RegressorMixin, _Estimator):
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         mean, covariance = (np.asarray(part) for part in _joint(self._posterior, inputs))
         at_points, variance = np.asarray(mean)[None, :], np.diag(covariance)[None, :]
-        _, with_noise = _observed(self._model.likelihood, at_points, variance)
+        _, with_noise = _observed(self._likelihood_, at_points, variance)
         covariance = covariance + np.diag((with_noise - variance)[0])
         return mean * self._scale.y_scale + self._scale.y_mean, covariance * self._scale.y_scale**2
+
+    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, points: int, seed: int) -> _Trained:
+        if self.method == "stochastic" or (self.method == "auto" and not self._is_exact_affordable(len(y))):
+            return super()._train(pool, inputs, y, points, seed)
+        if self.likelihood != "gaussian":
+            raise ValueError(f"method='exact' needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'.")
+        start = ExactModel(PRIORS[self.prior].initial(len(pool)), Gaussian(as_array(START_NOISE)), pool)
+        model, history = maximise(start, inputs, y, int(self.iterations), float(self.tolerance), self.progress)
+        noise = jnp.asarray(quasi_normal(EXACT_DRAWS, model.prior.noise_size))
+        rows, target = jnp.asarray(inputs), jnp.asarray(y)
+        bound = float(_exact_bound(model, rows, target, noise).total)
+        posterior = ExactGP(model.pool, model.prior.draw(noise), jnp.asarray(model.likelihood.variance), rows, target)
+        return _Trained(model.prior, model.likelihood, model.pool, posterior, bound, history)
+
+    def _is_exact_affordable(self, rows: int) -> bool:
+        return self.likelihood == "gaussian" and rows <= EXACT_ROWS
 
     def _likelihood(self) -> Likelihood:
         if self.likelihood == "student-t":
@@ -415,6 +456,7 @@ def _observed(likelihood: Likelihood, mean: np.ndarray, variance: np.ndarray) ->
 
 
 _evidence_bound = eqx.filter_jit(evidence_bound)
+_exact_bound = eqx.filter_jit(exact_bound)
 _draws = eqx.filter_jit(lambda posterior, X: posterior.draws(X))
 _components = eqx.filter_jit(lambda posterior, X: posterior.components(X))
 _joint = eqx.filter_jit(lambda posterior, X: (posterior.predict(X)[0], posterior.covariance(X)))
