@@ -48,7 +48,7 @@ format: $(READY_TO_TEST) ## put the code in order with ruff
 bench: ## say how to run the benchmarks
 	@echo 'The benchmarks compare Farrier with other libraries, which a separate extra installs:'
 	@echo '  make test'
-	@echo '  $(BIN)/python -m pip install -c constraints.txt -e ".[benchmark]"'
+	@echo '  $(BIN)/python -m pip install -c constraints.txt -c benchmarks/constraints.txt -e ".[benchmark]"'
 	@echo 'Then, with OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 MKL_NUM_THREADS=1 in the environment:'
 	@echo '  $(BIN)/python -m benchmarks run weights              the horseshoe beside no prior'
 	@echo '  $(BIN)/python -m benchmarks run bound                grouped beside single inducing points'

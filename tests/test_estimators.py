@@ -37,9 +37,10 @@ def series():
     )
 
 
-@pytest.fixture(scope="module")
-def model(series):
-    return Regressor(kernels=["Lin", "Per", "SE"], inducing=20, iterations=800, learning_rate=0.03).fit(*series)
+@pytest.fixture(scope="module", params=["exact", "stochastic"])
+def model(series, request):
+    settings = {"kernels": ["Lin", "Per", "SE"], "inducing": 20, "iterations": 800, "learning_rate": 0.03}
+    return Regressor(method=request.param, **settings).fit(*series)
 
 
 def test_fit_explains_the_series_and_predicts_it(model, series):
@@ -97,7 +98,7 @@ def test_units_of_x_and_y_do_not_matter(series):
 def test_own_kernels_are_in_the_units_of_x(series):
     X, y = series
     kernels = [Periodic(2.5, 1.0), Linear(2005.0), SquaredExponential(4.0)]
-    model = Regressor(kernels=kernels, inducing=15, iterations=1, learning_rate=1e-9).fit(X, y)
+    model = Regressor(kernels=kernels, inducing=15, iterations=1, learning_rate=1e-9, method="stochastic").fit(X, y)
     assert_allclose(float(model.pool_[0].period), 2.5, rtol=1e-6)
     assert_allclose(float(model.pool_[1].location), 2005.0, rtol=1e-9)
     assert_allclose(float(model.pool_[2].lengthscale), 4.0, rtol=1e-6)
@@ -105,9 +106,11 @@ def test_own_kernels_are_in_the_units_of_x(series):
 
 def test_same_seed_same_model_other_seed_other(series):
     X, y = series
-    first, second = (Regressor(**TINY, random_state=3).fit(X, y).predict(X) for _ in range(2))
+    first, second, other = (
+        Regressor(**TINY, random_state=seed, method="stochastic").fit(X, y).predict(X) for seed in (3, 3, 4)
+    )
     assert_array_equal(first, second)
-    assert np.any(first != Regressor(**TINY, random_state=4).fit(X, y).predict(X))
+    assert np.any(first != other)
 
 
 def test_pandas_and_polars_give_the_same_as_numpy(series):
@@ -163,9 +166,16 @@ def test_fit_leaves_jax_as_it_was(series):
 
 def test_progress_is_told(series):
     seen = []
-    Regressor(**TINY, progress=seen.append).fit(*series)
+    Regressor(**TINY, method="stochastic", progress=seen.append).fit(*series)
     assert seen[0].phase == "compiling"
     assert seen[-1].step == seen[-1].steps == 100
+
+
+def test_exact_is_the_default_for_few_rows_of_gaussian_noise(series):
+    automatic, exact, sparse = (
+        Regressor(**TINY, method=method).fit(*series) for method in ("auto", "exact", "stochastic")
+    )
+    assert automatic.elbo_ == exact.elbo_ > sparse.elbo_
 
 
 def test_table_sums_up_what_is_negligible(model):
@@ -197,6 +207,12 @@ X_GOOD, Y_GOOD = np.arange(12.0)[:, None], np.sin(np.arange(12.0))
         (Regressor(kernels=[3]), X_GOOD, Y_GOOD, r"kernels must hold kernels or formulas"),
         (Regressor(kernels=[]), X_GOOD, Y_GOOD, r"at least one kernel"),
         (Regressor(kernels=[Linear(0.0, dims="b")]), X_GOOD, Y_GOOD, r"no input is named 'b'"),
+        (
+            Regressor(method="exact", likelihood="student-t"),
+            X_GOOD,
+            Y_GOOD,
+            r"method='exact' needs likelihood='gaussian'",
+        ),
         (Classifier(), X_GOOD, np.ones(12, int), r"one class only"),
         (Classifier(), X_GOOD, np.arange(12) % 3, r"Only binary classification.*OneVsRestClassifier"),
     ],

@@ -38,8 +38,9 @@ def explain(
     time: Annotated[str | None, typer.Option(help="The column of the time; guessed when there are two.")] = None,
     target: Annotated[str | None, typer.Option(help="The column to explain; guessed when there are two.")] = None,
     horizon: Annotated[int, typer.Option(min=0, help="How many steps to forecast.")] = 0,
-    inducing: Annotated[int | None, typer.Option(min=1, help="Inducing points for each kernel.")] = None,
+    inducing: Annotated[int | None, typer.Option(min=1, help="Inducing points for each kernel, if stochastic.")] = None,
     iterations: Annotated[int, typer.Option(min=1, help="The most training steps.")] = 2500,
+    method: Annotated[str, typer.Option(help="auto, exact (few rows) or stochastic (the paper's).")] = "auto",
     prior: Annotated[str, typer.Option(help="horseshoe, none, softmax or spike-and-slab.")] = "horseshoe",
     seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 0,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
@@ -50,8 +51,14 @@ def explain(
     from farrier.estimators import Regressor
 
     with _progress(quiet=quiet) as progress:
-        model = Regressor(inducing=inducing, iterations=iterations, prior=prior, random_state=seed, progress=progress)
-        model.fit(series.X, series.y)
+        model = Regressor(
+            prior=prior,
+            method=method,  # pyright: ignore[reportArgumentType] (checked by fit)
+            inducing=inducing,
+            iterations=iterations,
+            random_state=seed,
+            progress=progress,
+        ).fit(series.X, series.y)
     forecast = _forecast(series, model, horizon)
     if as_json:
         _print_json(series, model, forecast)
