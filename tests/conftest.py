@@ -7,6 +7,8 @@ import os
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["JAX_CPU_ENABLE_ASYNC_DISPATCH"] = "0"
+# Tiny shapes: nearly all the time goes into compiling, so let the compiler not try hard.
+os.environ.setdefault("XLA_FLAGS", "--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true")
 
 import jax
 import jaxtyping

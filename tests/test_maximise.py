@@ -1,5 +1,6 @@
 """The exact bound: its derivative, what it bounds, and the climb."""
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np

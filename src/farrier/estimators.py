@@ -423,7 +423,8 @@ class Classifier(ClassifierMixin, _Estimator):
 
     def predict(self, X: Any) -> np.ndarray:
         """The more probable class."""
-        return self.classes_[(self.predict_proba(X)[:, 1] > 0.5).astype(int)]
+        second = self.predict_proba(X)[:, 1] > 0.5
+        return self.classes_[second.astype(int)]
 
     def _likelihood(self) -> Likelihood:
         return Bernoulli()
