@@ -11,11 +11,9 @@ are switched on for the duration of a call and no longer.
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Any, Literal
 
-import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
@@ -25,55 +23,22 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from farrier import prediction
 from farrier.data import Scale, check_cells, check_varies, column_names
 from farrier.explain.components import Component, ComponentTable, Decomposition
-from farrier.fit import History, Progress, Settings, padded, train
-from farrier.horseshoe import Horseshoe
-from farrier.inducing import spread_points
+from farrier.fit import Progress
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import CentredPeriodic, Periodic
 from farrier.kernels.initial import Start
 from farrier.kernels.pool import Pool, stack
 from farrier.likelihoods import Bernoulli, Gaussian, Likelihood, StudentT
-from farrier.maximise import maximise
-from farrier.objective import ExactModel, Model, evidence_bound, exact_bound
 from farrier.parameters import as_array
-from farrier.posteriors.exact import ExactGP
-from farrier.posteriors.interface import Posterior
-from farrier.posteriors.stochastic import MultiSVGP
-from farrier.priors import NoPrior, Softmax, SpikeAndSlab, WeightPrior, quasi_normal
+from farrier.priors import WeightPrior
+from farrier.tiers import EXACT_ROWS, PRIORS, Trained, Training, exact, stochastic
 
-PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
-    "horseshoe": Horseshoe,
-    "none": NoPrior,
-    "softmax": Softmax,
-    "spike-and-slab": SpikeAndSlab,
-}
 DEFAULT_INDUCING = 100
-PREDICTION_DRAWS = 64
-"""Points at which predictions integrate over the weights."""
-EXACT_DRAWS = 8
-"""The same where each point takes a Cholesky factor of all rows."""
-EXACT_ROWS = 600
-"""The most rows for which the exact bound is the default."""
-BLOCK_ROWS = 1024
-"""Rows predicted at once, so that memory does not grow with the table."""
-START_SPREAD = 0.1
-"""The standard deviation of q(u) at the start, against 1 in the prior: means move first, then the uncertainty."""
 START_NOISE = 0.1
 """The variance of the noise at the start, y having variance 1."""
-
-
-@dataclass(frozen=True)
-class _Trained:
-    """What training leaves: q(w), the noise, the kernels, the posterior over draws of q(w), and how it went."""
-
-    prior: WeightPrior
-    likelihood: Likelihood
-    pool: Pool
-    posterior: Posterior
-    bound: float
-    history: History
 
 
 class _Estimator(BaseEstimator):
@@ -118,7 +83,7 @@ class _Estimator(BaseEstimator):
         """Mean and standard deviation of every component at the rows of X; the means add up to the prediction."""
         inputs = self._inputs(X)
         with jax.enable_x64(True):
-            mean, variance = _in_blocks(_components, self._posterior, inputs)
+            mean, variance = prediction.components(self._posterior, inputs)
         level = np.full((1, len(inputs)), self._scale.y_mean)
         names = ("level", *(f"{i}: {kernel.formula(self._columns)}" for i, kernel in enumerate(self.pool_)))
         scale = self._scale.y_scale
@@ -138,13 +103,22 @@ class _Estimator(BaseEstimator):
 
     def _fit(self, X: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> None:
         """Train on rows that have been checked; y is what the likelihood sees."""
-        points = self._number_of_inducing_points(X)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        training = Training(
+            prior=self.prior,
+            iterations=int(self.iterations),
+            tolerance=float(self.tolerance),
+            progress=self.progress,
+            batch_size=int(self.batch_size),
+            learning_rate=float(self.learning_rate),
+            points=self._number_of_inducing_points(X),
+            seed=seed,
+        )
         inputs = scale.inputs(X)
         pool = self._pool(inputs, y, scale, columns, seed)
         self._scale, self._columns = scale, columns
         with jax.enable_x64(True):
-            trained = self._train(pool, inputs, y, points, seed)
+            trained = self._train(pool, inputs, y, training)
             # numpy arrays keep their 64 bits wherever they are taken
             self._likelihood_, self._posterior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior))
             self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in trained.pool]
@@ -154,28 +128,11 @@ class _Estimator(BaseEstimator):
         # the density of y in its own units is that of the scaled y divided by the scale
         self.elbo_ = trained.bound - len(y) * np.log(scale.y_scale)
 
-    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, points: int, seed: int) -> _Trained:
-        """The paper's algorithm."""
-        settings = Settings(
-            iterations=int(self.iterations),
-            batch_size=int(self.batch_size),
-            learning_rate=float(self.learning_rate),
-            draws=8,
-            tolerance=float(self.tolerance),
-        )
-        start = Model(
-            PRIORS[self.prior].initial(len(pool)),
-            self._likelihood(),
-            MultiSVGP.initial(pool, spread_points(inputs, points, seed), spread=START_SPREAD),
-        )
-        model, history = train(start, inputs, y, settings, jax.random.key(seed), self.progress)
-        noise = jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
-        bound = float(_evidence_bound(model, padded(inputs, y), noise).total)
-        posterior = model.posterior.at(model.prior.draw(noise))
-        return _Trained(model.prior, model.likelihood, posterior.pool, posterior, bound, history)
+    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, training: Training) -> Trained:
+        return stochastic(pool, inputs, y, self._likelihood(), training)
 
     def _component_table(self, prior: WeightPrior, inputs: np.ndarray, y: np.ndarray) -> ComponentTable:
-        mean, _ = _in_blocks(_components, self._posterior, inputs)
+        mean, _ = prediction.components(self._posterior, inputs)
         spread, total = mean.std(axis=1), self._variance_to_explain(y, mean.sum(axis=0))
         quantiles = [np.asarray(prior.quantile(p)) * self._scale.y_scale for p in (0.025, 0.5, 0.975)]
         rows = [
@@ -224,12 +181,12 @@ class _Estimator(BaseEstimator):
     def _draws(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f for each draw of the weights, (S, N)."""
         inputs = self._inputs(X)
-        return _in_blocks(_draws, self._posterior, inputs)
+        return prediction.draws(self._posterior, inputs)
 
     def _observed(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation for each draw of the weights, (S, N)."""
         draws = self._draws(X)
-        return _observed(self._likelihood_, *draws)
+        return prediction.observed(self._likelihood_, *draws)
 
 
 class Regressor(RegressorMixin, _Estimator):
@@ -349,27 +306,19 @@ class Regressor(RegressorMixin, _Estimator):
         return np.asarray(mixture) - np.log(self._scale.y_scale)
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        mean, covariance = (np.asarray(part) for part in _joint(self._posterior, inputs))
+        mean, covariance = prediction.joint(self._posterior, inputs)
         at_points, variance = np.asarray(mean)[None, :], np.diag(covariance)[None, :]
-        _, with_noise = _observed(self._likelihood_, at_points, variance)
+        _, with_noise = prediction.observed(self._likelihood_, at_points, variance)
         covariance = covariance + np.diag((with_noise - variance)[0])
         return mean * self._scale.y_scale + self._scale.y_mean, covariance * self._scale.y_scale**2
 
-    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, points: int, seed: int) -> _Trained:
-        if self.method == "stochastic" or (self.method == "auto" and not self._is_exact_affordable(len(y))):
-            return super()._train(pool, inputs, y, points, seed)
+    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, training: Training) -> Trained:
+        few = self.likelihood == "gaussian" and len(y) <= EXACT_ROWS
+        if self.method == "stochastic" or (self.method == "auto" and not few):
+            return super()._train(pool, inputs, y, training)
         if self.likelihood != "gaussian":
             raise ValueError(f"method='exact' needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'.")
-        start = ExactModel(PRIORS[self.prior].initial(len(pool)), Gaussian(as_array(START_NOISE)), pool)
-        model, history = maximise(start, inputs, y, int(self.iterations), float(self.tolerance), self.progress)
-        noise = jnp.asarray(quasi_normal(EXACT_DRAWS, model.prior.noise_size))
-        rows, target = jnp.asarray(inputs), jnp.asarray(y)
-        bound = float(_exact_bound(model, rows, target, noise).total)
-        posterior = ExactGP(model.pool, model.prior.draw(noise), jnp.asarray(model.likelihood.variance), rows, target)
-        return _Trained(model.prior, model.likelihood, model.pool, posterior, bound, history)
-
-    def _is_exact_affordable(self, rows: int) -> bool:
-        return self.likelihood == "gaussian" and rows <= EXACT_ROWS
+        return exact(pool, inputs, y, Gaussian(as_array(START_NOISE)), training)
 
     def _likelihood(self) -> Likelihood:
         if self.likelihood == "student-t":
@@ -436,28 +385,3 @@ class Classifier(ClassifierMixin, _Estimator):
 def _periods_of(kernel: Kernel) -> str:
     factors = [f for f in kernel.products()[0] if isinstance(f, Periodic | CentredPeriodic)]
     return ", ".join(f"{value:.4g}" for f in factors for value in np.ravel(np.asarray(f.period)))
-
-
-def _in_blocks(function: Callable[..., Any], posterior: Posterior, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The two results of `function` for all rows, computed a block at a time; the last block is filled up."""
-    means, variances = [], []
-    for start in range(0, len(inputs), BLOCK_ROWS):
-        block = inputs[start : start + BLOCK_ROWS]
-        filled = padded(block, np.zeros(len(block))).X
-        mean, variance = function(posterior, filled)
-        means.append(np.asarray(mean)[:, : len(block)])
-        variances.append(np.asarray(variance)[:, : len(block)])
-    return np.concatenate(means, axis=1), np.concatenate(variances, axis=1)
-
-
-def _observed(likelihood: Likelihood, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of y for each draw."""
-    y_mean, y_variance = jax.vmap(likelihood.predict)(jnp.asarray(mean), jnp.asarray(variance))
-    return np.asarray(y_mean), np.asarray(y_variance)
-
-
-_evidence_bound = eqx.filter_jit(evidence_bound)
-_exact_bound = eqx.filter_jit(exact_bound)
-_draws = eqx.filter_jit(lambda posterior, X: posterior.draws(X))
-_components = eqx.filter_jit(lambda posterior, X: posterior.components(X))
-_joint = eqx.filter_jit(lambda posterior, X: (posterior.predict(X)[0], posterior.covariance(X)))
