@@ -25,6 +25,7 @@ def test_explain_prints_components_and_a_forecast():
     assert result.stderr == ""
     assert "144 rows, 1949-01 to 1960-12" in result.stdout
     assert "component" in result.stdout
+    assert "Lin: a line." in result.stdout
     assert "1961-02" in result.stdout
 
 

@@ -22,6 +22,11 @@ if TYPE_CHECKING:
     from farrier.datasets import Dataset
     from farrier.estimators import Regressor
 
+LEGEND = (
+    "Lin: a line. Per: repeats every period. SE: varies smoothly. A product combines them: Lin * Per is a pattern that "
+    "grows or shrinks. sd: what a component adds, share: its square over the variance of the data; components overlap."
+)
+
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -158,6 +163,7 @@ def _print_text(series: "Dataset", model: "Regressor", forecast: list[dict[str, 
     stopped = "the bound was flat" if model.history_.stopped_early else "all steps were used"
     out.print(f"Fitted in {model.n_iter_} steps ({stopped}); log evidence at least {model.elbo_:.1f}.\n")
     out.print(_table(model.components_.lines()))
+    out.print(f"\n{LEGEND}")
     if forecast:
         out.print()
         header = tuple(forecast[0])
