@@ -5,7 +5,7 @@ or one for each. Formulas are written for one column. Over several, a stationary
 r^2 = sum_d ((x_d - z_d) / l_d)^2, a periodic kernel is the product of one for each column, a line is the sum.
 
 Whatever can be is an inner product of a few functions of single points: derivatives are then matrix products
-instead of sums over all pairs (ten times faster, measured), sines and cosines are taken N + M times and not N M,
+instead of sums over all pairs (several times faster, measured), sines and cosines are taken N + M times and not N M,
 and pool.py adds up the exponents of a product before it takes one exponential.
 """
 
