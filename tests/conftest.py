@@ -2,8 +2,8 @@
 
 import os
 
-# Before anyone imports numpy or jax: many threads on small matrices are slow, and asynchronous dispatch has
-# hung on CPUs.
+# Before anyone imports numpy or jax: many threads on small matrices are slow, and asynchronous dispatch is
+# suspected of hanging on CPUs.
 os.environ["OPENBLAS_NUM_THREADS"] = "1"
 os.environ["OMP_NUM_THREADS"] = "1"
 os.environ["JAX_CPU_ENABLE_ASYNC_DISPATCH"] = "0"
