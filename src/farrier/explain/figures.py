@@ -1,0 +1,184 @@
+"""The figures of the report: for each, what report.js is to draw, and in words what it shows.
+
+What a component adds is in the units of y, or factors where components multiply, or on a transformed scale: the labels
+follow the story's numbers. z[i][j] of a pair of inputs belongs to x[j] and y[i].
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from farrier.explain.markup import extremes, figure, join, legend, number, text
+
+Story = Mapping[str, Any]
+
+HINT = (
+    ' <span class="hint">Drag across the chart to look closer and double-click to see all again; on a touch screen,'
+    " pinch. With the keyboard: arrows, plus and minus, 0.</span>"
+)
+CHECK_AXES = {
+    "acf": ("rows apart", "autocorrelation"),
+    "periodogram": ("period", "share of the variance"),
+    "qq": ("expected", "observed"),
+    "calibration": ("share promised", "share found"),
+}
+
+
+def measure(story: Story) -> str:
+    """What y is, for an axis: 'thousand passengers', or 'strength, MPa'."""
+    target = story.get("target") or {}
+    name, unit = str(target.get("name") or "y"), str(target.get("unit") or "")
+    return unit if name in unit else f"{name}, {unit}" if unit else name
+
+
+def main(story: Story) -> str:
+    """The picture beside the summary: the series with its fit and forecast, or observed against fitted rows."""
+    series, kind = story.get("series") or {}, story.get("kind")
+    if not series.get("y"):
+        return ""
+    if kind == "series":
+        return _fit(story, series) if series.get("x") else ""
+    if not series.get("mean"):
+        return ""
+    says = f"Chart of {measure(story)}, observed against fitted, one dot for each of {len(series['y'])} rows."
+    caption = "<b>Observed against fitted</b>, one dot a row."
+    if kind == "classes":
+        caption += " The further apart the classes lie, the better they are told apart."
+        return figure("scatter", says, caption, size="tall", x="fitted", y=measure(story))
+    caption += " On the diagonal the two agree."
+    return figure("scatter", says, caption, size="square", x=f"fitted {measure(story)}", y=f"observed {measure(story)}")
+
+
+def _fit(story: Story, series: Story) -> str:
+    future = series.get("future") or {}
+    low, high = extremes(series["y"])
+    first, last = _ends(series)
+    says = f"Chart of {measure(story)}: {len(series['y'])} points from {first} to {last}, between {low} and {high}"
+    says += ", the fitted line and its 95 % band"
+    keys = [("dot", "data"), ("line", "fit"), ("fitband", "its 95 % band")]
+    caption = "<b>The data and the fit.</b> The band should hold 95 of 100 observations."
+    if future.get("x"):
+        end = number((future.get("mean") or [None])[-1])
+        says += f"; then a forecast to {_ends(future)[1]}, where it is {end}, with 80 % and 95 % bands"
+        keys += [("ahead", "forecast"), ("band80", "80 % band"), ("band95", "95 % band")]
+        caption = "<b>The data, the fit and the forecast.</b> A 95 % band should hold 95 of 100 observations."
+    return figure("fit", f"{says}.", caption + HINT, size="tall", keys=legend(keys), y=measure(story))
+
+
+def _ends(series: Story) -> tuple[str, str]:
+    labels = series.get("label") or [number(x) for x in series["x"]]
+    return str(labels[0]), str(labels[-1])
+
+
+def component(story: Story, i: int, part: Story) -> str:
+    """The pictures of component i, counted from 1."""
+    return _over_time(story, i, part) if story.get("kind") == "series" else _effect(story, i, part)
+
+
+def _over_time(story: Story, i: int, part: Story) -> str:
+    """The component alone, then side by side the running sum over the data and what is left after it."""
+    adds, base = _adds(story)
+    upto = "component 1" if i == 1 else f"components 1 to {i}"
+    own, pair = "", []
+    if part.get("x") and part.get("mean"):
+        low, high = extremes(part["mean"])
+        says = f"Chart of component {i} alone, {part.get('title')}: it runs between {low} and {high}, with a 95 % band."
+        own = figure("alone", says, "<b>On its own</b>, with its 95 % band.", y=adds, component=i - 1, base=base)
+    in_units, ratio = _leftover(story, part)
+    label = measure(story) if in_units else f"{measure(story)}, transformed"
+    if part.get("running"):
+        says = f"Chart of the mean and {upto} together, as a line over the data."
+        caption = f"<b>Running sum</b>: the mean and {upto}, over the data."
+        seen = "y" if in_units else "sum"
+        pair.append(figure("running", says, caption, y=label, component=i - 1, observed=seen))
+    if part.get("residual"):
+        unit = (story.get("target") or {}).get("unit") if in_units and not ratio else ""
+        typical = f"{number(_typical(part['residual'], base=ratio))} {unit or ''}".rstrip()
+        says = f"Chart of what is left of the data after {upto}; its typical size is {typical}."
+        caption = f"<b>Left over</b> after {upto}, typically {text(typical)}. Drawn to one scale for all components."
+        label = "observed over running" if ratio else label
+        pair.append(figure("residual", says, caption, y=label, component=i - 1, base=int(ratio)))
+    return own + (f'<div class="pair">{join(pair)}</div>' if pair else "")
+
+
+def _effect(story: Story, i: int, part: Story) -> str:
+    effect, (adds, base) = part.get("effect"), _adds(story)
+    if not effect:
+        return '<p class="quiet">There is no picture of this one: it is not a curve of one input or a map of two.</p>'
+    axes = {axis.get("name"): axis for axis in story.get("axes") or []}
+
+    def named(column: str) -> str:
+        unit = axes.get(column, {}).get("unit")
+        return f"{column}, {unit}" if unit else str(column)
+
+    if effect.get("z"):
+        first, second = effect["columns"]
+        low, high = extremes(value for row in effect["z"] for value in row)
+        says = f"Map of component {i} over {first} and {second}: {adds} between {low} and {high}."
+        caption = (
+            f"<b>{text(first)} and {text(second)} together</b> ({text(adds)}): blue down to {low}, orange up to {high}."
+        )
+        x, y = named(first), named(second)
+        return figure("effect", says, caption, size="square", x=x, y=y, component=i - 1, base=base)
+    column = effect.get("column")
+    low, high = extremes(effect.get("mean") or [])
+    says = f"Chart of component {i} over {column}: {adds} between {low} and {high}, with a 95 % band."
+    caption = f"<b>The effect of {text(column)}</b>, with its 95 % band."
+    kind = axes.get(column, {}).get("kind") or "number"
+    return figure("effect", says, caption, x=named(str(column)), y=adds, component=i - 1, base=base, kind=kind)
+
+
+def check(story: Story, i: int) -> str:
+    """The small plot of check i, counted from 0; the plot may name its axes itself, as x_label and y_label.
+
+    A periodogram is over periods in units of the first input, in any order, and drawn on a log scale.
+    """
+    made = story["checks"][i]
+    plot = made.get("plot") or {}
+    if not plot.get("x") or not plot.get("y"):
+        return ""
+    usual = CHECK_AXES.get(str(plot.get("kind")), ("", ""))
+    x, y = plot.get("x_label") or usual[0], plot.get("y_label") or usual[1]
+    if x == "period":
+        axis = (story.get("axes") or [{}])[0]
+        unit = axis.get("kind") if axis.get("kind") in ("years", "days") else axis.get("unit")
+        x = f"period, {unit}" if unit else x
+    low, high = extremes(plot["y"])
+    says = f"Chart of the check {made.get('name')}: {y} between {low} and {high}. {made.get('sentence') or ''}"
+    return figure("check", says, "Grey: where chance would put it." if plot.get("low") else "", x=x, y=y, check=i)
+
+
+def weights(rows: Sequence[Story]) -> str:
+    """The weight of every candidate, before and after."""
+    kept = sum(1 for row in rows if row.get("kept"))
+    says = f"Chart of the weights of {len(rows)} candidates before and after shrinkage; {kept} were kept."
+    keys = (("before", "before"), ("kept", "after, kept, with its 95 % interval"), ("gone", "after, not kept"))
+    return figure("weights", says, keys=legend(keys), rows=len(rows), x="weight")
+
+
+def _adds(story: Story) -> tuple[str, int]:
+    """The label of a component's own axis, and the value at which it does nothing."""
+    target = story.get("target") or {}
+    if target.get("scale") == "multiplicative":
+        # factors are above zero, and logarithms are not: they lie around it
+        curves = [value for part in story.get("components") or [] for value in part.get("mean") or []]
+        curves += [
+            value for part in story.get("components") or [] for value in (part.get("effect") or {}).get("mean") or []
+        ]
+        return ("multiplies by", 1) if all(value is None or value > 0 for value in curves) else ("adds, log scale", 0)
+    special = {"transformed": "adds, transformed scale", "odds": "adds to the score"}
+    return special.get(str(target.get("scale")), f"adds, {target.get('unit') or target.get('name') or 'y'}"), 0
+
+
+def _leftover(story: Story, part: Story) -> tuple[bool, bool]:
+    """Whether the running sum is in the units of y, and whether what is left is a ratio, not a difference."""
+    columns = ((story.get("series") or {}).get("y") or [], part.get("running") or [], part.get("residual") or [])
+    rows = [row for row in zip(*columns, strict=False) if None not in row]
+    differs = any(not math.isclose(y, running + left, rel_tol=1e-6, abs_tol=1e-9) for y, running, left in rows)
+    ratio = differs and all(math.isclose(y, running * left, rel_tol=1e-6) for y, running, left in rows)
+    return ratio or not differs, ratio
+
+
+def _typical(values: Sequence[float | None], *, base: float) -> float | None:
+    squares = [(value - base) ** 2 for value in values if value is not None]
+    return math.sqrt(sum(squares) / len(squares)) if squares else None

@@ -1,0 +1,75 @@
+"""Products over several inputs: which inputs act together, and what the product is in each of them."""
+
+from collections.abc import Mapping
+
+from farrier.explain.facts import Axis, Factor
+from farrier.explain.numbers import count, length, listing
+from farrier.explain.parts import NAMED, Parts, axis_of, given, pace
+
+POWERS = ("", "linear", "quadratic", "cubic", "quartic")
+
+
+def interaction(parts: Parts, axes: Mapping[str, Axis], *, brief: bool) -> str:
+    """The noun: 'an interaction of cement and age'."""
+    names = list(parts.columns)
+    if len(names) == len(axes) > NAMED:
+        return f"an interaction of all {count(len(names))} inputs"
+    if brief and len(names) > NAMED + 1:
+        names = [*names[:NAMED], f"{count(len(names) - NAMED)} more inputs"]
+    return f"an interaction of {listing(names)}"
+
+
+def shape(parts: Parts, axes: Mapping[str, Axis]) -> str:
+    """What it is in each of its inputs: 'linear in cement and smooth in age over about 12.3 days'."""
+    said = [_in_column(factors, parts, axes) for factors in _by_column(parts)]
+    return "; ".join(said) if len(said) > 1 and any(" and " in clause for clause in said) else listing(said)
+
+
+def course(parts: Parts) -> str:
+    """What it does beyond the data, along each input by its shortest memory."""
+    memory: dict[str, str] = {}
+    for verb, factors in (
+        ("goes on as it is", parts.lines),
+        ("repeats", parts.periodic),
+        ("returns to the mean", parts.smooth),
+    ):
+        memory |= dict.fromkeys((column for factor in factors for column in factor.columns), verb)
+    verbs = list(dict.fromkeys(memory.values()))
+    along = {verb: [column for column, said in memory.items() if said == verb] for verb in verbs}
+    if len(verbs) == 1:
+        return f"beyond the data it {verbs[0]}"
+    return f"beyond the data it {listing([f'{verb} along {_named(tuple(along[verb]), parts)}' for verb in verbs])}"
+
+
+def _named(columns: tuple[str, ...], parts: Parts) -> str:
+    """Some of the inputs of a product, by name if they are few."""
+    if set(columns) == set(parts.columns):
+        return "both" if len(columns) == 2 else "all of them"
+    return listing(list(columns)) if len(columns) <= NAMED + 1 else f"{count(len(columns))} of its inputs"
+
+
+def _by_column(parts: Parts) -> list[list[Factor]]:
+    """The factors that are no windows, those of the same kind and inputs together."""
+    groups: dict[tuple[str, tuple[str, ...]], list[Factor]] = {}
+    for factor in (*parts.lines, *parts.smooth, *parts.periodic):
+        groups.setdefault((factor.kind, factor.columns), []).append(factor)
+    return list(groups.values())
+
+
+def _in_column(factors: list[Factor], parts: Parts, axes: Mapping[str, Axis]) -> str:
+    """What an interaction is in one of its inputs: 'linear in cement', 'smooth in age over about 12.3 days'."""
+    factor, k = factors[0], len(factors)
+    axis = axis_of(factor.columns, axes)
+    names = factor.columns or (axis.name,)
+    where = f"in {_named(names, parts)}"
+    if factor.kind == "linear":
+        return f"{POWERS[k] if k < len(POWERS) else f'a polynomial of degree {k}'} {where}"
+    if factor.kind == "periodic":
+        period = given(factor.period) if len(names) == 1 else None
+        return f"periodic {where}{f' every {length(period, axis)}' if period else ''}"
+    lengthscale = factor.lengthscale if len(names) == 1 else None
+    speed = pace(lengthscale, axis)
+    if lengthscale is None or speed in ("slow", "unknown"):
+        return f"{'very ' if speed == 'slow' and factor.kind == 'smooth' else ''}{factor.kind} {where}"
+    kind = f"changing fast{'' if factor.kind == 'smooth' else ' and roughly'}" if speed == "fast" else factor.kind
+    return f"{kind} {where} over about {length(lengthscale, axis)}"

@@ -1,0 +1,286 @@
+"""Numbers, times and dates as people say them.
+
+Plain numbers come with three significant digits and their unit, lengths of time in the unit a person would choose with
+one decimal, moments as dates that are as fine as the range of the data deserves. Every estimate comes with its 95 %
+interval, "12.0 months (11.9 to 12.1)", in digits enough to tell the three apart.
+"""
+
+import calendar
+import math
+from datetime import UTC, datetime, timedelta
+
+from farrier.explain.facts import Axis, Estimate
+
+DAYS_A_YEAR = 365.2425
+DAYS_A_MONTH = DAYS_A_YEAR / 12
+HOUR, MINUTE, SECOND = 1 / 24, 1 / 1440, 1 / 86400
+
+TIME_UNITS = (
+    ("years", DAYS_A_YEAR, 0.75 * DAYS_A_YEAR),
+    ("months", DAYS_A_MONTH, 2 * DAYS_A_MONTH),
+    ("weeks", 7.0, 14.0),
+    ("days", 1.0, 0.75),
+    ("hours", HOUR, HOUR),
+    ("minutes", MINUTE, MINUTE),
+    ("seconds", SECOND, 0.0),
+)
+"""Each unit, its length in days, and the length in days from which it is used."""
+
+MONTHS_BELOW = 3 * DAYS_A_YEAR
+"""In monthly data, lengths from about a month up to this are said in months."""
+MONTHLY = (0.8 * DAYS_A_MONTH, 1.25 * DAYS_A_MONTH)
+"""The spacing, in days, of monthly data."""
+
+CALENDAR = (
+    ("yearly", DAYS_A_YEAR),
+    ("half-yearly", DAYS_A_YEAR / 2),
+    ("quarterly", DAYS_A_YEAR / 4),
+    ("monthly", DAYS_A_MONTH),
+    ("weekly", 7.0),
+    ("daily", 1.0),
+    ("hourly", HOUR),
+)
+CALENDAR_SLACK = 1e-3
+"""A calendar year has 365, 365.2425 or 366 days: how far, relatively, an interval may miss the name."""
+CALENDAR_REACH = 0.1
+"""How far, relatively, the value itself may lie from the name, however wide its interval."""
+
+RATES = (
+    ("a year", DAYS_A_YEAR, 2 * DAYS_A_YEAR),
+    ("a month", DAYS_A_MONTH, 2 * DAYS_A_MONTH),
+    ("a day", 1.0, 2.0),
+    ("an hour", HOUR, 2 * HOUR),
+    ("a minute", MINUTE, 0.0),
+)
+"""A slope is given in the first unit whose third number, in days, the range of the data reaches."""
+
+GRAINS = (("year", 20 * DAYS_A_YEAR), ("month", 2 * DAYS_A_YEAR), ("day", 2 * DAYS_A_MONTH), ("minute", 2 * HOUR))
+"""How fine a date is, and the range of the data, in days, above which it is no finer; below all, to the second."""
+
+OUT_OF_REACH = "a time out of reach"
+"""What no calendar holds."""
+
+COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
+
+
+def known(x: float | None) -> bool:
+    """Whether there is a number to say."""
+    return x is not None and math.isfinite(x)
+
+
+def count(n: int) -> str:
+    """A whole number, as a word up to twelve."""
+    return COUNTS[n] if n < len(COUNTS) else f"{n:,}" if n >= 10_000 else str(n)
+
+
+def ordinal(n: int) -> str:
+    """First, second, third, ... and 11th, 12th, 21st."""
+    if n <= len(ORDINALS):
+        return ORDINALS[n - 1]
+    ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
+    return f"{n}{ending}"
+
+
+def listing(words: list[str], last: str = "and") -> str:
+    """A, b and c."""
+    return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
+
+
+def capital(text: str) -> str:
+    """The text with its first letter in upper case."""
+    return text[:1].upper() + text[1:]
+
+
+def decimals(x: float, digits: int) -> int:
+    """How many decimals show so many significant digits of x; negative where it is too large for all of them."""
+    rounded = float(f"{abs(x):.{digits - 1}e}")
+    return digits - 1 - math.floor(math.log10(rounded)) if rounded else 0
+
+
+def fixed(x: float, places: int) -> str:
+    """x to that many decimals, negative ones for tens and hundreds, with commas from 10,000 on."""
+    if abs(x) >= 1e15 or places > 9:
+        return f"{x:.3g}"
+    rounded = round(x, places) + 0.0
+    return f"{rounded:{',' if abs(rounded) >= 10_000 else ''}.{max(places, 0)}f}"
+
+
+def significant(x: float, digits: int = 3) -> str:
+    """x with so many significant digits."""
+    return fixed(x, decimals(x, digits))
+
+
+def per_cent(share: float) -> str:
+    """A share as a person would say it: 12 %, 1.2 %, 99.4 %, under 0.1 %."""
+    x = 100 * share
+    if abs(x) < 0.1:
+        return "under 0.1 %"
+    if 99.95 <= x < 100:
+        return "over 99.9 %"
+    said = fixed(x, 0 if 9.95 <= abs(x) < 98.95 or abs(x) >= 99.95 else 1)
+    return f"{said.removesuffix('.0')} %"
+
+
+def pair(a: float, b: float, digits: int = 3, most: int = 5) -> tuple[str, str]:
+    """Two numbers with as many digits as it takes to tell them apart; the same text twice if `most` do not."""
+    low = min(decimals(x, digits) for x in (a, b) if x or a == b)
+    for extra in range(most - digits + 1):
+        texts = fixed(a, low + extra), fixed(b, low + extra)
+        if texts[0] != texts[1]:
+            return texts
+    return fixed(a, low), fixed(a, low)
+
+
+def interval(estimate: Estimate, places: int, unit: str = "") -> str:
+    """The value with its unit and its interval in brackets, with up to two decimals more to tell them apart.
+
+    No brackets around a number that is given and not estimated, whose interval has no width.
+    """
+    value, low, high = estimate.value, estimate.low, estimate.high
+    space = f" {unit}" if unit else ""
+    if math.isnan(low) or math.isnan(high) or low == high or (math.isinf(low) and math.isinf(high)):
+        return f"{fixed(value, places)}{space}"
+    if math.isinf(high):
+        return f"{fixed(value, places)}{space} ({fixed(low, places)} or more)"
+    if math.isinf(low):
+        return f"{fixed(value, places)}{space} ({fixed(high, places)} or less)"
+    texts = [[fixed(x, places + extra) for x in (value, low, high)] for extra in range(3)]
+    apart = [t for t in texts if t[0] not in t[1:]] or [t for t in texts if t[1] != t[2]]
+    if not apart:
+        return f"{texts[0][0]}{space} (give or take less than {fixed(10.0**-places, places)})"
+    middle, left, right = apart[0]
+    return f"{middle}{space} ({left} to {right})"
+
+
+def number(estimate: Estimate, unit: str = "", digits: int = 3) -> str:
+    """A plain number with its unit and interval, in three significant digits."""
+    ends = [abs(x) for x in (estimate.low, estimate.high) if math.isfinite(x)]
+    return interval(estimate, decimals(max(abs(estimate.value), 0.1 * max(ends, default=0.0)), digits), unit)
+
+
+def is_time(axis: Axis) -> bool:
+    """Whether the axis is a time."""
+    return axis.kind in ("years", "days")
+
+
+def in_days(axis: Axis) -> float:
+    """How many days a unit of a time axis has."""
+    return DAYS_A_YEAR if axis.kind == "years" else 1.0
+
+
+def unit_of(axis: Axis) -> str:
+    """The unit of a plain number, or words for it when nobody gave one."""
+    return axis.unit or f"units of {axis.name}"
+
+
+def scaled(estimate: Estimate, factor: float) -> Estimate:
+    """The estimate in another unit; a negative factor turns its interval round."""
+    ends = sorted((factor * estimate.low, factor * estimate.high))
+    return Estimate(factor * estimate.value, ends[0], ends[1])
+
+
+def length(estimate: Estimate, axis: Axis, *, brief: bool = False) -> str:
+    """A length along an axis: '12.0 months (11.9 to 12.1)', '3.21 mm (3.05 to 3.38)'; without interval if brief."""
+    if brief:
+        estimate = Estimate(estimate.value, estimate.value, estimate.value)
+    if not is_time(axis):
+        return number(estimate, unit_of(axis))
+    days = abs(estimate.value) * in_days(axis)
+    monthly = MONTHLY[0] < axis.spacing * in_days(axis) < MONTHLY[1]
+    unit, size, _ = next((u for u in TIME_UNITS if days >= u[2]), TIME_UNITS[-1])
+    if monthly and MONTHLY[0] < days < MONTHS_BELOW:
+        unit, size = "months", DAYS_A_MONTH
+    in_unit = scaled(estimate, in_days(axis) / size)
+    return interval(in_unit, 1 if in_unit.value < 99.95 else min(0, decimals(in_unit.value, 3)), unit)
+
+
+def calendar_name(period: Estimate, axis: Axis) -> str:
+    """'yearly', 'weekly', ... when the axis is a time and the interval of the period covers it, else empty."""
+    if not is_time(axis):
+        return ""
+    days = scaled(period, in_days(axis))
+    for name, size in CALENDAR:
+        covered = days.low <= size * (1 + CALENDAR_SLACK) and days.high >= size * (1 - CALENDAR_SLACK)
+        if covered and abs(days.value / size - 1) <= CALENDAR_REACH:
+            return name
+    return ""
+
+
+def rate(slope: Estimate, axis: Axis, *, relative: bool) -> tuple[Estimate, str]:
+    """A slope in a unit that suits the range, and that unit in words: 'a year', 'per mm', 'per unit of age'.
+
+    Relative changes compound: 1 % a month is 12.7 % a year.
+    """
+    if not is_time(axis):
+        singular = axis.unit[:-1] if axis.unit in [name for name, _, _ in TIME_UNITS] else axis.unit
+        return slope, f"per {singular}" if singular else f"per unit of {axis.name}"
+    reach = (axis.high - axis.low) * in_days(axis)
+    word, size, _ = next((r for r in RATES if reach >= r[2]), RATES[-1])
+    factor = size / in_days(axis)
+    if not relative or min(slope.low, slope.value) <= -1 or not math.isfinite(slope.high):
+        return scaled(slope, factor), word
+    return Estimate(*(math.expm1(factor * math.log1p(x)) for x in (slope.value, slope.low, slope.high))), word
+
+
+def moment(x: float, axis: Axis) -> str:
+    """A place on an axis: '1974', 'March 1974', '3 March 1974', '3 March 1974 at 14:00', or a number with its unit."""
+    if not is_time(axis):
+        return f"{significant(x)} {axis.unit}".strip()
+    grain = _grain(axis)
+    try:
+        date = _date(x, axis)
+    except (OverflowError, ValueError):
+        return OUT_OF_REACH
+    month = calendar.month_name[date.month]
+    if axis.kind == "years" and grain == "month":  # months of equal length, as people write decimal years
+        month = calendar.month_name[1 + min(11, max(0, int((x - date.year) * 12 + 1e-6)))]
+    if grain == "year":
+        return str(date.year)
+    if grain == "month":
+        return f"{month} {date.year}"
+    day = f"{date.day} {month} {date.year}"
+    return day if grain == "day" else f"{day} at {date:{'%H:%M' if grain == 'minute' else '%H:%M:%S'}}"
+
+
+def moments(estimate: Estimate, axis: Axis) -> tuple[str, str]:
+    """A place with the interval it lies in: ('March 1974', ' (January to May 1974)'); the second may be empty."""
+    if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
+        return moment(estimate.value, axis), ""
+    if not is_time(axis):
+        first, bracket, rest = number(estimate, axis.unit).partition(" (")
+        return first, bracket + rest
+    value, low, high = (moment(x, axis) for x in (estimate.value, estimate.low, estimate.high))
+    if OUT_OF_REACH in (value, low, high):
+        return value, ""
+    if low == high:
+        return value, "" if estimate.low == estimate.high else f" (known to the {_grain(axis)})"
+    if " at " in low and " at " in high:
+        (day, _), (last_day, time) = low.split(" at "), high.split(" at ")
+        return value, f" ({low} to {time if day == last_day else high})"
+    shorter, longer = low.split(), high.split()
+    while len(shorter) > 1 and shorter[-1] == longer[-1]:
+        shorter.pop()
+        longer.pop()
+    return value, f" ({' '.join(shorter)} to {high})"
+
+
+def preposition(axis: Axis) -> str:
+    """What stands before a moment: in 1974, in March 1974, on 3 March 1974, at age = 12.3."""
+    if not is_time(axis):
+        return f"at {axis.name} ="
+    return "in" if _grain(axis) in ("year", "month") else "on"
+
+
+def _grain(axis: Axis) -> str:
+    reach = (axis.high - axis.low) * in_days(axis)
+    return next((grain for grain, above in GRAINS if reach > above), "second")
+
+
+def _date(x: float, axis: Axis) -> datetime:
+    """A number on a time axis as a date; half a second is added so that whole seconds stay what they are."""
+    if axis.kind == "days":
+        return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=x, seconds=0.5)
+    year = math.floor(x + 1e-9)
+    start = datetime(year, 1, 1, tzinfo=UTC)
+    return start + timedelta(days=(x - year) * (366 if calendar.isleap(year) else 365), seconds=0.5)

@@ -1,0 +1,87 @@
+"""What a component does beyond the data, as a clause.
+
+Lines and patterns go on, smooth variation returns to the mean, and what held only until some time is over. A drifting
+cycle whose mean flattens has not ended: only its phase is no longer known.
+"""
+
+from collections.abc import Mapping
+
+from farrier.explain import interactions
+from farrier.explain.facts import Axis, Facts, Target
+from farrier.explain.numbers import is_time, length, moment
+from farrier.explain.parts import Parts, axis_of, barely_periodic, given, pace
+
+AHEAD = "beyond the data"
+
+
+def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> str:
+    """Where the component goes, as a clause."""
+    axis = axis_of(parts.columns, axes)
+    if parts.wordless:
+        return f"what it does {AHEAD} shows in the forecast alone"
+    if ended := _ended(parts, axes):
+        return ended
+    if parts.noise:
+        grows = f"{AHEAD}, and its spread {_onward(facts, parts, axes)}" if parts.lines else f"as it is {AHEAD}"
+        return f"it goes on {grows}"
+    if parts.interaction:
+        return interactions.course(parts)
+    if parts.periodic:
+        return _cycle(facts, parts, axes)
+    if parts.smooth:
+        return _forgetting(facts, parts, axis)
+    if parts.alone == "line":
+        way = "at the same rate" if target.scale == "multiplicative" else "in a straight line"
+        return f"it continues {way} {AHEAD}"
+    if parts.lines:
+        return f"it continues {AHEAD} along the same curve, ever more steeply"
+    if parts.windows and all(factor.kind == "from" for factor in parts.windows):
+        return f"the new level stays {AHEAD}"
+    return f"it stays as it is {AHEAD}"
+
+
+def _cycle(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> str:
+    grows = f", and its amplitude {_onward(facts, parts, axes)}" if parts.lines else ""
+    if barely_periodic(parts):
+        return f"it is soon back at the mean {AHEAD}"
+    if parts.smooth:
+        one = len(parts.periodic) == 1
+        goes, cycle = ("the cycle goes on", "cycle") if one else ("the cycles go on", "cycles")
+        return f"{goes} {AHEAD}{grows}; a forecast that flattens shows an unknown phase, not the end of the {cycle}"
+    return f"it repeats {AHEAD}{grows}" if grows else f"it repeats unchanged {AHEAD}"
+
+
+def _forgetting(facts: Facts, parts: Parts, axis: Axis) -> str:
+    speed, lengthscale = pace(parts.shortest(), axis), parts.shortest()
+    uncertain = ", while its possible size keeps growing" if parts.lines and facts.amplitude != "shrinking" else ""
+    if speed == "fast":
+        return f"it is forgotten almost at once {AHEAD}{uncertain}"
+    back = ", then back to the mean"
+    if speed == "middle" and lengthscale:
+        back = f" and is back at the mean within about {length(lengthscale, axis, brief=True)}"
+    how = "drifts on" if parts.rough else "drifts on smoothly"
+    return f"{AHEAD} it {how}{back}{uncertain}"
+
+
+def _onward(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> str:
+    """What a size does after the data: a line that falls to zero rises again behind it."""
+    if facts.amplitude != "shrinking":
+        return "keeps growing" if facts.amplitude in ("growing", "smallest inside") else "keeps changing"
+    places = [(at, axis_of(line.columns, axes)) for line in parts.lines if (at := given(line.location))]
+    later = [(at.value, axis) for at, axis in places if at.value > axis.high]
+    if not later or len(parts.columns) > 1:
+        return "keeps shrinking"
+    value, axis = min(later, key=lambda place: place[0])
+    where = moment(value, axis) if is_time(axis) else f"{axis.name} = {moment(value, axis)}"
+    return f"keeps shrinking until {where} and grows again after that"
+
+
+def _ended(parts: Parts, axes: Mapping[str, Axis]) -> str:
+    """What is said of a component that holds only up to some place within the data."""
+    for factor in parts.windows:
+        axis, place = axis_of(factor.columns, axes), given(factor.location)
+        if factor.kind == "until" and place and place.value < axis.high:
+            if is_time(axis):
+                return "it ends before the data do, and adds nothing beyond them"
+            return f"it adds nothing where {axis.name} is above {moment(place.value, axis)}"
+    return ""

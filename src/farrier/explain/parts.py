@@ -1,0 +1,128 @@
+"""A product of factors, sorted by the part each factor plays in a sentence, and the thresholds between words.
+
+The noun of the sentence is the first present of: noise, which no stationary factor changes; periodic; smooth or rough;
+powers of lines; a change of level; a constant. Every other factor modifies it (phrases.py).
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from farrier.explain.facts import Axis, Estimate, Factor, Facts
+from farrier.explain.numbers import known
+
+SLOW = 1 / 2
+"""A lengthscale above this part of the range is a trend: no length is quoted."""
+FAST = 1 / 200
+"""A lengthscale below this part of the range is fast variation."""
+BARELY_PERIODIC = 0.674
+"""Below this many periods, the lengthscale lets a pattern hardly come round again."""
+SINE = 2.0
+"""Above this lengthscale within a period (without unit) a pattern is close to a sine wave."""
+WORTH = 1e-3
+"""Relative fall of the error, and share of the variance, below which a component is in doubt."""
+MOST = 0.9
+"""The part of the variance that counts as most of it."""
+STRONG, SOME = 0.25, 0.8
+"""Error with a component over error without it, below which it helps strongly, somewhat."""
+GRADUAL = 1 / 100
+"""A change that takes more than this part of the range, and more than a step of the data, is said to take time."""
+UNCHANGED = 0.05
+"""Nats of log evidence too small to be called a change."""
+NAMED = 3
+"""So many inputs are named one by one in a title, and one more than that many components in a summary."""
+
+KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "from", "until")
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The factors of one component by the part they play."""
+
+    noise: bool
+    periodic: tuple[Factor, ...]
+    smooth: tuple[Factor, ...]
+    lines: tuple[Factor, ...]
+    windows: tuple[Factor, ...]
+    columns: tuple[str, ...]
+    """The inputs of all factors but windows, in order; those of the windows when there is nothing else."""
+    wordless: bool
+    """Whether a factor is of a kind there is no rule for."""
+
+    @property
+    def alone(self) -> str:
+        """The one kind of noun there is, when nothing else is: 'constant', 'level', 'line', else empty."""
+        if self.noise or self.periodic or self.smooth:
+            return ""
+        return ("level" if self.windows else "constant") if not self.lines else "line" if len(self.lines) == 1 else ""
+
+    @property
+    def interaction(self) -> bool:
+        """Whether it is one curve over several inputs."""
+        return len(self.columns) > 1 and not self.noise and self.alone != "level"
+
+    @property
+    def rough(self) -> bool:
+        """Whether a factor is rough."""
+        return any(factor.kind == "rough" for factor in self.smooth)
+
+    def shortest(self) -> Estimate | None:
+        """The shortest lengthscale of the smooth and rough factors: over that length their product varies."""
+        lengths = [factor.lengthscale for factor in self.smooth if factor.lengthscale is not None]
+        return min((x for x in lengths if x.value == x.value), key=lambda x: x.value, default=None)
+
+
+def read(facts: Facts) -> Parts:
+    """Sort the factors of a component."""
+
+    def of(*kinds: str) -> tuple[Factor, ...]:
+        return tuple(factor for factor in facts.factors if factor.kind in kinds)
+
+    windows = of("from", "until")
+    body = [factor for factor in facts.factors if factor.kind not in ("from", "until", "constant")]
+    return Parts(
+        noise=bool(of("noise")),
+        periodic=of("periodic"),
+        smooth=of("smooth", "rough"),
+        lines=of("linear"),
+        windows=windows,
+        columns=tuple(dict.fromkeys(column for factor in body or windows for column in factor.columns)),
+        wordless=any(factor.kind not in KINDS for factor in facts.factors),
+    )
+
+
+def given(estimate: Estimate | None) -> Estimate | None:
+    """The estimate if there is a value to say."""
+    return estimate if estimate is not None and known(estimate.value) else None
+
+
+def axis_of(columns: tuple[str, ...], axes: Mapping[str, Axis]) -> Axis:
+    """The axis of the first column; one without range when nobody described it."""
+    name = columns[0] if columns else next(iter(axes), "x")
+    return axes.get(name, Axis(name, 0.0, 0.0))
+
+
+def pace(lengthscale: Estimate | None, axis: Axis) -> str:
+    """'slow', 'middle' or 'fast', or 'unknown'."""
+    if lengthscale is None or lengthscale.value != lengthscale.value:
+        return "unknown"
+    reach = axis.high - axis.low
+    if lengthscale.value == float("inf") or 0 < reach < lengthscale.value / SLOW:
+        return "slow"
+    return "fast" if lengthscale.value < FAST * reach else "middle"
+
+
+def barely_periodic(parts: Parts) -> bool:
+    """Whether a drifting pattern forgets itself before it comes round."""
+    lengthscale = parts.shortest()
+    if len(parts.periodic) != 1 or lengthscale is None:
+        return False
+    period = given(parts.periodic[0].period)
+    return period is not None and lengthscale.value < BARELY_PERIODIC * period.value
+
+
+def fall(facts: Facts) -> float | None:
+    """By what part of itself the cross-validated error falls when the component is added; None if nobody knows."""
+    before, after = facts.error_before, facts.error_after
+    if before is None or after is None or not (known(before) and known(after)):
+        return None
+    return (before - after) / before if before > 0 else 0.0

@@ -1,0 +1,229 @@
+"""The noun of a component, and the clauses that modify it.
+
+A component reads "article, adjectives, noun, where it holds", in two lengths: `brief` for titles, and in full with
+every parameter and its interval. What does not fit beside the noun becomes a clause of its own, "its amplitude grows
+linearly", which sentences.py joins into a second sentence. Nothing here starts with a capital or ends with a stop.
+"""
+
+import math
+from collections.abc import Mapping
+from dataclasses import replace
+
+from farrier.explain.facts import Axis, Estimate, Facts, Target
+from farrier.explain.interactions import POWERS, interaction, shape
+from farrier.explain.numbers import (
+    calendar_name,
+    count,
+    length,
+    listing,
+    number,
+    ordinal,
+    per_cent,
+    rate,
+    scaled,
+    significant,
+)
+from farrier.explain.parts import GRADUAL, SINE, Parts, axis_of, barely_periodic, given, pace
+from farrier.explain.places import TURNS, growth, smallest, title_growth, turn, window
+
+DIRECTIONS = {"rising": "rise", "falling": "fall"}
+SCALES = {"transformed": " on the transformed scale", "odds": " on the probit scale"}
+
+
+def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
+    """What the component is, as one noun phrase."""
+    if parts.wordless:
+        name = f"the component {facts.formula}".rstrip()
+        return name if brief else f"{name}, for which there is no wording yet"
+    place = window(parts, axes, brief=brief)
+    if parts.interaction:
+        name = interaction(parts, axes, brief=brief) + place
+        return name if brief else f"{name}: {shape(parts, axes)}"
+    if len(axes) > 1 and not parts.noise and parts.alone not in ("constant", "level"):
+        return _effect(facts, parts, axes, target, place, brief=brief)
+    noun = _noun(facts, parts, axes, target, brief=brief)
+    if not place or parts.alone == "level":
+        return noun + place
+    comma = not brief or any(character.isdigit() for character in noun) or " whose " in noun
+    return f"{noun}{',' if comma else ''}{place}"
+
+
+def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> list[str]:
+    """What else is to be said, one clause with its own verb for each."""
+    if parts.wordless or parts.interaction:
+        return []
+    axis = axis_of(parts.columns, axes)
+    said = [] if parts.noise else _shapes(parts, axis) + _drift(parts, axis)
+    if parts.lines and (parts.noise or parts.periodic or parts.smooth):
+        subject = "spread" if parts.noise else "amplitude" if parts.periodic else "size"
+        said.append(f"its {subject} {growth(facts, parts, axes)}")
+    widths = [(f.width, axis_of(f.columns, axes)) for f in parts.windows if f.width is not None]
+    gradual = [(w, a) for w, a in widths if math.isfinite(w) and w > max(a.spacing, GRADUAL * (a.high - a.low))]
+    if gradual:
+        width, along = max(gradual, key=lambda pair: pair[0])
+        takes = "the change takes about" if len(parts.windows) == 1 else "the changes take up to about"
+        said.append(f"{takes} {length(Estimate(width, width, width), along, brief=True)}")
+    return said
+
+
+def amount(size: float, target: Target) -> str:
+    """A size of y: 'about 31 passengers', 'about 12 %'."""
+    if target.scale == "multiplicative":
+        said = per_cent(size)
+        return f"about {said}" if said[0].isdigit() else said
+    unit = "" if target.scale in SCALES else target.unit
+    return f"about {significant(size, 2)} {unit}".rstrip() + SCALES.get(target.scale, "")
+
+
+def periods(parts: Parts, axis: Axis, *, brief: bool) -> list[str]:
+    """The periods that are known."""
+    return [length(period, axis, brief=brief) for f in parts.periodic if (period := given(f.period))]
+
+
+def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
+    """The phrase for a component of one input, without where it holds."""
+    axis = axis_of(parts.columns, axes)
+    curve = len(axes) > 1
+    if parts.noise:
+        return _noise(facts, parts, axes, target, brief=brief)
+    if parts.periodic:
+        return _pattern(facts, parts, axes, axis, brief=brief)
+    if parts.smooth:
+        noun = _variation(facts, parts, axis, brief=brief, curve=curve)
+        return noun + title_growth(facts, parts, axes, noun) if brief else noun
+    if len(parts.lines) == 1:
+        return _line(facts, axis, target, brief=brief)
+    if parts.lines:
+        direction = f"{facts.monotone} " if facts.monotone in DIRECTIONS else ""
+        k = len(parts.lines)
+        log = " on the log scale" if target.scale == "multiplicative" else ""
+        noun = "curve" if curve else "trend"
+        return f"a {direction}{POWERS[k]} {noun}{log}" if k < len(POWERS) else f"a polynomial {noun} of degree {k}{log}"
+    if parts.windows:
+        return _level(facts, parts)
+    return "a constant factor" if target.scale == "multiplicative" else "a constant level"
+
+
+def _noise(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
+    if not brief:
+        size = f" with a standard deviation of {amount(facts.sd, target)}" if math.isfinite(facts.sd) else ""
+        return f"uncorrelated noise{size}"
+    if not parts.lines:
+        return "uncorrelated noise"
+    place = smallest(facts, parts, axes, brief=True)
+    return f"noise that {TURNS.get(facts.amplitude or '', f'grows away from {place}' if place else 'changes in size')}"
+
+
+def _pattern(facts: Facts, parts: Parts, axes: Mapping[str, Axis], axis: Axis, *, brief: bool) -> str:
+    lengths = periods(parts, axis, brief=brief)
+    if len(parts.periodic) > 1:
+        among = f", {listing(lengths)}" if len(lengths) == len(parts.periodic) else ""
+        noun = f"a pattern with {count(len(parts.periodic))} periods{among}"
+    elif barely_periodic(parts):
+        noun = f"barely periodic variation, about every {lengths[0]}"
+    else:
+        period = next((given(factor.period) for factor in parts.periodic), None)
+        name = calendar_name(period, axis) if period else "periodic"
+        noun = f"{'an' if name == 'hourly' else 'a'} {f'{name} ' if name else ''}pattern"
+        if brief and name:
+            drifts = ["whose shape drifts"] if parts.smooth else []
+            grows = [f"whose size {turn(facts, parts, axes)}"] if parts.lines else []
+            return " ".join([noun, *([listing(drifts + grows)] if drifts or grows else [])])
+        every = "roughly" if parts.smooth else "" if brief else "exactly"
+        if lengths:
+            noun = " ".join(f"{noun} that repeats {every} every {lengths[0]}".split())
+    return noun + title_growth(facts, parts, axes, noun) if brief else noun
+
+
+def _variation(facts: Facts, parts: Parts, axis: Axis, *, brief: bool, curve: bool) -> str:
+    lengthscale = parts.shortest()
+    speed, way = pace(lengthscale, axis), DIRECTIONS.get(facts.monotone or "", "")
+    kind = "rough" if parts.rough else "smooth"
+    if speed == "slow" and parts.rough:
+        return f"a slow and rough {way or 'drift'}"
+    if speed == "slow":
+        return f"a very smooth {f'{facts.monotone} ' if way else ''}{'curve' if curve else 'trend'}"
+    if lengthscale is None or speed == "unknown":
+        return f"a {kind} {way}" if way else f"{kind} variation"
+    way = way or ("curve" if curve else "")
+    over = f"over about {length(lengthscale, axis, brief=brief)}"
+    if speed == "fast":
+        return f"fast{', rough' if parts.rough else ''} variation {over}"
+    return f"a {kind} {way} that bends {over}" if way else f"{kind} variation {over}"
+
+
+def _line(facts: Facts, axis: Axis, target: Target, *, brief: bool) -> str:
+    slope, relative = given(facts.slope), target.scale == "multiplicative"
+    way = facts.monotone if slope is None else "falling" if slope.value < 0 else "rising"
+    if brief or slope is None:
+        steady = {"rising": "steady growth", "falling": "a steady decline"}.get(way or "", "a steady trend")
+        return steady if relative else f"a linear {DIRECTIONS.get(way or '', 'trend')}"
+    noun = ("a decline" if way == "falling" else "growth") if relative else f"a linear {DIRECTIONS[way or 'rising']}"
+    change, unit = rate(slope, axis, relative=relative)
+    change = scaled(change, (-1 if way == "falling" else 1) * (100 if relative else 1))
+    said = number(change, "%" if relative else "" if target.scale in SCALES else target.unit)
+    first, bracket, interval = said.partition(" (")
+    doubt = ", so that its direction is not certain" if change.low < 0 < change.high else ""
+    return f"{noun} of {first} {unit}{bracket}{interval}{SCALES.get(target.scale, '')}{doubt}"
+
+
+def _level(facts: Facts, parts: Parts) -> str:
+    starts = any(factor.kind == "from" for factor in parts.windows)
+    ends = any(factor.kind == "until" for factor in parts.windows)
+    if starts and not ends:
+        return f"a {DIRECTIONS.get(facts.monotone or '', 'change')} of the level"
+    if ends and not starts:
+        return f"a {({'rising': 'lower', 'falling': 'higher'}).get(facts.monotone or '', 'different')} level"
+    return "a different level"
+
+
+def _shapes(parts: Parts, axis: Axis) -> list[str]:
+    """The shape within each period."""
+    said = []
+    if barely_periodic(parts):
+        return said
+    for i, factor in enumerate(parts.periodic):
+        period, within = given(factor.period), given(factor.lengthscale)
+        if within is None or (period is None and within.value <= SINE):
+            continue
+        where = "within each period" if len(parts.periodic) == 1 else f"within the {ordinal(i + 1)} period"
+        if within.value > SINE or period is None:
+            said.append("it is close to a sine wave" if len(parts.periodic) == 1 else f"{where} it is close to a sine")
+        else:
+            size = within.value * period.value / (2 * math.pi)
+            said.append(f"{where} it changes over about {length(Estimate(size, size, size), axis, brief=True)}")
+    return said
+
+
+def _drift(parts: Parts, axis: Axis) -> list[str]:
+    """How long a pattern stays alike."""
+    lengthscale = parts.shortest()
+    if not parts.periodic or not parts.smooth:
+        return []
+    if lengthscale is not None and barely_periodic(parts):
+        over, plain = length(lengthscale, axis), "rough" if parts.rough else "smooth"
+        return [f"each cycle is forgotten within about {over}, so that it may look like plain {plain} variation"]
+    if lengthscale is None or pace(lengthscale, axis) == "slow":
+        return ["its shape drifts slowly over the whole of the data"]
+    return [f"its shape drifts {'in a rough way ' if parts.rough else ''}over about {length(lengthscale, axis)}"]
+
+
+def _effect(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, place: str, *, brief: bool) -> str:
+    """A component of one input among several."""
+    alone = all(factor.columns[:1] == parts.columns for factor in parts.windows)
+    name = f"the effect of {parts.columns[0] if parts.columns else 'all inputs'}{' alone' if alone else ''}"
+    straight = parts.alone == "line"
+    if facts.monotone in DIRECTIONS and (brief or not straight):
+        verb = "raising" if facts.monotone == "rising" else "lowering"
+        name += f", {f'{verb} {chance(target)}' if target.scale == 'odds' else facts.monotone} throughout"
+    name += f",{place}" if place else ""
+    if brief:
+        return name
+    noun = _noun(facts if straight else replace(facts, monotone=None), parts, axes, target, brief=False)
+    return f"{name}: {noun}"
+
+
+def chance(target: Target) -> str:
+    """'The chance of rain', 'the chance of class 1'."""
+    name = target.name or "the second class"
+    return f"the chance of {f'class {name}' if name.lstrip('-').replace('.', '', 1).isdigit() else name}"

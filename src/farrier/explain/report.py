@@ -1,0 +1,315 @@
+"""The whole story of a fit as one HTML file that needs nothing but a browser.
+
+`html` turns a story, one plain dictionary, into a page; `write` puts it on disk, whole or not at all. All words and
+tables are written here, so that the page reads without scripts. Charts are drawn in the browser, from the story itself,
+which lies in the page as JSON with every number: charts.js says how a chart is drawn, pointing.js how it answers,
+report.js which one shows what. The page loads nothing: its own policy forbids it, and lets only these scripts run.
+Whatever the story says is escaped; numbers that are not finite become null, and a dash where they are read.
+"""
+
+import base64
+import hashlib
+import json
+import math
+import os
+import secrets
+from collections.abc import Iterable, Mapping
+from importlib import resources
+from numbers import Integral, Real
+from pathlib import Path
+from string import Template
+from typing import Any
+
+from farrier.explain import figures
+from farrier.explain.facts import Axis, Estimate
+from farrier.explain.markup import DASH, bar, estimate, foldout, join, number, share, tenths, text
+from farrier.explain.numbers import capital, length
+
+Story = Mapping[str, Any]
+
+UNTITLED = "A report by Farrier"
+SCRIPTS = ("charts.js", "pointing.js", "report.js")
+VERDICTS = {
+    "good": ("✓", "Fine", "fine"),
+    "doubtful": ("?", "Doubtful", "doubtful"),
+    "bad": ("!", "A problem", "with a problem"),
+    "none": (DASH, "No verdict", "without a verdict"),
+}
+"""For each verdict a sign, the words beside it, and the words after a count."""
+MEANINGS = (
+    ("Share", "the part of all variation that it carries. Components overlap, so shares need not add up to 100 %."),
+    ("Together", "the part that this row and the rows above it explain between them."),
+    ("Error", "the typical error on data left out of the fit, before and after it is added, from the top down."),
+    ("Evidence", "what the model loses when it is taken out, in nats: above 3 it is clearly needed, near 0 it is not."),
+    ("Weight", "how strongly the model turns it on, with a 95 % interval. Candidates nobody needs are pulled to 0."),
+)
+
+
+def write(story: Story, path: str | os.PathLike[str]) -> Path:
+    """Write the page to `path`, replacing what was there in one step; a failure leaves everything as it was."""
+    page, path = html(story).encode(), Path(path)
+    if not path.parent.is_dir():
+        raise FileNotFoundError(
+            f"path: there is no folder {str(path.parent)!r} to write {path.name!r} to: make it first"
+        )
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        with open(draft, "xb") as file:
+            file.write(page)
+        os.replace(draft, path)
+    finally:
+        draft.unlink(missing_ok=True)
+    return path
+
+
+def html(story: Story) -> str:
+    """The page as text."""
+    story = _plain(story, "story")
+    sections = [
+        ("numbers", "The components in numbers", _table(story)),
+        ("components", "One component at a time", join(_component(story, i, part) for i, part in _parts(story))),
+        ("ahead", _ahead_title(story), _ahead(story)),
+        ("checks", "Checks", _checks(story)),
+        ("weights", "Weights before and after shrinkage", _weights(story.get("weights") or [])),
+        ("record", "What was tried", _record(story.get("record") or [])),
+        ("repeat", "How to repeat it", _repeat(story.get("repeat") or {})),
+    ]
+    sections = [section for section in sections if section[-1]]
+    links = join(
+        f'<li><a href="#{name}">{title}</a></li>' for name, title, _ in [("summary", "Summary", ""), *sections]
+    )
+    script = join(_asset(name) for name in SCRIPTS)
+    return Template(_asset("report.html")).substitute(
+        title=text(story.get("title") or UNTITLED),
+        style=_asset("report.css"),
+        overview=_overview(story),
+        contents=f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>',
+        sections=join(f'<section id="{name}"><h2>{title}</h2>\n{body}</section>\n' for name, title, body in sections),
+        # "<" has no place inside a script element: it could end it
+        story=json.dumps(story, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
+        script=script,
+        script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
+    )
+
+
+def _overview(story: Story) -> str:
+    subtitle = story.get("subtitle")
+    rows = join(
+        f'<li><span class="count">{i}</span><a href="#component-{i}">{text(part.get("title"))}</a>'
+        f'{bar(part.get("share"))}<span class="amount">{share(part.get("share"))}</span></li>'
+        for i, part in _parts(story)
+    )
+    return join(
+        [
+            f'<section class="overview" id="summary"><h1>{text(story.get("title") or UNTITLED)}</h1>',
+            f'<p class="subtitle">{text(subtitle)}</p>' if subtitle else "",
+            f'<p class="dataline">{text((story.get("data") or {}).get("sentence"))}</p>',
+            f'<p class="summary">{text(" ".join(story.get("summary") or []))}</p>',
+            f'<ol class="parts" aria-label="The components and their share of the variation">{rows}</ol>'
+            if rows
+            else "",
+            figures.main(story),
+            "</section>",
+        ]
+    )
+
+
+def _table(story: Story) -> str:
+    """All components in one table; row 0 is the mean alone."""
+    parts = _parts(story)
+    if not parts:
+        return "<p>No component was found: the mean alone describes these data as well as anything that was tried.</p>"
+    heads = ("Share", "Together", "Error before", "Error after", "Evidence", "Weight")
+    nothing = "0\N{NO-BREAK SPACE}%"
+    rows = [("0. The mean alone", (nothing, nothing, DASH, number(parts[0][1].get("error_before")), DASH, DASH))]
+    for i, part in parts:
+        cells = (
+            share(part.get("share")),
+            share(part.get("cumulative")),
+            number(part.get("error_before")),
+            number(part.get("error_after")),
+            tenths(part.get("evidence")),
+            estimate(part.get("weight")),
+        )
+        rows.append((f'{i}. <a href="#component-{i}">{text(part.get("title"))}</a>', cells))
+    body = join(
+        f'<tr><th scope="row">{name}</th>'
+        + join(f'<td data-label="{head}">{cell}</td>' for head, cell in zip(heads, cells, strict=True))
+        + "</tr>"
+        for name, cells in rows
+    )
+    top = join(f'<th scope="col">{head}</th>' for head in heads)
+    meanings = join(f"<dt>{word}</dt><dd>{meaning}</dd>" for word, meaning in MEANINGS)
+    return (
+        '<div class="scroll"><table class="cards"><thead><tr><th scope="col" class="words">Component</th>'
+        f'{top}</tr></thead><tbody>{body}</tbody></table></div><dl class="meaning">{meanings}</dl>'
+    )
+
+
+def _component(story: Story, i: int, part: Story) -> str:
+    facts = [
+        ("Share", share(part.get("share"))),
+        ("Together", share(part.get("cumulative"))),
+        ("Typical size", _size(story.get("target") or {}, part.get("sd"))),
+        ("Period", _period(story, part.get("period"))),
+        ("Error", f"{number(part.get('error_before'))} → {number(part.get('error_after'))}"),
+        ("Evidence", tenths(part.get("evidence"))),
+        ("Weight", estimate(part.get("weight"))),
+    ]
+    listed = join(f"<div><dt>{name}</dt><dd>{fact}</dd></div>" for name, fact in facts if fact)
+    written = " = ".join(f"<code>{text(part[key])}</code>" for key in ("formula", "kernel") if part.get(key))
+    return join(
+        [
+            f'<article class="component" id="component-{i}"><h3>{i}. {text(part.get("title"))}</h3>',
+            f"<p>{text(part.get('sentence'))}</p>",
+            f'<p class="flag"><b>Caution.</b> {text(part["flag"])}</p>' if part.get("flag") else "",
+            f'<dl class="facts">{listed}</dl>',
+            figures.component(story, i, part),
+            f'<p class="kernel">For specialists: {written}</p>' if written else "",
+            "</article>\n",
+        ]
+    )
+
+
+def _size(target: Story, sd: float | None) -> str:
+    scale = target.get("scale")
+    if scale == "multiplicative":
+        return share(sd)
+    note = {"transformed": "on the transformed scale", "odds": "of the score"}.get(str(scale))
+    return f"{number(sd)}<small>{text(note or target.get('unit'))}</small>"
+
+
+def _period(story: Story, period: Story | None) -> str:
+    said = [value for key in ("value", "low", "high") if (value := (period or {}).get(key)) is not None]
+    if len(said) < 3:
+        return ""
+    known = {key: value for key, value in (story.get("axes") or [{}])[0].items() if value is not None}
+    axis = Axis(**({"name": "x", "low": 0.0, "high": 0.0} | known))
+    value, _, interval = length(Estimate(*said), axis).partition(" (")
+    return f"{text(value)}<small>{text(interval.rstrip(')'))}</small>"
+
+
+def _ahead_title(story: Story) -> str:
+    if story.get("kind") != "series":
+        return "What it assumes beyond the data"
+    future = (story.get("series") or {}).get("future") or {}
+    return "What the forecast assumes" if future.get("x") else "What a forecast would assume"
+
+
+def _ahead(story: Story) -> str:
+    rows = join(
+        f'<li value="{i}"><b>{text(part.get("title"))}</b>{text(part["future_sentence"])}</li>'
+        for i, part in _parts(story)
+        if part.get("future_sentence")
+    )
+    lead = "Each component goes on in its own way. If you know better about one of them, do not trust the sum."
+    return f'<p>{lead}</p><ol class="assumptions">{rows}</ol>' if rows else ""
+
+
+def _checks(story: Story) -> str:
+    checks = story.get("checks") or []
+    if not checks:
+        return "<p>No checks were made, so nothing here says whether what is left over is chance.</p>"
+    verdicts = [check["verdict"] if check.get("verdict") in VERDICTS else "none" for check in checks]
+    counts = [(verdicts.count(key), words) for key, (_, _, words) in VERDICTS.items()]
+    tally = ", ".join(f"{count} {word}" for count, word in counts if count)
+    tests = sum(1 for check in checks if check.get("p") is not None)
+    corrected = f"p corrected for {tests} checks" if tests > 1 else "p corrected"
+    cards = []
+    for i, (check, verdict) in enumerate(zip(checks, verdicts, strict=True)):
+        name, (sign, word, _) = capital(str(check.get("name") or "check")), VERDICTS[verdict]
+        numbers = (("statistic", check.get("statistic")), ("p", check.get("p")), (corrected, check.get("p_corrected")))
+        small = " · ".join(f"{key} {number(value, 2)}" for key, value in numbers if value is not None)
+        cards.append(
+            f'<article class="check"><h3>{text(name)}</h3><p class="verdict {verdict}">{sign} {word}</p>'
+            f"<p>{text(check.get('sentence'))}</p>{figures.check(story, i)}"
+            f'<p class="small quiet">{small}</p></article>'
+        )
+    lead = (
+        "If the explanation is complete, what it leaves over is pure chance. Each check looks for one way in which it"
+    )
+    return f'<p>{lead} is not. Of {len(checks)}: {tally}.</p><div class="checks">{join(cards)}</div>'
+
+
+def _weights(rows: list[Story]) -> str:
+    if not rows:
+        return ""
+    kept = sum(1 for row in rows if row.get("kept"))
+    lead = (
+        f"{len(rows)} candidates took part. The fit pulls each weight towards zero unless the data hold it up; "
+        f"{kept} stayed in the explanation. A weight alone does not say how much a component matters: "
+        "what it adds does, and that is the share in the table above."
+    )
+    cells = [
+        (
+            f"<code>{text(row.get('formula'))}</code>",
+            number(row.get("before")),
+            number(row.get("after")),
+            f"{number(row.get('low'))} to {number(row.get('high'))}",
+            "yes" if row.get("kept") else "no",
+        )
+        for row in rows
+    ]
+    table = foldout("The weights as a table", ("Formula", "Before", "After", "95 % interval", "Kept"), cells, words=1)
+    return f"<p>{lead}</p>{figures.weights(rows)}{table}"
+
+
+def _record(rows: list[Story]) -> str:
+    if not rows:
+        return ""
+    lead = "The search goes in rounds. Here is what it tried, what it kept, and why; the gain is in nats of evidence."
+    cells = [
+        (
+            number(row.get("round")),
+            text(row.get("action")),
+            f"<code>{text(row.get('formula'))}</code>",
+            text(row.get("reason")),
+            tenths(row.get("gain")),
+        )
+        for row in rows
+    ]
+    many = f"All {len(rows)} steps" if len(rows) > 1 else "The one step"
+    return f"<p>{lead}</p>{foldout(many, ('Round', 'Action', 'Formula', 'Reason', 'Gain'), cells, words=4)}"
+
+
+def _repeat(repeat: Story) -> str:
+    if not repeat:
+        return ""
+    pairs = [
+        ("seed", repeat.get("seed")),
+        ("time taken", None if repeat.get("seconds") is None else f"{number(repeat['seconds'])} seconds"),
+        *(repeat.get("settings") or {}).items(),
+        *((f"version of {name}", version) for name, version in (repeat.get("versions") or {}).items()),
+    ]
+    rows = join(
+        f"<dt>{text(name)}</dt><dd>{text(value if isinstance(value, str) else json.dumps(value))}</dd>"
+        for name, value in pairs
+        if value is not None
+    )
+    code = f"<pre><code>{text(repeat['code'])}</code></pre>" if repeat.get("code") else ""
+    return f'{code}<dl class="settings">{rows}</dl>'
+
+
+def _parts(story: Story) -> list[tuple[int, Story]]:
+    return list(enumerate(story.get("components") or [], 1))
+
+
+def _plain(value: Any, where: str) -> Any:
+    """The same in plain types only, numbers that are not finite as None."""
+    if value is None or isinstance(value, str | bool):
+        return value
+    if isinstance(value, Integral):
+        return int(value)
+    if isinstance(value, Real):
+        return float(value) if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {str(key): _plain(entry, f"{where}[{key!r}]") for key, entry in value.items()}
+    if isinstance(value, Iterable):
+        return [_plain(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
+    raise TypeError(
+        f"{where}: a {type(value).__name__} has no place in a story: only numbers, text, lists, dictionaries"
+    )
+
+
+def _asset(name: str) -> str:
+    return resources.files("farrier.explain").joinpath(name).read_text(encoding="utf-8")

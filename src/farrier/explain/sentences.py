@@ -1,0 +1,209 @@
+"""A model's components in plain English: what each is, how much it matters, and what it does beyond the data.
+
+Everything is made of `Facts` (facts.py), by rule: the noun and its modifiers come from phrases.py, the thresholds
+between words from parts.py, numbers and dates from numbers.py. A kernel without a rule is named by its formula.
+
+    print(sentences.text(facts, {"month": axis}, Target("passengers"), noise=9.3, rows=144, rest_share=0.002))
+"""
+
+import math
+import textwrap
+from collections.abc import Mapping, Sequence
+
+from farrier.explain.facts import Axis, Facts, Target
+from farrier.explain.numbers import (
+    capital,
+    count,
+    fixed,
+    known,
+    listing,
+    ordinal,
+    pair,
+    per_cent,
+)
+from farrier.explain.outlook import course
+from farrier.explain.parts import (
+    MOST,
+    NAMED,
+    SOME,
+    STRONG,
+    UNCHANGED,
+    WORTH,
+    Parts,
+    fall,
+    read,
+)
+from farrier.explain.phrases import amount, chance, clauses, phrase
+
+WIDTH = 88
+"""Characters in a line of the printed explanation."""
+
+
+def title(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
+    """A short noun phrase: 'A yearly pattern whose size grows'."""
+    return capital(phrase(facts, read(facts), axes, target, brief=True))
+
+
+def sentence(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
+    """What the component is with its parameters, what modifies it, and how much it matters: up to three sentences."""
+    parts = read(facts)
+    said = [capital(phrase(facts, parts, axes, target, brief=False)) + "."]
+    modifiers = clauses(facts, parts, axes)
+    if modifiers:
+        said.append(capital(_joined(modifiers)) + ".")
+    matters = "; ".join(filter(None, [_size(facts, parts, target), _evidence(facts, several=len(axes) > 1)]))
+    if matters:
+        said.append(capital(matters) + ".")
+    return " ".join(said)
+
+
+def future(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
+    """What the component does beyond the data."""
+    return capital(course(facts, read(facts), axes, target)) + "."
+
+
+def flag(facts: Facts) -> str:
+    """A warning when the evidence is weak, else empty."""
+    gain = fall(facts)
+    if gain is None or gain >= WORTH or read(facts).noise:
+        return ""
+    if facts.share < WORTH:
+        return "Probably an artefact: it carries next to no variance and does not lower the cross-validated error."
+    return "Short-lived, or noise: it does not lower the cross-validated error."
+
+
+def summary(
+    components: Sequence[Facts], axes: Mapping[str, Axis], target: Target, noise: float | None, rows: int
+) -> list[str]:
+    """Two or three sentences: how many components, how few matter, what those are, and the noise around them."""
+    n, data = len(components), f"{count(rows)} row{'' if rows == 1 else 's'}"
+    if not n:
+        return [f"No component stands out: the {data} look like a constant level and noise.", *_noise(target, noise)]
+    most = next((i for i, c in enumerate(components, 1) if known(c.cumulative) and c.cumulative >= MOST), n)
+    counts = f"{capital(count(n))} component{'s were' if n > 1 else ' was'} found in {data}"
+    said = [counts, *_carried(components, most)]
+    helpful = _helpful(components)
+    if n > 1 and helpful == 0:
+        said.append("none of them lowers the cross-validated error")
+    elif n > 1 and helpful == n:
+        said.append("the cross-validated error falls with each of them")
+    elif n > 1 and helpful is not None:
+        said.append(f"after the {ordinal(helpful)} the cross-validated error stops falling")
+    main = min(max(most, helpful or 0), NAMED + 1)
+    names = [phrase(c, read(c), axes, target, brief=True) for c in components[:main]]
+    opening = "It is" if n == 1 else "The largest is" if main == 1 else "They are" if main == n else "The main ones are"
+    first = said[0] + ("; " + ", and ".join(said[1:]) if said[1:] else "")
+    return [f"{first}.", f"{opening} {_listed(names)}.", *_noise(target, noise)]
+
+
+def text(
+    components: Sequence[Facts],
+    axes: Mapping[str, Axis],
+    target: Target,
+    noise: float | None,
+    rows: int,
+    rest_share: float | None,
+) -> str:
+    """The whole explanation as plain text, for `print`."""
+    opening = " ".join(summary(components, axes, target, None, rows))
+    paragraphs = [_wrapped(opening)]
+    for i, facts in enumerate(components, 1):
+        body = " ".join(filter(None, [sentence(facts, axes, target), future(facts, axes, target), flag(facts)]))
+        paragraphs.append(_wrapped(body, f"{i}. "))
+    paragraphs += [_wrapped(said) for said in _noise(target, noise)]
+    if rest_share is not None and known(rest_share) and rest_share > 0:
+        rest = f"The rest, everything too small to name, carries {per_cent(rest_share)} of the variance."
+        paragraphs.append(_wrapped(rest))
+    return "\n\n".join(paragraphs)
+
+
+def _wrapped(paragraph: str, indent: str = "") -> str:
+    return textwrap.fill(
+        paragraph,
+        WIDTH,
+        initial_indent=indent,
+        subsequent_indent=" " * len(indent),
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+
+
+def _joined(parts: Sequence[str]) -> str:
+    """Clauses as one sentence."""
+    return f"{', '.join(parts[:-1])}, and {parts[-1]}" if len(parts) > 1 else parts[0]
+
+
+def _listed(names: list[str]) -> str:
+    """A list in a sentence; with semicolons where a name has a comma of its own."""
+    if len(names) > 1 and any("," in name for name in names):
+        return f"{'; '.join(names[:-1])}; and {names[-1]}"
+    return listing(names)
+
+
+def _noise(target: Target, noise: float | None) -> list[str]:
+    if noise is None or not known(noise) or target.scale == "odds":
+        return []
+    return [f"What no component explains is noise with a standard deviation of {amount(noise, target)}."]
+
+
+def _carried(components: Sequence[Facts], most: int) -> list[str]:
+    cumulative = components[most - 1].cumulative
+    if not known(cumulative):
+        return []
+    n = len(components)
+    who = "it carries" if n == 1 else "together they carry" if most == n else f"the {count(most)} largest carry"
+    who = "the largest alone carries" if most == 1 < n else who
+    return [f"{who} {per_cent(cumulative)} of the variance"]
+
+
+def _helpful(components: Sequence[Facts]) -> int | None:
+    """After how many components the error stops falling; None if nobody knows."""
+    gains = [fall(facts) for facts in components]
+    if any(gain is None for gain in gains):
+        return None
+    return max((i for i, gain in enumerate(gains, 1) if gain is not None and gain >= WORTH), default=0)
+
+
+def _size(facts: Facts, parts: Parts, target: Target) -> str:
+    """What it does to y, and its share of the variance."""
+    said = []
+    straight = parts.alone == "line" and facts.slope is not None
+    if known(facts.sd) and facts.sd > 0 and not (parts.noise or parts.alone in ("constant", "level")):
+        if target.scale == "odds":
+            up = min(0.5 * (1 + math.erf(facts.sd / math.sqrt(2))), 0.9999)
+            even = chance(target).replace("the", "an even", 1)
+            said.append(f"typically turns {even} into {per_cent(up)} or {per_cent(1 - up)}")
+        elif not straight:
+            swings = (parts.periodic or parts.smooth or parts.interaction) and not facts.monotone
+            by = amount(facts.sd, target)
+            said.append(f"moves {target.name or 'y'} {f'up and down by {by}' if swings else f'by {by} either way'}")
+    if known(facts.share):
+        larger = known(facts.cumulative) and facts.cumulative > 1.0005 * facts.share
+        with_larger = f", {per_cent(facts.cumulative)} together with all that is larger" if larger else ""
+        said.append(f"carries {per_cent(facts.share)} of the variance{with_larger}")
+    return f"it {' and '.join(said)}" if said else ""
+
+
+def _evidence(facts: Facts, *, several: bool) -> str:
+    """What is lost without it, and what adding it does to the error; with several inputs, how strongly."""
+    said = []
+    if facts.evidence is not None and known(facts.evidence):
+        size = abs(facts.evidence)
+        verb = "falls" if facts.evidence > 0 else "rises"
+        by = f"{verb} by {fixed(size, 1 if size < 1000 else 0)}" if size >= UNCHANGED else "hardly changes"
+        said.append(f"without it the log evidence {by}")
+    gain = fall(facts)
+    if gain is not None and facts.error_before is not None and facts.error_after is not None:
+        before, after = pair(facts.error_before, facts.error_after)
+        if several and gain <= 0:
+            error = f"stays at {after}" if before == after else f"goes from {before} to {after}"
+            said.append(f"adding it does not help: the cross-validated error {error}")
+        elif before == after:
+            said.append(f"adding it leaves the cross-validated error at {after}")
+        else:
+            ratio = 1 - gain
+            strength = "strongly" if ratio < STRONG else "somewhat" if ratio < SOME else "a little"
+            verb = "lowers" if gain > 0 else "raises"
+            adverb = f" {strength}," if several else ""
+            said.append(f"adding it {verb} the cross-validated error{adverb} from {before} to {after}")
+    return ", and ".join(said)

@@ -1,0 +1,298 @@
+"""A column of times as numbers, and back: how long a step is, what comes next, how a time is written.
+
+    axis = TimeAxis.of(frame["month"], "month")     # numpy, pandas, polars, Python dates, ISO text or plain numbers
+    axis.frequency, axis.spacing                    # "monthly", 1/12
+    axis.future(12).stamps                          # the next twelve, of the type that came in
+
+The numbers are decimal years where steps are months or longer: a stamp is then the middle of its month, quarter or year
+(month k of year Y is Y + (k - 1/2) / 12), and so the steps are equal. Otherwise they are days since 1970-01-01.
+Stamps with a time zone are read on the clock of the zone where steps are days or longer, so that midnights stay one day
+apart when the clocks change, and in UTC where they are shorter. Plain numbers stay as they are.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farrier.stamps import Column, Form, Number, Stamps, read_stamps
+
+if TYPE_CHECKING:
+    from farrier.explain.facts import Axis
+
+COMPLETE = 2 / 3
+"""Stamps on a grid are regular with gaps where at least this share of the grid is there, else irregular."""
+CYCLES, POINTS = 2.0, 2.5
+"""A calendar period is worth trying where the data hold so many cycles, and so many points a cycle."""
+YEARS = (1000.0, 2200.0)
+YEAR_WORDS = frozenset({"year", "years", "time", "date"})
+"""Plain numbers in this range are years if their steps say so, or if their column has such a name."""
+PERIODS = {"years": (1.0,), "days": (365.2425, 7.0, 1.0, 1 / 24, 1 / 1440), "number": ()}
+
+MONTHS = {"yearly": 12, "quarterly": 3, "monthly": 1}
+LONG = frozenset({*MONTHS, "weekly", "business-daily", "daily"})
+SECOND, MINUTE, HOUR, DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
+"""Microseconds, in which time is counted here."""
+
+
+@dataclass(frozen=True)
+class FutureTimes:
+    """The steps after the last time: as numbers, as stamps of the type that came in, and as people read them."""
+
+    numbers: np.ndarray
+    stamps: Any
+    labels: list[str]
+
+
+@dataclass(frozen=True, eq=False)
+class TimeAxis:
+    """Times in the order in which they came; none is missing and none comes twice."""
+
+    name: str
+    kind: str
+    """What `numbers` are: "years" (decimal), "days" (since 1970-01-01) or "number" (whatever the user counts in)."""
+    frequency: str
+    """yearly, quarterly, monthly, weekly, business-daily, daily, hourly, minutes, seconds, regular (plain numbers on a
+    grid) or irregular."""
+    spacing: float
+    """One step in the units of `numbers` (14.0 for every second week); the median where irregular, 0 for one time."""
+    gaps: int
+    """How many steps are missing between the first time and the last; 0 where they are irregular."""
+    numbers: np.ndarray
+    _clock: np.ndarray
+    """The times by which steps are counted: of the zone or in UTC."""
+    _steps: "Steps"
+    _labels: list[str]
+    _detail: str
+    _form: Form
+    _local: bool
+
+    @classmethod
+    def of(cls, values: Any, name: str, rows: Sequence[str] | None = None) -> "TimeAxis":
+        """The axis of a column of times; `rows` are words for its rows in an error, row 0, row 1 ... if None."""
+        column = Column(name, rows)
+        stamps = read_stamps(values, column)
+        if len(stamps.wall) == 0:
+            raise ValueError(f"column {name!r} holds no times: give at least one row")
+        if isinstance(stamps.form, Number):
+            return _of_numbers(stamps, column)
+        instants = stamps.wall if stamps.utc is None else stamps.utc
+        column.refuse_twice(instants, _label(stamps, _detail(stamps.wall, "irregular")))
+        clock = stamps.wall if stamps.utc is None else _without_skipped_hours(stamps.wall)
+        steps = _infer(np.sort(clock), stamps.months)
+        if stamps.utc is not None and steps.frequency not in LONG:
+            clock, steps = stamps.utc, _infer(np.sort(stamps.utc), 0)
+        years, detail = steps.frequency in MONTHS, _detail(stamps.wall, steps.frequency)
+        return cls(
+            name=name,
+            kind="years" if years else "days",
+            frequency=steps.frequency,
+            spacing=steps.size / 12 if years else steps.size / DAY,
+            gaps=steps.gaps,
+            numbers=_numbers(clock, steps.frequency),
+            _clock=clock,
+            _steps=steps,
+            _labels=_label(stamps, detail),
+            _detail=detail,
+            _form=stamps.form,
+            _local=clock is not stamps.utc,
+        )
+
+    def labels(self) -> list[str]:
+        """The times as people read them; text stays as it was written."""
+        return list(self._labels)
+
+    def future(self, horizon: int) -> FutureTimes:
+        """The next `horizon` steps after the last time, on the same calendar."""
+        if horizon < 0:
+            raise ValueError(f"horizon: {horizon} is no number of steps: give 0 or more")
+        if not self.spacing:
+            raise ValueError(f"column {self.name!r} holds one time only, and so no spacing: give at least two")
+        ahead = np.arange(1, horizon + 1)
+        if isinstance(self._form, Number):
+            numbers = self.numbers.max() + self.spacing * ahead
+            return FutureTimes(numbers, self._form.write(numbers, self.name, local=True), _plain(numbers))
+        times = self._steps.after(self._clock.max(), ahead)
+        stamps = self._form.write(times, self.name, local=self._local)
+        labels = _label(read_stamps(stamps, Column(self.name)), self._detail)
+        return FutureTimes(_numbers(times, self.frequency), stamps, labels)
+
+    def years(self) -> np.ndarray:
+        """The times as decimal calendar years, whichever kind they are; plain numbers as they are."""
+        return decimal_years(self._clock) if self.kind == "days" else self.numbers
+
+    def calendar_periods(self) -> list[float]:
+        """Periods that the calendar suggests and the data could show, longest first, in the units of `numbers`."""
+        span = float(np.ptp(self.numbers)) + self.spacing
+        few = 1.005  # two common years hold two cycles of 365.2425 days
+        return [
+            period
+            for period in PERIODS[self.kind]
+            if span * few >= CYCLES * period and 0 < POINTS * self.spacing <= period
+        ]
+
+    def axis(self) -> "Axis":
+        """What the sentences want to know of it."""
+        from farrier.explain.facts import Axis
+
+        low, high = float(self.numbers.min()), float(self.numbers.max())
+        return Axis(name=self.name, low=low, high=high, kind=self.kind, spacing=self.spacing)
+
+
+def decimal_years(times: np.ndarray) -> np.ndarray:
+    """Instants (datetime64) as calendar years; midnight of the first of January is a whole number."""
+    year = times.astype("M8[Y]")
+    start, end = year.astype("M8[us]"), (year + 1).astype("M8[us]")
+    return 1970 + year.astype(np.int64) + (times.astype("M8[us]") - start) / (end - start)
+
+
+@dataclass(frozen=True)
+class Steps:
+    """How one time follows another."""
+
+    frequency: str
+    size: float
+    """Of one step: calendar months for years, quarters and months, else microseconds."""
+    gaps: int
+    day: str | int = 0
+    """Where in their month the stamps lie: a day, "end", "business end" or "business start"."""
+
+    def after(self, last: np.datetime64, ahead: np.ndarray) -> np.ndarray:
+        """The times so many steps ahead, datetime64[us]."""
+        date = last.astype("M8[D]")
+        if self.frequency in MONTHS:
+            return _in_month(date.astype("M8[M]") + int(self.size) * ahead, self.day) + (last - date)
+        if self.frequency == "business-daily":
+            return np.busday_offset(date, ahead) + (last - date)
+        return last + (self.size * ahead).astype("m8[us]")
+
+
+def _infer(times: np.ndarray, months: int) -> Steps:
+    """The steps of sorted times, of which each stands for so many months (0: an instant or a day)."""
+    dates = times.astype("M8[D]")
+    dated = len(np.unique(times - dates)) == 1
+    if len(times) == 1:
+        frequency = next((name for name, width in MONTHS.items() if width == months), "irregular")
+        return Steps(frequency, months, 0, 1)
+    if dated and (found := _infer_months(dates)):
+        return found
+    step = np.diff(times.astype(np.int64))
+    size = int(np.gcd.reduce(step))
+    gaps = int(step.sum() // size) - len(step)
+    if dated and size % (7 * DAY) and np.all(np.is_busday(dates)):
+        days = int(np.busday_count(dates[0], dates[-1]))
+        if days < (dates[-1] - dates[0]).astype(int) and len(step) >= COMPLETE * days:
+            return Steps("business-daily", DAY, days - len(step))
+    if len(step) < COMPLETE * (len(step) + gaps):
+        median, unit = float(np.median(step)), DAY if dated else SECOND
+        return Steps("irregular", unit * round(median / unit) if median > unit else median, 0)
+    if dated:
+        return Steps("weekly" if size % (7 * DAY) == 0 else "daily", size, gaps)
+    return Steps("hourly" if size % HOUR == 0 else "minutes" if size % MINUTE == 0 else "seconds", size, gaps)
+
+
+def _infer_months(dates: np.ndarray) -> Steps | None:
+    """Steps of whole months, where all dates lie on one day of their month, or at its end ..."""
+    month = dates.astype("M8[M]")
+    step = np.diff(month.astype(np.int64))
+    if not step.all():
+        return None
+    largest = int((dates - month.astype("M8[D]")).max().astype(int)) + 1
+    for day in ("end", largest, "business end", "business start"):
+        if np.array_equal(_in_month(month, day), dates):
+            size = int(np.gcd.reduce(step))
+            frequency = next(name for name, width in MONTHS.items() if size % width == 0)
+            return Steps(frequency, size, int(step.sum()) // size - len(step), day)
+    return None
+
+
+def _in_month(month: np.ndarray, day: str | int) -> np.ndarray:
+    """The date on a day of each month; the last of the month where it is shorter."""
+    first, last = month.astype("M8[D]"), (month + 1).astype("M8[D]") - 1
+    match day:
+        case "end":
+            return last
+        case "business end":
+            return np.busday_offset(last, 0, roll="backward")
+        case "business start":
+            return np.busday_offset(first, 0, roll="forward")
+    return np.minimum(first + (int(day) - 1), last)
+
+
+def _without_skipped_hours(wall: np.ndarray) -> np.ndarray:
+    """Daily stamps whose hour did not exist when the clocks went forward, back on the hour of the others."""
+    date = wall.astype("M8[D]")
+    time, count = np.unique(wall - date, return_counts=True)
+    usual = time[np.argmax(count)]
+    moved = wall - date - usual
+    slight = (moved >= 0) & (moved <= np.timedelta64(HOUR, "us"))
+    rare = count.max() >= 0.9 * len(wall)
+    return date + usual if rare and slight.all() and len(np.unique(date)) == len(date) else wall
+
+
+def _numbers(times: np.ndarray, frequency: str) -> np.ndarray:
+    if frequency not in MONTHS:
+        return times.astype(np.int64) / DAY
+    width = MONTHS[frequency]
+    month = times.astype("M8[M]").astype(np.int64) + 12 * 1970
+    return (month // width + 0.5) * width / 12
+
+
+def _detail(times: np.ndarray, frequency: str) -> str:
+    """How far a label goes: a unit of datetime64, or a quarter."""
+    if frequency in LONG:
+        return {"yearly": "Y", "quarterly": "quarter", "monthly": "M"}.get(frequency, "D")
+    sizes = {"D": DAY, "m": MINUTE, "s": SECOND, "ms": SECOND // 1000, "us": 1}
+    coarsest = {"irregular": "D", "seconds": "s"}.get(frequency, "m")
+    within = times.astype(np.int64)
+    return next(unit for unit, size in sizes.items() if size <= sizes[coarsest] and not np.any(within % size))
+
+
+def _label(stamps: Stamps, detail: str) -> list[str]:
+    if stamps.texts is not None:
+        return list(stamps.texts)
+    if detail == "quarter":
+        quarter = stamps.wall.astype("M8[M]").astype(np.int64) // 3
+        return [f"{1970 + q // 4:04d}Q{q % 4 + 1}" for q in quarter.tolist()]
+    return [text.replace("T", " ") for text in stamps.wall.astype(f"M8[{detail}]").astype(str).tolist()]
+
+
+def _plain(numbers: np.ndarray) -> list[str]:
+    return [f"{number:.10g}" for number in numbers]
+
+
+def _of_numbers(stamps: Stamps, column: Column) -> TimeAxis:
+    numbers = stamps.wall
+    column.refuse(~np.isfinite(numbers), "the time is not finite: correct it or delete the row")
+    labels = _plain(numbers)
+    column.refuse_twice(numbers, labels)
+    step = np.diff(np.sort(numbers))
+    median = float(np.median(step)) if len(step) else 0.0
+    in_range = YEARS[0] <= numbers.min() and numbers.max() <= YEARS[1]
+    calendar = [width for width in (1.0, 1 / 4, 1 / 12) if abs(median - width) < 0.05 * width]
+    years = in_range and (bool(calendar) or column.name.lower() in YEAR_WORDS)
+    spacing, gaps, frequency = median, 0, "irregular"
+    # Years are often written to two decimals.
+    for width, slack in [(width, 0.011) for width in (1.0, 1 / 4, 1 / 12) if years] or [(median, 0.01 * median)]:
+        count = np.round(step / width) if width else np.zeros(0)
+        if len(count) and count.all() and np.all(np.abs(step - count * width) <= slack):
+            size = int(np.gcd.reduce(count.astype(np.int64)))
+            spacing = size * width if years else float(step.sum() / count.sum())
+            gaps = int(count.sum()) // size - len(count)
+            frequency = {1.0: "yearly", 1 / 4: "quarterly", 1 / 12: "monthly"}[width] if years else "regular"
+            break
+    return TimeAxis(
+        name=column.name,
+        kind="years" if years else "number",
+        frequency=frequency,
+        spacing=spacing,
+        gaps=gaps,
+        numbers=numbers,
+        _clock=numbers,
+        _steps=Steps(frequency, spacing, gaps),
+        _labels=labels,
+        _detail="",
+        _form=stamps.form,
+        _local=True,
+    )
