@@ -9,6 +9,7 @@ Every function works on the last two axes, so that a stack of kernels is handled
 """
 
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jaxtyping import Float
 
@@ -38,3 +39,8 @@ def kl_to_standard_normal(mean: Float[Array, "*s N"], root: Float[Array, "*s N N
     # (tr S + m'm - N - log|S|) / 2
     trace = jnp.sum(root**2, axis=(-2, -1))
     return 0.5 * (trace + jnp.sum(mean**2, axis=-1) - mean.shape[-1] - log_determinant(root))
+
+
+def host_jitter(C: np.ndarray) -> float:
+    """The same jitter for a matrix on the host, where LAPACK is called without jax."""
+    return float(np.sqrt(np.finfo(C.dtype).eps) * np.trace(C) / len(C))

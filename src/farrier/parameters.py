@@ -56,7 +56,7 @@ FIXED = Constraint("fixed", bound=lambda a: a, free=lambda a: a, trained=False)
 
 def as_array(value: Any) -> Any:
     """Numbers become float64 numpy arrays, so that no precision is lost before jax sees them; arrays stay."""
-    return value if isinstance(value, jax.Array) else np.asarray(value, dtype=np.float64)
+    return value if value is None or isinstance(value, jax.Array) else np.asarray(value, dtype=np.float64)
 
 
 def is_concrete(value: Any) -> bool:

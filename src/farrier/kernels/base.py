@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
 import equinox as eqx
 import jax.numpy as jnp
+import numpy as np
 from jax import Array, lax
 from jax.nn import sigmoid
-from jax.scipy.special import i0e
 from jax.typing import ArrayLike
 from jaxtyping import Float
 
@@ -341,12 +341,19 @@ class CentredPeriodic(_Repeating):
     dims: Dims = _dims_field()
 
     def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
-        a = _row(self.lengthscale, X) ** -2
-        # log b, by the series of log(exp(-a) I_0(a)) where a is too small for the difference below
-        log_b = jnp.sum(jnp.where(a < 1e-3, a**2 / 4.0 - a, jnp.log(i0e(a))))
+        log_b = jnp.sum(self.log_mean(_row(self.lengthscale, X) ** -2))
         left, right = self.waves(X, Z)
         # (exp(e) - b) / (1 - b) = 1 + (exp(e) - 1) / (1 - b)
         return 1.0 - jnp.expm1(left @ right.T) / jnp.expm1(log_b)
+
+    @staticmethod
+    def log_mean(a: Array) -> Array:
+        """log(exp(-a) I_0(a)), the logarithm of b for a = l^-2: the mean of exp(a (cos t - 1)) over a circle.
+
+        The mean over 64 points is exact to rounding for a up to about 100, and compiles faster than a Bessel function.
+        """
+        waves = jnp.asarray(np.cos(2.0 * np.pi * np.arange(64) / 64) - 1.0, a.dtype)
+        return jnp.log1p(jnp.mean(jnp.expm1(a[..., None] * waves.reshape((1,) * a.ndim + (64,))), axis=-1))
 
 
 @final

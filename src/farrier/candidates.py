@@ -1,0 +1,212 @@
+"""The products that are worth trying, from the data: what the pool of a round is made of.
+
+For one input: lines, smooth variation on a grid of lengths, the periods that the residual shows (and those of the
+calendar), drifting and growing cycles, a change of level where the residual shows one, and every component found so
+far times a line, a slow drift, or one side of the change. For several inputs: each input alone, all together, and
+pairs of those that matter. Inputs are standardised; starts stand on grids, which replaces random restarts.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.base import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
+from farrier.kernels.normal import simplify
+from farrier.kernels.periods import find_periods
+
+LENGTHS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
+"""Starts of lengthscales, as parts of the range."""
+SHORTEST = 1.2
+"""The shortest of them, in steps between neighbours."""
+ROUGH_LENGTHS = (0.3, 0.05)
+MOST_PERIODS = 3
+MOST_FACTORS = 3
+"""Factors of a product, not counting steps."""
+SHARP = 0.25
+"""The width of a change at the start, in steps between neighbours."""
+TABLE_LENGTHS = (3.0, 1.0)
+"""Starts of lengthscales of standardised inputs, one alone."""
+TOGETHER_LENGTHS = (2.0, 0.7)
+"""The same for all inputs together, times the root of their number."""
+PAIR_INPUTS = 6
+"""How many of the inputs, the most useful ones, are tried in pairs."""
+
+
+@dataclass(frozen=True)
+class Extent:
+    """The range of one input and the typical distance of neighbours in it."""
+
+    low: float
+    high: float
+    spacing: float
+
+    @classmethod
+    def of(cls, x: np.ndarray) -> "Extent":
+        """From the rows."""
+        distinct = np.unique(x)
+        return cls(float(distinct[0]), float(distinct[-1]), float(np.median(np.diff(distinct))))
+
+    @property
+    def range(self) -> float:
+        """High less low."""
+        return self.high - self.low
+
+
+def series(x: np.ndarray, left: np.ndarray, known: Sequence[float], found: Sequence[Kernel], change: float | None) -> list[Kernel]:
+    """Candidates for one input: `left` is what no component explains yet, `change` the place of a possible change."""
+    extent = Extent.of(x)
+    fresh = [*_smooth(extent), Linear(0.0)]
+    periods = find_periods(x, left, MOST_PERIODS, known) if len(x) else []
+    for period in [*periods, *(p for p in known if p not in periods and _fits(p, extent))]:
+        fresh += _cycles(period, extent)
+    if change is not None:
+        fresh += _changes(change, extent, found)
+    return _distinct([*fresh, *_grown(extent, found)], found)
+
+
+def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[Kernel]:
+    """Candidates for several inputs: `useful` are the inputs by what they explained alone, most first."""
+    fresh: list[Kernel] = []
+    for d in range(inputs):
+        fresh += [Linear(0.0, dims=d), *(SquaredExponential(length, dims=d) for length in TABLE_LENGTHS)]
+    for length in TOGETHER_LENGTHS:
+        everywhere = np.full(inputs, length * np.sqrt(inputs))
+        fresh += [SquaredExponential(everywhere), Matern52(everywhere)]
+    chosen = list(useful[:PAIR_INPUTS])
+    for place, d in enumerate(chosen):
+        for e in chosen[place + 1 :]:
+            both = tuple(sorted((d, e)))
+            fresh += [SquaredExponential(np.full(2, 2.0), dims=both), Linear(0.0, dims=d) * Linear(0.0, dims=e)]
+    return _distinct(fresh, found)
+
+
+def ordinary_series(x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
+    """What a forecast should allow for beside the components found: other trends, other drifts of the cycles."""
+    extent = Extent.of(x)
+    before = extent.low - 0.3 * extent.range
+    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in (1.0, 0.3, 0.1, 0.03)]
+    kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), SquaredExponential(0.6 * extent.range) * Linear(before)]
+    for period in periods[:MOST_PERIODS]:
+        kernels += _cycles(period, extent)[1:]
+    return _distinct(kernels, found)
+
+
+def periods_of(kernels: Sequence[Kernel]) -> list[float]:
+    """The different periods of some products."""
+    periods: list[float] = []
+    for kernel in kernels:
+        for factor in kernel.products()[0]:
+            if isinstance(factor, CentredPeriodic):
+                period = float(np.ravel(factor.period)[0])
+                if not any(abs(np.log(period / other)) < 0.05 for other in periods):
+                    periods.append(period)
+    return periods
+
+
+def ordinary_table(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
+    """What a prediction should allow for beside the components found: every input alone, and all together."""
+    everywhere = np.full(inputs, TOGETHER_LENGTHS[0] * np.sqrt(inputs))
+    kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
+    kernels += [SquaredExponential(TABLE_LENGTHS[0], dims=d) for d in range(inputs)]
+    return _distinct(kernels, found)
+
+
+def _smooth(extent: Extent) -> list[Kernel]:
+    lengths = [extent.range * part for part in LENGTHS if extent.range * part > SHORTEST * extent.spacing]
+    rough = [extent.range * part for part in ROUGH_LENGTHS if extent.range * part > SHORTEST * extent.spacing]
+    return [*(SquaredExponential(length) for length in lengths), *(Matern12(length) for length in rough)]
+
+
+def _cycles(period: float, extent: Extent) -> list[Kernel]:
+    drifts = sorted({max(part * extent.range, 1.5 * period) for part in (1.0, 0.3, 0.1)})
+    before = extent.low - 0.3 * extent.range
+    strict = [CentredPeriodic(period, shape) for shape in (1.0, 0.5)]
+    return [
+        *strict,
+        *(CentredPeriodic(period, 1.0) * SquaredExponential(length) for length in drifts),
+        CentredPeriodic(period, 1.0) * Linear(before),
+        CentredPeriodic(period, 1.0) * Linear(before) * SquaredExponential(drifts[-1]),
+    ]
+
+
+def _changes(place: float, extent: Extent, found: Sequence[Kernel]) -> list[Kernel]:
+    def step() -> Step:
+        return Step(place, SHARP * extent.spacing)
+
+    sides: list[Kernel] = [step(), step() * Linear(place), (1 - step()) * Linear(place)]
+    for length in (0.5, 0.12):
+        smooth = SquaredExponential(length * extent.range)
+        sides += [step() * smooth, (1 - step()) * smooth]
+    for kernel in found:
+        if not _windowed(kernel):
+            sides += [kernel * step(), kernel * (1 - step())]
+    return sides
+
+
+def _grown(extent: Extent, found: Sequence[Kernel]) -> list[Kernel]:
+    """Every component times a line and times a slow drift."""
+    before = extent.low - 0.3 * extent.range
+    grown: list[Kernel] = []
+    for kernel in found:
+        factors = kernel.products()[0]
+        if sum(not isinstance(f, Step) for f in factors) >= MOST_FACTORS:
+            continue
+        if not any(isinstance(f, Linear) for f in factors):
+            grown.append(kernel * Linear(before))
+        elif len(factors) == 1:
+            grown.append(kernel * Linear(0.0))
+        if not any(isinstance(f, SquaredExponential | Matern12) for f in factors):
+            grown.append(kernel * SquaredExponential(0.5 * extent.range))
+    return grown
+
+
+def _fits(period: float, extent: Extent) -> bool:
+    return 2.5 * extent.spacing < period < 0.5 * extent.range
+
+
+def _windowed(kernel: Kernel) -> bool:
+    return "Step" in kernel.formula()
+
+
+def _distinct(kernels: Sequence[Kernel], found: Sequence[Kernel]) -> list[Kernel]:
+    """The kernels in normal form, without those that are already there."""
+    there = [Signature.of(kernel) for kernel in found]
+    fresh: list[Kernel] = []
+    for kernel in kernels:
+        candidate = product_of(simplify(kernel.products()[0]))
+        signature = Signature.of(candidate)
+        if not any(signature.alike(other) for other in there):
+            fresh.append(candidate)
+            there.append(signature)
+    return fresh
+
+
+@dataclass(frozen=True)
+class Signature:
+    """What tells products apart: the formula, the lengths and periods (as logarithms), and the places of changes."""
+
+    formula: str
+    lengths: tuple[float, ...]
+    periods: tuple[float, ...]
+    changes: tuple[float, ...]
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> "Signature":
+        """The signature of one product."""
+        numbers: dict[str, list[float]] = {"lengthscale": [], "period": [], "change": []}
+        for factor in kernel.products()[0]:
+            for name, value in factor.parameters().items():
+                kind = "change" if name == "location" and isinstance(factor, Step | StepUntil) else name
+                if kind in numbers:
+                    logarithm = np.ravel(value) if kind == "change" else np.log(np.ravel(value))
+                    numbers[kind] += [float(one) for one in logarithm]
+        return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
+
+    def alike(self, other: "Signature") -> bool:
+        """Whether the numbers are so close that the two are one candidate."""
+        if self.formula != other.formula:
+            return False
+        pairs = ((self.lengths, other.lengths, 0.35), (self.periods, other.periods, 0.03), (self.changes, other.changes, 0.05))
+        return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))

@@ -1,0 +1,291 @@
+"""From data to structure: screen, shrink, prune, grow, until nothing new is worth its price.
+
+The structure starts empty. In each round all candidates (candidates.py) are screened against what the components found
+so far leave unexplained: the gain in evidence of adding one is exact but for its numbers, which stay at their starts,
+and costs a few Cholesky factors, not a fit. The best is added and everything is fitted together under the horseshoe;
+then every component must show that it is worth its price (beliefs.price), or goes. Nothing of this sees more than the
+rows it is given. Each decision is kept in a record.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf
+
+from farrier import candidates
+from farrier.beliefs import price
+from farrier.climb import climb
+from farrier.covariance import Covariance
+from farrier.exact import ExactModel, ExactObjective, Terms
+from farrier.horseshoe import Horseshoe
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.slots import SlotPool
+from farrier.parameters import as_array
+from farrier.priors import quasi_normal
+
+DRAWS = 2
+"""Draws of the weights while structures are compared."""
+ROUNDS = 9
+TRIES = 3
+"""Candidates that are fitted in a round before it is given up."""
+WORTH = 1.0
+"""Nats beyond its price that a component must gain to be added."""
+FIRST_WEIGHT = 0.5
+SHRUNK = 0.05
+"""The weight at which a component starts that is not expected to be needed."""
+POOL_STEP = 8
+FIT_ITERATIONS = 40
+FIT_TOLERANCE = 0.3
+SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
+"""Squared weights, as parts of what is left, at which a candidate is screened."""
+SCREEN_NOISE = (1.0, 0.4)
+HOPELESS = 6.0
+"""Nats below the structure before, from which dropping other components does not bring a candidate back."""
+LOSS_ITERATIONS = 15
+DOUBTFUL = 4.0
+"""A component whose removal costs less than this beyond its price, the others staying as they are, is put to the test."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component: its kernel in standardised inputs, where it started, the median of its weight."""
+
+    kernel: Kernel
+    centre: Kernel
+    weight: float
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One line of the record."""
+
+    round: int
+    action: str
+    formula: str
+    gain: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Components with the model that was fitted to them; `score` is the bound less the price of all numbers."""
+
+    parts: tuple[Part, ...]
+    noise: float
+    score: float
+    model: ExactModel | None = None
+    terms: Terms | None = None
+
+
+@dataclass
+class Search:
+    """Rows on the scale of the model, and what is known about them."""
+
+    X: np.ndarray
+    y: np.ndarray
+    covariance: Covariance
+    known: Sequence[float] = ()
+    tell: Callable[[str, float], None] = lambda what, bound: None
+    record: list[Decision] = field(default_factory=list)
+    rows: np.ndarray | None = None
+
+    def empty(self) -> Structure:
+        """Noise alone."""
+        variance = float(np.mean(self.y**2))
+        n = len(self.y)
+        return Structure((), variance, -0.5 * n * (1.0 + np.log(2.0 * np.pi * variance)))
+
+    def fit(
+        self,
+        parts: Sequence[Part],
+        noise: float,
+        iterations: int = FIT_ITERATIONS,
+        tolerance: float = FIT_TOLERANCE,
+        draws: int = DRAWS,
+    ) -> Structure:
+        """All numbers of the parts and of q(w) together, from where they are."""
+        model = model_with(parts, noise, self.X.shape[1], self.rows)
+        objective = ExactObjective(
+            model, self.covariance, self.covariance.scatter(self.y), quasi_normal(draws, model.prior.noise_size)
+        )
+        numbers, terms = climb(objective, iterations, tolerance)
+        fitted = objective.model(numbers)
+        medians = np.asarray(fitted.prior.quantile(0.5))
+        found = tuple(
+            Part(fitted.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts)
+        )
+        cost = sum(price(part.kernel, len(self.y)) for part in found)
+        self.tell("fitting", terms[-1].total)
+        return Structure(found, float(fitted.noise), terms[-1].total - cost, fitted, terms[-1])
+
+    def covariance_at(self, structure: Structure) -> np.ndarray:
+        """C of the real rows at the median weights, without the noise."""
+        if not structure.parts or structure.model is None:
+            return np.zeros((len(self.y), len(self.y)))
+        w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
+        C, _ = self.covariance.forward(structure.model.pool, w2[None])
+        real = self.covariance.filled > 0
+        return C[0][np.ix_(real, real)]
+
+    def screen(self, structure: Structure, kernels: Sequence[Kernel]) -> np.ndarray:
+        """The gain in evidence of adding each kernel, its numbers as they stand, less its price."""
+        C = self.covariance_at(structure)
+        n = len(self.y)
+        left = structure.noise
+        levels = [structure.noise * part for part in SCREEN_NOISE]
+        base = _log_density(C + structure.noise * np.eye(n), self.y)
+        gains = np.full(len(kernels), -np.inf)
+        for first in range(0, len(kernels), POOL_STEP):
+            chunk = kernels[first : first + POOL_STEP]
+            grams = self.covariance.grams(SlotPool.of(chunk, self.X.shape[1], POOL_STEP))
+            for i, K in enumerate(grams[: len(chunk)]):
+                scale = max(float(np.mean(np.diagonal(K))), 1e-12)
+                for weight in SCREEN_WEIGHTS:
+                    for noise in levels:
+                        total = C + (left * weight * 3.0 / scale) * K
+                        total[np.diag_indices(n)] += noise
+                        gains[first + i] = max(gains[first + i], _log_density(total, self.y) - base)
+        return gains - np.array([price(kernel, n) for kernel in kernels])
+
+    def residual(self, structure: Structure) -> np.ndarray:
+        """What the components leave of y."""
+        C = self.covariance_at(structure)
+        return structure.noise * np.linalg.solve(C + structure.noise * np.eye(len(C)), self.y)
+
+    def change(self, structure: Structure) -> tuple[float, float]:
+        """The place after which a change of level would help most, and its gain: exact, for all places at once."""
+        order = np.argsort(self.X[:, 0])
+        C = self.covariance_at(structure) + structure.noise * np.eye(len(self.y))
+        C, y, x = C[np.ix_(order, order)], self.y[order], self.X[order, 0]
+        inverse = np.linalg.inv(C)
+        # with s the step: q = s' C^-1 y, h = s' C^-1 s, and the best weight gains (z - 1 - log z) / 2, z = q^2 / h
+        q = np.cumsum((inverse @ y)[::-1])[::-1]
+        h = np.diagonal(np.cumsum(np.cumsum(inverse[::-1, ::-1], axis=0), axis=1))[::-1]
+        z = np.maximum(q**2 / np.maximum(h, 1e-12), 1.0)
+        gain = 0.5 * (z - 1.0 - np.log(z))
+        gain[:4] = gain[-3:] = 0.0
+        t = int(np.argmax(gain))
+        return 0.5 * (x[t] + x[t - 1]), float(gain[t])
+
+    def propose(self, structure: Structure) -> list[Kernel]:
+        """The candidates of the next round."""
+        found = [part.kernel for part in structure.parts]
+        if self.X.shape[1] > 1:
+            return candidates.table(self.X.shape[1], found, self._useful(structure))
+        place, gain = self.change(structure)
+        changed = place if gain > np.log(len(self.y)) else None
+        return candidates.series(self.X[:, 0], self.residual(structure), self.known, found, changed)
+
+    def _useful(self, structure: Structure) -> list[int]:
+        left = self.residual(structure)
+        score = [abs(float(np.corrcoef(self.X[:, d], left)[0, 1])) for d in range(self.X.shape[1])]
+        return list(np.argsort(score)[::-1])
+
+    def grow(self, structure: Structure, round: int) -> Structure | None:
+        """The structure with the best candidate that is worth its price, or None."""
+        kernels = self.propose(structure)
+        gains = self.screen(structure, kernels)
+        tried: list[Kernel] = []
+        for i in np.argsort(gains)[::-1]:
+            if len(tried) == TRIES or gains[i] < -HOPELESS:
+                break
+            if any(kernels[i].formula() == other.formula() for other in tried):
+                continue
+            tried.append(kernels[i])
+            part = Part(kernels[i], kernels[i], FIRST_WEIGHT)
+            grown = self.fit([*structure.parts, part], structure.noise * 0.7)
+            if grown.score > structure.score - HOPELESS:
+                grown = self.prune(grown, round)
+            gain = grown.score - structure.score
+            if gain > WORTH:
+                self._note(round, "kept", kernels[i], gain, "worth its price")
+                return grown
+            self._note(round, "tried", kernels[i], gain, "not worth its price")
+        return None
+
+    def prune(self, structure: Structure, round: int) -> Structure:
+        """The structure without the components that are not worth their price."""
+        while len(structure.parts) > 1:
+            worth = self.losses(structure) - [price(part.kernel, len(self.y)) for part in structure.parts]
+            order = [i for i in np.argsort(worth) if worth[i] < DOUBTFUL]
+            for i in order[:2]:
+                fewer = [part for j, part in enumerate(structure.parts) if j != i]
+                without = self.fit(fewer, structure.noise)
+                if without.score > structure.score - WORTH:
+                    self._note(round, "dropped", structure.parts[i].kernel, without.score - structure.score, "no longer worth its price")
+                    structure = without
+                    break
+            else:
+                return structure
+        return structure
+
+    def losses(self, structure: Structure) -> np.ndarray:
+        """The evidence that each component's removal costs, the others staying as they are."""
+        if structure.model is None:
+            return np.zeros(0)
+        C = self.covariance_at(structure)
+        noise = structure.noise * np.eye(len(self.y))
+        base = _log_density(C + noise, self.y)
+        grams = self.covariance.grams(structure.model.pool)
+        without = [C - part.weight**2 * K + noise for part, K in zip(structure.parts, grams, strict=False)]
+        return np.array([base - _log_density(each, self.y) for each in without])
+
+    def refitted_losses(self, structure: Structure) -> np.ndarray:
+        """The evidence that each component's removal costs when the others are fitted again, briefly."""
+        if len(structure.parts) < 2:
+            return np.array([structure.score - self.empty().score for _ in structure.parts])
+        fewer = [[part for part in structure.parts if part is not gone] for gone in structure.parts]
+        total = structure.terms.total if structure.terms else structure.score
+        without = [self.fit(parts, structure.noise, LOSS_ITERATIONS).terms for parts in fewer]
+        return np.array([total - terms.total if terms else np.nan for terms in without])
+
+    def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
+        """Rounds of growing until nothing new survives."""
+        structure = start or self.empty()
+        first = max((decision.round for decision in self.record), default=0) + 1
+        for round in range(first, first + (rounds or ROUNDS)):
+            self.tell("looking for components", structure.score)
+            grown = self.grow(structure, round)
+            if grown is None:
+                break
+            structure = grown
+        return structure
+
+    def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
+        self.record.append(Decision(round, action, kernel.formula(), gain, reason))
+
+
+def model_with(
+    parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None, *, padded: bool = True
+) -> ExactModel:
+    """The model of some parts, in a pool filled up to a round number so that similar structures share a program."""
+    size = -(-len(parts) // POOL_STEP) * POOL_STEP if padded and inputs == 1 else len(parts)
+    pool = SlotPool.of([part.kernel for part in parts], inputs, size)
+    centre = SlotPool.of([part.centre for part in parts], inputs, size)
+    weights = np.array([part.weight for part in parts] + [SHRUNK] * (size - len(parts)))
+    present = (np.arange(size) < len(parts)).astype(float)
+    return ExactModel(_prior(weights, present), noise, pool, centre, rows)
+
+
+def _prior(weights: np.ndarray, present: np.ndarray) -> Horseshoe:
+    """q(w) about the given medians; tau is their geometric mean, drawn towards small values."""
+    mu_tau = 2.0 * np.log(0.3)
+    return Horseshoe(
+        mu_tau=as_array(mu_tau),
+        v_tau=as_array(0.1),
+        mu=as_array(2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau),
+        v=as_array(np.full(len(weights), 0.2)),
+        present=as_array(present),
+    )
+
+
+def _log_density(C: np.ndarray, y: np.ndarray) -> float:
+    """log N(y; 0, C); minus infinity where C is not positive definite. C is used up."""
+    L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
+    if failed:
+        return -np.inf
+    e = solve_triangular(L, y, lower=True)
+    return float(-0.5 * e @ e - np.log(np.diagonal(L)).sum() - 0.5 * len(y) * np.log(2.0 * np.pi))
+

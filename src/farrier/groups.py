@@ -1,0 +1,80 @@
+"""Inducing points that fit their kernel: for each kernel as many as it needs, chosen from the rows.
+
+A kernel of rank one (a line, a step) is known everywhere once its function is known at one point; a cycle takes some
+twenty; a smooth function as many as it has lengthscales in the range. The greedy choice (a pivoted Cholesky factor)
+takes the row where the kernel is least explained by those taken before, until no more than a small part of the trace
+is left. For kernels of finite rank it is exact after as many points.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+
+from farrier.covariance import bucket
+from farrier.kernels.slots import SlotPool
+
+CHOICE_ROWS = 800
+"""Rows among which points are chosen."""
+
+
+@dataclass(frozen=True)
+class Groups:
+    """Z (m, M, D): the points of each kernel, filled up to the largest group; `sizes` says how many count."""
+
+    Z: np.ndarray
+    sizes: tuple[int, ...]
+
+    @property
+    def total(self) -> int:
+        """R, the number of all points."""
+        return sum(self.sizes)
+
+
+def choose(pool: SlotPool, X: np.ndarray, tolerance: float, most: int) -> Groups:
+    """Groups that leave at most `tolerance` of each kernel's trace, of at most `most` points each."""
+    rows = X[_spread(X, CHOICE_ROWS)]
+    K = np.asarray(_grams(pool, jnp.asarray(_filled_up(rows))))[:, : len(rows), : len(rows)]
+    chosen = [pivots(K_i, tolerance, most) for K_i in K]
+    sizes = tuple(len(one) for one in chosen)
+    widest = -(-max(sizes) // 8) * 8
+    Z = np.stack([rows[np.concatenate([one, np.repeat(one[:1], widest - len(one))])] for one in chosen])
+    return Groups(Z, sizes)
+
+
+def pivots(K: np.ndarray, tolerance: float, most: int) -> np.ndarray:
+    """The rows of a pivoted Cholesky factor of K, in the order they are taken."""
+    left = np.array(np.diagonal(K))
+    total = left.sum()
+    factor = np.zeros((min(most, len(K)), len(K)))
+    taken: list[int] = []
+    while len(taken) < len(factor) and (not taken or left.sum() > tolerance * total):
+        pivot = int(np.argmax(left))
+        if left[pivot] <= 1e-10 * max(total / len(K), 1e-300):
+            break
+        row = (K[pivot] - factor[: len(taken), pivot] @ factor[: len(taken)]) / np.sqrt(left[pivot])
+        factor[len(taken)] = row
+        left = np.maximum(left - row**2, 0.0)
+        left[pivot] = 0.0
+        taken.append(pivot)
+    return np.array(taken or [0])
+
+
+def _spread(X: np.ndarray, count: int) -> np.ndarray:
+    """At most `count` rows: evenly in order for one input, at random (always the same) for several."""
+    if len(X) <= count:
+        return np.arange(len(X))
+    if X.shape[1] == 1:
+        return np.argsort(X[:, 0])[np.linspace(0, len(X) - 1, count).astype(int)]
+    return np.sort(np.random.default_rng(0).choice(len(X), count, replace=False))
+
+
+def _filled_up(X: np.ndarray) -> np.ndarray:
+    return np.concatenate([X, np.zeros((bucket(len(X)) - len(X), X.shape[1]))])
+
+
+@eqx.filter_jit
+def _grams(pool: SlotPool, X: Any) -> Any:
+    return pool.gram(X, X)

@@ -1,0 +1,93 @@
+"""The periods that a series shows: peaks of its periodogram, removed one at a time.
+
+A cycle that is not a sine has peaks at its harmonics too, and a slow drift has power at all low frequencies. So the
+series loses its quadratic trend first; then the strongest period is taken, fitted with its first harmonics, and
+removed before the next is looked for. Peaks are ranked in two ways in turn, by power and by how far they stand out of
+their neighbourhood: the yearly cycle of a drifting series is small, but it stands out.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from scipy.ndimage import median_filter
+from scipy.signal import lombscargle
+
+GRID_PER_PEAK = 8
+"""How many frequencies are tried over the width of one spectral peak."""
+HARMONICS = 3
+"""Multiples of a found frequency that are removed with it."""
+SMALLEST_POWER = 0.01
+"""The part of the variance that is left which a cycle must carry to be looked at."""
+APART = 2.5
+"""How many cycles over the whole series two frequencies must differ by: a cycle that grows has sidebands."""
+PROMINENCE = 6.0
+"""How many times the power of its neighbourhood a peak must have."""
+STRONG = 0.15
+"""The part of the variance with which the strongest peak counts even if its neighbourhood is strong as well."""
+SAME = 0.04
+"""A period that differs by less than this part from a known one is that one."""
+
+
+def find_periods(x: np.ndarray, y: np.ndarray, count: int, known: Sequence[float] = ()) -> list[float]:
+    """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one."""
+    order = np.argsort(x)
+    x, y = x[order], y[order]
+    spacing = float(np.median(np.diff(np.unique(x)))) if len(np.unique(x)) > 1 else 0.0
+    extent = float(x[-1] - x[0])
+    if len(x) < 8 or spacing <= 0 or extent < 8 * spacing:
+        return []
+    left = y - _projection(_polynomial(x), y)
+    frequencies = np.arange(2.0 / extent, 0.5 / spacing, 1.0 / (GRID_PER_PEAK * extent))
+    found: list[float] = []
+    allowed = np.ones(len(frequencies), bool)
+    for turn in range(2 * count):
+        if len(found) == count:
+            break
+        if left.std() <= 1e-9 * max(1.0, float(np.abs(y).max())):
+            break
+        power = lombscargle(x, left - left.mean(), 2.0 * np.pi * frequencies) * 2.0 / (len(x) * left.var())
+        peak = _peak(power, allowed, by_prominence=turn % 2 == 1, strong=STRONG if turn == 0 else np.inf)
+        if peak is None:
+            continue
+        period = 1.0 / _refined(frequencies, power, peak)
+        period = next((p for p in known if abs(p / period - 1.0) < SAME), period)
+        found.append(period)
+        # multiples that lie closer together than that would leave nothing
+        multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * APART * period else 1.0
+        allowed &= np.abs(frequencies - multiple / period) > APART / extent
+        left = left - _projection(np.hstack([_polynomial(x), _waves(x, period)]), left)
+    return found
+
+
+def _peak(power: np.ndarray, allowed: np.ndarray, *, by_prominence: bool, strong: float) -> int | None:
+    width = max(4 * GRID_PER_PEAK, len(power) // 16) | 1
+    background = np.maximum(median_filter(power, size=width, mode="nearest"), 1e-12)
+    inside = allowed & (power >= np.roll(power, 1)) & (power >= np.roll(power, -1)) & (power >= SMALLEST_POWER)
+    inside &= (power > PROMINENCE * background) | (power > strong)
+    if not inside.any():
+        return None
+    return int(np.argmax(np.where(inside, power / background if by_prominence else power, -np.inf)))
+
+
+def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
+    """The top of the parabola through the peak and its neighbours."""
+    if not 0 < peak < len(power) - 1:
+        return float(frequencies[peak])
+    below, top, above = power[peak - 1 : peak + 2]
+    bend = below - 2.0 * top + above
+    shift = 0.5 * (below - above) / bend if bend < 0 else 0.0
+    return float(frequencies[peak] + np.clip(shift, -0.5, 0.5) * (frequencies[1] - frequencies[0]))
+
+
+def _polynomial(x: np.ndarray) -> np.ndarray:
+    centred = (x - x.mean()) / np.ptp(x)
+    return np.stack([np.ones_like(x), centred, centred**2], axis=1)
+
+
+def _waves(x: np.ndarray, period: float) -> np.ndarray:
+    angles = [2.0 * np.pi * (j + 1) * x / period for j in range(HARMONICS)]
+    return np.stack([wave for angle in angles for wave in (np.cos(angle), np.sin(angle))], axis=1)
+
+
+def _projection(A: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return A @ np.linalg.lstsq(A, y, rcond=None)[0]

@@ -1,0 +1,294 @@
+"""From rows to a model that predicts and components that explain: the whole way, for Gaussian noise.
+
+The scale of the target is chosen by evidence, the structure is found (discover.py), and then two models are kept
+apart on purpose. The *survivors* explain: few, each worth its price. The whole shrunk pool predicts: the survivors
+beside every ordinary candidate at a small weight, fitted together under the horseshoe, so that a forecast does not hang
+on a trend being exactly straight or a season exactly strict. What the others add is one row, the rest, and the parts add up.
+
+Few rows go through the exact tier. With many the structure is found on a part of them, and the collapsed tier fits it
+to all.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import jax.numpy as jnp
+import numpy as np
+
+from farrier import candidates
+from farrier.climb import climb
+from farrier.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.covariance import covariance_of, on_grid
+from farrier.discover import Decision, Part, Search, Structure, model_with
+from farrier.exact import ExactModel, ExactObjective
+from farrier.horseshoe import Horseshoe
+from farrier.kernels.algebra import Kernel, product_of
+from farrier.posteriors.gaussian import GaussianPosterior
+from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal, starting_weight
+from farrier.transforms import TRANSFORMS, Transform, named, worth_trying
+
+PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
+    "horseshoe": Horseshoe,
+    "none": NoPrior,
+    "softmax": Softmax,
+    "spike-and-slab": SpikeAndSlab,
+}
+START_NOISE = 0.1
+"""The variance of the noise at the start, y having variance 1."""
+
+EXACT_ROWS = 1000
+"""The most rows that the exact tier takes when nobody says otherwise."""
+SEARCH_ROWS = 600
+"""The most rows among which a structure is looked for."""
+TRIAL_ROUNDS = 3
+"""Rounds after which scales of the target are compared."""
+REST_WEIGHT = 0.05
+"""The weight at which candidates that did not survive start beside the survivors."""
+WIDE_ITERATIONS = 80
+WIDE_TOLERANCE = 0.5
+WIDE_DRAWS = 4
+PREDICTION_DRAWS = 8
+"""Draws of the weights over which predictions integrate."""
+TOLERANCE = 1e-4
+"""The part of a kernel's trace that its inducing points may leave."""
+MOST_POINTS = 400
+"""Inducing points of one kernel at most."""
+
+Tell = Callable[[str, float], None]
+
+
+@dataclass(frozen=True)
+class Learned:
+    """What was found: on the scale of the model, x and z standardised."""
+
+    transform: Transform
+    z_mean: float
+    z_scale: float
+    structure: Structure
+    """The survivors alone."""
+    model: ExactModel
+    """The whole shrunk pool; its first kernels are the survivors."""
+    kernels: tuple[Kernel, ...]
+    posterior: GaussianPosterior | CollapsedPosterior
+    bound: float
+    """A lower bound on the log evidence of y in its own units."""
+    tier: str
+    losses: tuple[float, ...]
+    """Nats of evidence that each survivor's removal costs."""
+    record: tuple[Decision, ...]
+
+    @property
+    def survivors(self) -> int:
+        """How many components explain."""
+        return len(self.structure.parts)
+
+    @property
+    def noise(self) -> float:
+        """The variance of the noise on the scale of the model."""
+        return float(self.model.noise)
+
+
+def learn(
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    known: Sequence[float] = (),
+    transform: str = "auto",
+    tier: str = "auto",
+    tell: Tell = lambda what, bound: None,
+) -> Learned:
+    """The structure of y given standardised inputs; `known` are periods worth trying, in the same units."""
+    tried = worth_trying(y) if transform == "auto" else [t for t in TRANSFORMS if t.name == transform]
+    searches = [_Scaled.of(one, X, y, known, tell) for one in tried if one.name != "square root" or transform != "auto"]
+    for scaled in searches:
+        scaled.structure = scaled.search.run(TRIAL_ROUNDS if len(searches) > 1 else None)
+    best = max(searches, key=lambda scaled: scaled.score())
+    if len(searches) > 1:
+        best.note_choice(searches)
+        best = best.or_square_root(X, y, known, tell)
+        best.structure = best.search.run(start=best.structure)
+    return best.finish(X, y, tier)
+
+
+def fit_given(
+    kernels: Sequence[Kernel],
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    prior: str = "horseshoe",
+    transform: str = "auto",
+    tier: str = "auto",
+    iterations: int = 300,
+    tolerance: float = WIDE_TOLERANCE,
+    tell: Tell = lambda what, bound: None,
+) -> Learned:
+    """Weights and numbers of kernels that somebody chose; nothing is added or dropped."""
+    scale = named("identity" if transform == "auto" else transform)
+    z = scale.forward(y)
+    mean, sd = float(z.mean()), float(z.std())
+    z = (z - mean) / sd
+    products = [Part(product_of(factors), product_of(factors), 1.0) for kernel in kernels for factors in kernel.products()]
+    parts = [replace(part, weight=starting_weight(len(products))) for part in products]
+    model = model_with(parts, START_NOISE, X.shape[1])
+    if prior != "horseshoe":
+        model = replace(model_with(parts, START_NOISE, X.shape[1], padded=False), prior=PRIORS[prior].initial(len(parts)))
+    exact = tier == "exact" or (tier == "auto" and len(X) <= EXACT_ROWS)
+    objective: Any = (
+        ExactObjective.of(model, X, z, WIDE_DRAWS)
+        if exact
+        else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+    )
+    numbers, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell("fitting", t.total))
+    model = objective.model(numbers)
+    posterior = (
+        exact_posterior(model, X, z) if exact else CollapsedPosterior.of(objective, model, _prediction_weights(model))
+    )
+    medians = np.asarray(model.prior.quantile(0.5))
+    found = tuple(Part(model.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
+    structure = Structure(found, float(model.noise), terms[-1].total, model, terms[-1])
+    jacobian = float(scale.log_slope(y).sum()) - len(y) * float(np.log(sd))
+    return Learned(
+        transform=scale,
+        z_mean=mean,
+        z_scale=sd,
+        structure=structure,
+        model=model,
+        kernels=tuple(part.kernel for part in found),
+        posterior=posterior,
+        bound=terms[-1].total + jacobian,
+        tier="exact" if exact else "collapsed",
+        losses=(),
+        record=(),
+    )
+
+
+def _prediction_weights(model: ExactModel) -> np.ndarray:
+    return np.asarray(model.prior.draw(jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))))
+
+
+@dataclass
+class _Scaled:
+    """One scale of the target with its search."""
+
+    transform: Transform
+    z_mean: float
+    z_scale: float
+    jacobian: float
+    search: Search
+    structure: Structure
+
+    @classmethod
+    def of(cls, transform: Transform, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "_Scaled":
+        z = transform.forward(y)
+        mean, scale = float(z.mean()), float(z.std())
+        rows = search_rows(X)
+        # the density of y is that of the standardised z times its slope
+        jacobian = float(transform.log_slope(y[rows]).sum()) - len(rows) * float(np.log(scale))
+        search = Search(X[rows], (z[rows] - mean) / scale, covariance_of(X[rows]), known, tell)
+        return cls(transform, mean, scale, jacobian, search, search.empty())
+
+    def score(self) -> float:
+        """Evidence less price, of y in its own units."""
+        return self.structure.score + self.jacobian
+
+    def note_choice(self, others: Sequence["_Scaled"]) -> None:
+        for other in others:
+            gain = other.score() - max(o.score() for o in others if o is not other)
+            action = "kept" if other is self else "dropped"
+            self.search.record.append(Decision(0, action, f"scale: {other.transform.name}", gain, "evidence of the scale"))
+
+    def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "_Scaled":
+        """The square root where the same structure fits better on it."""
+        root = _Scaled.of(TRANSFORMS[2], X, y, known, tell)
+        root.structure = root.search.fit(self.structure.parts, self.structure.noise)
+        gain = root.score() - self.score()
+        better = gain > 2.0
+        decision = Decision(0, "kept" if better else "dropped", "scale: square root", gain, "evidence of the scale")
+        self.search.record.append(decision)
+        root.search.record = self.search.record
+        return root if better else self
+
+    def finish(self, X: np.ndarray, y: np.ndarray, tier: str) -> Learned:
+        """The shrunk pool on all rows."""
+        search, structure = self.search, self.structure
+        z = (self.transform.forward(y) - self.z_mean) / self.z_scale
+        search.tell("fitting the whole pool", structure.score)
+        parts = [*structure.parts, *(Part(k, k, REST_WEIGHT) for k in ordinary(search, structure))]
+        exact = tier == "exact" or (tier == "auto" and len(X) <= EXACT_ROWS)
+        if exact:
+            whole = search if len(search.y) == len(y) else replace(search, X=X, y=z, covariance=covariance_of(X))
+            wide = whole.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
+            assert wide.model is not None
+            model, total = wide.model, wide.terms.total if wide.terms else np.nan
+            posterior: Any = exact_posterior(model, X, z)
+        else:
+            model, total, posterior = collapsed_fit(parts, structure.noise, X, z, search.tell)
+        jacobian = float(self.transform.log_slope(y).sum()) - len(y) * float(np.log(self.z_scale))
+        return Learned(
+            transform=self.transform,
+            z_mean=self.z_mean,
+            z_scale=self.z_scale,
+            structure=structure,
+            model=model,
+            kernels=tuple(model.pool[i] for i in range(len(parts))),
+            posterior=posterior,
+            bound=total + jacobian,
+            tier="exact" if exact else "collapsed",
+            losses=tuple(float(loss) for loss in search.refitted_losses(structure)),
+            record=tuple(search.record),
+        )
+
+
+def exact_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> GaussianPosterior:
+    """Predictions of a model from all rows."""
+    weights = _prediction_weights(model)
+    noise = np.full(len(z), float(model.noise)) if model.rows is None else np.asarray(model.rows)
+    return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
+
+
+def collapsed_fit(
+    parts: Sequence[Part], noise: float, X: np.ndarray, z: np.ndarray, tell: Tell, rounds: int = 2
+) -> tuple[ExactModel, float, CollapsedPosterior]:
+    """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels, once more each round."""
+    model = model_with(parts, noise, X.shape[1])
+    total = np.nan
+    for _ in range(rounds):
+        objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+        numbers, terms = climb(
+            objective, WIDE_ITERATIONS // rounds, WIDE_TOLERANCE, callback=lambda i, t: tell("fitting all rows", t.total)
+        )
+        model, total = objective.model(numbers), terms[-1].total
+    weights = _prediction_weights(model)
+    final = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+    return model, total, CollapsedPosterior.of(final, model, weights)
+
+
+def ordinary(search: Search, structure: Structure) -> list[Kernel]:
+    """The candidates that stand beside the survivors in the pool that predicts."""
+    found = [part.kernel for part in structure.parts]
+    if search.X.shape[1] > 1:
+        return candidates.ordinary_table(search.X.shape[1], found)
+    return candidates.ordinary_series(search.X[:, 0], candidates.periods_of(found), found)
+
+
+def snapped(X: np.ndarray) -> np.ndarray:
+    """The rows on their grid, if they stand on one, which is where the exact tier sees them."""
+    grid = on_grid(X[:, 0]) if X.shape[1] == 1 else None
+    return X if grid is None else X.min() + grid[1] * grid[0][:, None].astype(float)
+
+
+def search_rows(X: np.ndarray) -> np.ndarray:
+    """The rows among which a structure is looked for: all, or a part that is the same every time."""
+    if len(X) <= SEARCH_ROWS:
+        return np.arange(len(X))
+    if X.shape[1] > 1:
+        return np.sort(np.random.default_rng(0).choice(len(X), SEARCH_ROWS, replace=False))
+    # one input: half of the rows in one piece, for what is short, half spread over all, for what is long
+    order = np.argsort(X[:, 0])
+    half = SEARCH_ROWS // 2
+    piece = order[-half:]
+    spread = order[np.linspace(0, len(X) - half - 1, half).astype(int)]
+    return np.concatenate([spread, piece])
+
+

@@ -1,0 +1,112 @@
+"""The exact posterior for Gaussian noise, by LAPACK:  y ~ N(0, C_s),  C_s = sum_i w_si^2 K_i + D.
+
+    E f_i(x)   = k_i(x)' C^-1 y
+    Var f_i(x) = w_i^2 k_i(x, x) - k_i(x)' C^-1 k_i(x),     k_i(x) = w_i^2 K_i(X, x)
+
+for each of S draws of the weights, and the same for f with k(x) = sum_i k_i(x). Arrays in and out are numpy's. Cubic in
+the rows, once; a prediction is quadratic.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf
+
+from farrier.covariance import bucket
+from farrier.kernels.slots import SlotPool
+from farrier.linalg import host_jitter
+
+BLOCK_ROWS = 256
+"""Rows that are predicted at once."""
+
+
+@final
+@dataclass(frozen=True)
+class GaussianPosterior:
+    """The distribution of f and of its components given rows X, targets y, draws of the weights and the noise of each row."""
+
+    pool: SlotPool
+    weights: np.ndarray
+    noise: np.ndarray
+    X: np.ndarray
+    y: np.ndarray
+
+    @cached_property
+    def _factors(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """L with L L' = C, and e = L^-1 y, for each draw."""
+        K = _gram(self.pool, self.X, self.X)
+        found = []
+        for w in self.weights:
+            C = np.einsum("i,inx->nx", w**2, K)
+            C[np.diag_indices(len(C))] += self.noise + host_jitter(C)
+            L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
+            if failed:
+                raise ArithmeticError("The covariance of the rows is not positive definite: look for extreme values in X.")
+            L = np.tril(L)
+            found.append((L, solve_triangular(L, self.y, lower=True)))
+        return found
+
+    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
+        return self._in_blocks(self._draws, X)
+
+    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component w_i g_i(x), (m, N) each: moments of the mixture over the draws."""
+        return self._in_blocks(self._components, X)
+
+    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
+        K_x, K_xx = _gram(self.pool, self.X, X), _gram(self.pool, X, X)
+        chosen = np.ones(len(self.pool)) if parts is None else np.isin(np.arange(len(self.pool)), parts).astype(float)
+        means, covariances = [], []
+        for w, (L, e) in zip(self.weights, self._factors, strict=True):
+            A = solve_triangular(L, np.einsum("i,inx->nx", chosen * w**2, K_x), lower=True)
+            means.append(A.T @ e)
+            covariances.append(np.einsum("i,ixy->xy", chosen * w**2, K_xx) - A.T @ A)
+        mean, apart = np.mean(means, axis=0), np.asarray(means) - np.mean(means, axis=0)
+        return mean, np.mean(covariances, axis=0) + apart.T @ apart / len(apart)
+
+    def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        K_x, k_xx = _gram(self.pool, self.X, X), _diag(self.pool, X)
+        means, variances = [], []
+        for w, (L, e) in zip(self.weights, self._factors, strict=True):
+            A = solve_triangular(L, np.einsum("i,inx->nx", w**2, K_x), lower=True)
+            means.append(A.T @ e)
+            variances.append((w**2) @ k_xx - np.sum(A**2, axis=0))
+        return np.stack(means), np.maximum(variances, 0.0)
+
+    def _components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        K_x, k_xx = _gram(self.pool, self.X, X), _diag(self.pool, X)
+        means, variances = np.empty((2, len(self.weights), len(self.pool), len(X)))
+        for s, (w, (L, e)) in enumerate(zip(self.weights, self._factors, strict=True)):
+            for i, w2 in enumerate(w**2):
+                A = solve_triangular(L, w2 * K_x[i], lower=True)
+                means[s, i], variances[s, i] = A.T @ e, w2 * k_xx[i] - np.sum(A**2, axis=0)
+        return means.mean(axis=0), np.maximum(variances.mean(axis=0), 0.0) + means.var(axis=0)
+
+    def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        blocks = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
+        mean, variance = zip(*blocks, strict=True)
+        return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
+
+
+_grams = eqx.filter_jit(lambda pool, X, Z: pool.gram(X, Z))
+_diags = eqx.filter_jit(lambda pool, X: pool.diag(X))
+
+
+def _gram(pool: SlotPool, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+    return np.asarray(_grams(pool, _filled_up(X), _filled_up(Z)))[:, : len(X), : len(Z)]
+
+
+def _diag(pool: SlotPool, X: np.ndarray) -> np.ndarray:
+    return np.asarray(_diags(pool, _filled_up(X)))[:, : len(X)]
+
+
+def _filled_up(X: np.ndarray) -> jax.Array:
+    return jnp.asarray(np.concatenate([X, np.zeros((bucket(len(X)) - len(X), X.shape[1]))]))
