@@ -54,7 +54,9 @@ class Extent:
         return self.high - self.low
 
 
-def series(x: np.ndarray, left: np.ndarray, known: Sequence[float], found: Sequence[Kernel], change: float | None) -> list[Kernel]:
+def series(
+    x: np.ndarray, left: np.ndarray, known: Sequence[float], found: Sequence[Kernel], change: float | None
+) -> list[Kernel]:
     """Candidates for one input: `left` is what no component explains yet, `change` the place of a possible change."""
     extent = Extent.of(x)
     fresh = [*_smooth(extent), Linear(0.0)]
@@ -90,7 +92,7 @@ def ordinary_series(x: np.ndarray, periods: Sequence[float], found: Sequence[Ker
     kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), SquaredExponential(0.6 * extent.range) * Linear(before)]
     for period in periods[:MOST_PERIODS]:
         kernels += _cycles(period, extent)[1:]
-    return _distinct(kernels, found)
+    return _distinct(kernels, found, lengths=1.0)
 
 
 def periods_of(kernels: Sequence[Kernel]) -> list[float]:
@@ -170,14 +172,14 @@ def _windowed(kernel: Kernel) -> bool:
     return "Step" in kernel.formula()
 
 
-def _distinct(kernels: Sequence[Kernel], found: Sequence[Kernel]) -> list[Kernel]:
-    """The kernels in normal form, without those that are already there."""
+def _distinct(kernels: Sequence[Kernel], found: Sequence[Kernel], lengths: float = 0.35) -> list[Kernel]:
+    """The kernels in normal form, without those that are already there; `lengths` is how far their logarithms differ."""
     there = [Signature.of(kernel) for kernel in found]
     fresh: list[Kernel] = []
     for kernel in kernels:
         candidate = product_of(simplify(kernel.products()[0]))
         signature = Signature.of(candidate)
-        if not any(signature.alike(other) for other in there):
+        if not any(signature.alike(other, lengths) for other in there):
             fresh.append(candidate)
             there.append(signature)
     return fresh
@@ -204,9 +206,13 @@ class Signature:
                     numbers[kind] += [float(one) for one in logarithm]
         return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
 
-    def alike(self, other: "Signature") -> bool:
+    def alike(self, other: "Signature", lengths: float) -> bool:
         """Whether the numbers are so close that the two are one candidate."""
         if self.formula != other.formula:
             return False
-        pairs = ((self.lengths, other.lengths, 0.35), (self.periods, other.periods, 0.03), (self.changes, other.changes, 0.05))
+        pairs = (
+            (self.lengths, other.lengths, lengths),
+            (self.periods, other.periods, 0.03),
+            (self.changes, other.changes, 0.05),
+        )
         return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))

@@ -75,7 +75,7 @@ class Points(eqx.Module):
         real = self.places >= 0
         points = self.Z.reshape(m * M, D)[jnp.where(real, self.places, 0)]
         k = pool.rows(self.owner).at(points, X, self.families)
-        return jnp.where(real[:, None], k, 0.0), jnp.square(pool.profile(X))
+        return jnp.where(real[:, None], k, 0.0), pool.diag(X)
 
 
 class Statistics(NamedTuple):
@@ -341,4 +341,3 @@ class CollapsedPosterior:
         blocks = [function(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
         mean, variance = zip(*blocks, strict=True)
         return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
-

@@ -45,6 +45,8 @@ class Covariance(ABC):
     """The rows, filled up."""
     filled: np.ndarray
     """Which of them are real: (N,) of 1 and 0."""
+    places: np.ndarray
+    """Where the rows that were given stand among them, in the order in which they were given."""
 
     @abstractmethod
     def forward(self, pool: SlotPool, w2: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -56,13 +58,17 @@ class Covariance(ABC):
 
     @abstractmethod
     def grams(self, pool: SlotPool) -> np.ndarray:
-        """Each kernel alone at the real rows, (m, n, n)."""
+        """Each kernel alone at the rows that were given, in their order, (m, n, n)."""
 
     def scatter(self, y: np.ndarray) -> np.ndarray:
-        """Values of the real rows among all rows, with zeros between them."""
+        """Values of the given rows among all rows, with zeros between them."""
         out = np.zeros(len(self.X))
-        out[self.filled > 0] = y
+        out[self.places] = y
         return out
+
+    def gather(self, C: np.ndarray) -> np.ndarray:
+        """From (..., N, N) over all rows to (..., n, n) over the given ones, in their order."""
+        return C[..., self.places[:, None], self.places[None, :]]
 
 
 @dataclass
@@ -80,6 +86,7 @@ class DenseCovariance(Covariance):
         size = bucket(len(X))
         self.X = np.concatenate([X, np.zeros((size - len(X), X.shape[1]))])
         self.filled = np.concatenate([np.ones(len(X)), np.zeros(size - len(X))])
+        self.places = np.arange(len(X))
         self._pairs = np.outer(self.filled, self.filled)
 
     def forward(self, pool: SlotPool, w2: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -90,10 +97,8 @@ class DenseCovariance(Covariance):
         slopes, dw2 = _weighted_back(saved.pool, jnp.asarray(self.X), jnp.asarray(saved.w2), jnp.asarray(dC))
         return slopes, np.asarray(dw2)
 
-
     def grams(self, pool: SlotPool) -> np.ndarray:
-        n = int(self.filled.sum())
-        return np.asarray(_grams(pool, jnp.asarray(self.X)))[:, :n, :n]
+        return self.gather(np.asarray(_grams(pool, jnp.asarray(self.X))))
 
 
 @final
@@ -106,6 +111,7 @@ class GridCovariance(Covariance):
         self.X[places] = X
         self.filled = np.zeros(size)
         self.filled[places] = 1.0
+        self.places = places
         self._lag = spacing * np.arange(size)
 
     def forward(self, pool: SlotPool, w2: np.ndarray) -> tuple[np.ndarray, Any]:
@@ -144,8 +150,7 @@ class GridCovariance(Covariance):
 
     def grams(self, pool: SlotPool) -> np.ndarray:
         v, rho = (np.asarray(a) for a in _profiles(pool, jnp.asarray(self.X), jnp.asarray(self._lag)))
-        real = self.filled > 0
-        return np.stack([(toeplitz(r) * np.outer(u, u))[np.ix_(real, real)] for u, r in zip(v, rho, strict=True)])
+        return np.stack([self.gather(toeplitz(r) * np.outer(u, u)) for u, r in zip(v, rho, strict=True)])
 
 
 def covariance_of(X: np.ndarray) -> Covariance:

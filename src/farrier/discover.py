@@ -90,6 +90,8 @@ class Search:
     tell: Callable[[str, float], None] = lambda what, bound: None
     record: list[Decision] = field(default_factory=list)
     rows: np.ndarray | None = None
+    steps: int = 0
+    """Steps of all fits so far."""
 
     def empty(self) -> Structure:
         """Noise alone."""
@@ -111,11 +113,10 @@ class Search:
             model, self.covariance, self.covariance.scatter(self.y), quasi_normal(draws, model.prior.noise_size)
         )
         numbers, terms = climb(objective, iterations, tolerance)
+        self.steps += len(terms) - 1
         fitted = objective.model(numbers)
         medians = np.asarray(fitted.prior.quantile(0.5))
-        found = tuple(
-            Part(fitted.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts)
-        )
+        found = tuple(Part(fitted.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
         cost = sum(price(part.kernel, len(self.y)) for part in found)
         self.tell("fitting", terms[-1].total)
         return Structure(found, float(fitted.noise), terms[-1].total - cost, fitted, terms[-1])
@@ -126,8 +127,7 @@ class Search:
             return np.zeros((len(self.y), len(self.y)))
         w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
         C, _ = self.covariance.forward(structure.model.pool, w2[None])
-        real = self.covariance.filled > 0
-        return C[0][np.ix_(real, real)]
+        return self.covariance.gather(C[0])
 
     def screen(self, structure: Structure, kernels: Sequence[Kernel]) -> np.ndarray:
         """The gain in evidence of adding each kernel, its numbers as they stand, less its price."""
@@ -214,7 +214,13 @@ class Search:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
                 without = self.fit(fewer, structure.noise)
                 if without.score > structure.score - WORTH:
-                    self._note(round, "dropped", structure.parts[i].kernel, without.score - structure.score, "no longer worth its price")
+                    self._note(
+                        round,
+                        "dropped",
+                        structure.parts[i].kernel,
+                        without.score - structure.score,
+                        "no longer worth its price",
+                    )
                     structure = without
                     break
             else:
@@ -288,4 +294,3 @@ def _log_density(C: np.ndarray, y: np.ndarray) -> float:
         return -np.inf
     e = solve_triangular(L, y, lower=True)
     return float(-0.5 * e @ e - np.log(np.diagonal(L)).sum() - 0.5 * len(y) * np.log(2.0 * np.pi))
-

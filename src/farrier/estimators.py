@@ -2,7 +2,7 @@
 
     model = Regressor().fit(X, y)
     mean, std = model.predict(X_new, return_std=True)
-    print(model.components_)
+    print(model.explain())
 
 Inputs and targets are standardised inside; everything that comes back is in the user's units. Predictions integrate
 over q(w) at fixed quasi-random points, so two calls give the same numbers. All work is done in 64-bit floats, which
@@ -12,10 +12,10 @@ are switched on for the duration of a call and no longer.
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from numbers import Integral, Real
+from time import perf_counter
 from typing import Any, Literal
 
 import jax
-import jax.numpy as jnp
 import numpy as np
 from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin, _fit_context
 from sklearn.utils import check_random_state
@@ -24,28 +24,29 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier import prediction
+from farrier.cache import keep_compiled_programs
 from farrier.data import Scale, check_cells, check_varies, column_names
 from farrier.explain.components import Component, ComponentTable, Decomposition
 from farrier.fit import Progress
+from farrier.fitted import Fitted, gaussian_noise
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import CentredPeriodic, Periodic
 from farrier.kernels.initial import Start
 from farrier.kernels.pool import Pool, stack
-from farrier.likelihoods import Bernoulli, Gaussian, Likelihood, StudentT
-from farrier.parameters import as_array
-from farrier.priors import WeightPrior
-from farrier.tiers import EXACT_ROWS, PRIORS, Trained, Training, exact, stochastic
+from farrier.learning import PRIORS, START_NOISE, Learned, fit_given, learn
+from farrier.likelihoods import Bernoulli, Likelihood, StudentT
+from farrier.sparse import SparseTraining, train_sparse
+from farrier.timeaxis import TimeAxis
+from farrier.transforms import TRANSFORMS, named
 
 DEFAULT_INDUCING = 100
-START_NOISE = 0.1
-"""The variance of the noise at the start, y having variance 1."""
 
 
 class _Estimator(BaseEstimator):
     """What regression and classification share."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
-        "kernels": [StrOptions({"paper"}), list, tuple],
+        "kernels": [StrOptions({"auto", "paper"}), list, tuple],
         "prior": [StrOptions(set(PRIORS))],
         "inducing": [Interval(Integral, 1, None, closed="left"), None],
         "iterations": [Interval(Integral, 1, None, closed="left")],
@@ -58,7 +59,7 @@ class _Estimator(BaseEstimator):
 
     def __init__(
         self,
-        kernels: Literal["paper"] | Sequence[Kernel | str] = "paper",
+        kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
         *,
         prior: str = "horseshoe",
         inducing: int | None = None,
@@ -80,61 +81,49 @@ class _Estimator(BaseEstimator):
         self.progress = progress
 
     def decompose(self, X: Any) -> Decomposition:
-        """Mean and standard deviation of every component at the rows of X; the means add up to the prediction."""
+        """Mean and standard deviation of every component at the rows of X, on the scale of `transform_`.
+
+        The means add up to the prediction on that scale.
+        """
         inputs = self._inputs(X)
+        fitted = self._fitted
         with jax.enable_x64(True):
-            mean, variance = prediction.components(self._posterior, inputs)
-        level = np.full((1, len(inputs)), self._scale.y_mean)
-        names = ("level", *(f"{i}: {kernel.formula(self._columns)}" for i, kernel in enumerate(self.pool_)))
-        scale = self._scale.y_scale
+            mean, variance = (each[: fitted.survivors] for each in fitted.posterior.components(inputs))
+            names = [f"{i}: {kernel.formula(self._columns)}" for i, kernel in enumerate(self.pool_)]
+            if fitted.survivors < len(fitted.kernels):
+                rest = fitted.rest(inputs)
+                mean, variance = np.vstack([mean, rest[0]]), np.vstack([variance, rest[1]])
+                names.append("the rest")
+        level = np.full((1, len(inputs)), fitted.z_mean)
         return Decomposition(
-            names,
-            np.concatenate([level, mean * scale]),
-            np.concatenate([np.zeros_like(level), np.sqrt(np.maximum(variance, 0.0)) * scale]),
+            ("level", *names),
+            np.concatenate([level, mean * fitted.z_scale]),
+            np.concatenate([np.zeros_like(level), np.sqrt(np.maximum(variance, 0.0)) * fitted.z_scale]),
         )
 
     @abstractmethod
-    def _likelihood(self) -> Likelihood:
-        """The likelihood at the start, on the scale of the model."""
+    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
+        """What the variance of a component is a share of, given the target and the fit f on the model's scale."""
 
-    @abstractmethod
-    def _variance_to_explain(self, y: np.ndarray, f: np.ndarray) -> float:
-        """What the variance of a component is a share of, given y and the fit f at the same rows."""
+    def _finish(self, fitted: Fitted, scale: Scale, columns: list[str], inputs: np.ndarray, z: np.ndarray) -> None:
+        """Keep what was found, in the user's units where the user sees it."""
+        # numpy arrays keep their 64 bits wherever they are taken
+        self._fitted, self._scale, self._columns = fitted, scale, columns
+        self._rows = inputs
+        self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in fitted.kernels[: fitted.survivors]]
+        self.components_ = self._component_table(inputs, z)
+        self.transform_ = fitted.transform.name
+        self.record_ = fitted.record
+        self.tier_ = fitted.tier
+        self.elbo_ = fitted.bound
+        self.n_iter_ = fitted.steps
 
-    def _fit(self, X: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> None:
-        """Train on rows that have been checked; y is what the likelihood sees."""
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        training = Training(
-            prior=self.prior,
-            iterations=int(self.iterations),
-            tolerance=float(self.tolerance),
-            progress=self.progress,
-            batch_size=int(self.batch_size),
-            learning_rate=float(self.learning_rate),
-            points=self._number_of_inducing_points(X),
-            seed=seed,
-        )
-        inputs = scale.inputs(X)
-        pool = self._pool(inputs, y, scale, columns, seed)
-        self._scale, self._columns = scale, columns
-        with jax.enable_x64(True):
-            trained = self._train(pool, inputs, y, training)
-            # numpy arrays keep their 64 bits wherever they are taken
-            self._likelihood_, self._posterior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior))
-            self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in trained.pool]
-            self.components_ = self._component_table(trained.prior, inputs, y)
-        self.history_ = trained.history
-        self.n_iter_ = len(trained.history.bound)
-        # the density of y in its own units is that of the scaled y divided by the scale
-        self.elbo_ = trained.bound - len(y) * np.log(scale.y_scale)
-
-    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, training: Training) -> Trained:
-        return stochastic(pool, inputs, y, self._likelihood(), training)
-
-    def _component_table(self, prior: WeightPrior, inputs: np.ndarray, y: np.ndarray) -> ComponentTable:
-        mean, _ = prediction.components(self._posterior, inputs)
-        spread, total = mean.std(axis=1), self._variance_to_explain(y, mean.sum(axis=0))
-        quantiles = [np.asarray(prior.quantile(p)) * self._scale.y_scale for p in (0.025, 0.5, 0.975)]
+    def _component_table(self, inputs: np.ndarray, z: np.ndarray) -> ComponentTable:
+        fitted = self._fitted
+        mean, _ = fitted.posterior.components(inputs)
+        spread, total = mean.std(axis=1), self._variance_to_explain(z, mean.sum(axis=0))
+        quantiles = [np.asarray(fitted.prior.quantile(p)) * fitted.z_scale for p in (0.025, 0.5, 0.975)]
+        losses = fitted.appraisal.losses if fitted.appraisal else [None] * fitted.survivors
         rows = [
             Component(
                 index=i,
@@ -143,18 +132,20 @@ class _Estimator(BaseEstimator):
                 weight=float(quantiles[1][i]),
                 weight_low=float(quantiles[0][i]),
                 weight_high=float(quantiles[2][i]),
-                sd=float(spread[i]) * self._scale.y_scale,
+                sd=float(spread[i]) * fitted.z_scale,
                 share=float(spread[i] ** 2) / max(total, np.finfo(float).tiny),
+                evidence=losses[i],
                 period=_periods_of(kernel),
             )
             for i, kernel in enumerate(self.pool_)
         ]
-        return ComponentTable(tuple(sorted(rows, key=lambda row: -row.sd)))
+        rest = float(mean[fitted.survivors :].sum(axis=0).std()) * fitted.z_scale
+        return ComponentTable(
+            tuple(sorted(rows, key=lambda row: -row.sd)), rest, len(fitted.kernels) - fitted.survivors
+        )
 
-    def _pool(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> Pool:
-        """The candidate kernels on the scale of the model; the user's own are written in the user's units."""
-        if isinstance(self.kernels, str):
-            return Pool.paper(inputs, y, seed=seed)
+    def _given(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
+        """The kernels that somebody chose, on the scale of the model; the user's own are in the user's units."""
         start = Start(inputs, y, np.random.default_rng(seed))
         kernels = []
         for kernel in self.kernels:
@@ -164,7 +155,47 @@ class _Estimator(BaseEstimator):
                 kernels.append(kernel.bind(columns).rescale(1.0 / scale.x_scale, -scale.x_mean / scale.x_scale))
             else:
                 raise ValueError(f"kernels must hold kernels or formulas such as 'SE * Per', got {kernel!r}.")
-        return stack(kernels, inputs=inputs.shape[1])
+        return kernels
+
+    def _pool(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> Pool:
+        """The candidates of the stochastic tier."""
+        if isinstance(self.kernels, str):
+            return Pool.paper(inputs, y, seed=seed)
+        return stack(self._given(inputs, y, scale, columns, seed), inputs=inputs.shape[1])
+
+    def _sparse(
+        self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], likelihood: Likelihood
+    ) -> Fitted:
+        """The stochastic tier."""
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        training = SparseTraining(
+            prior=self.prior,
+            iterations=int(self.iterations),
+            tolerance=float(self.tolerance),
+            progress=self.progress,
+            batch_size=int(self.batch_size),
+            learning_rate=float(self.learning_rate),
+            points=self._number_of_inducing_points(inputs),
+            seed=seed,
+        )
+        pool = self._pool(inputs, y, scale, columns, seed)
+        trained = train_sparse(pool, inputs, y, likelihood, training)
+        self.history_ = trained.history
+        likelihood, posterior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior))
+        return Fitted(
+            posterior=prediction.InBlocks(posterior),
+            likelihood=likelihood,
+            prior=trained.prior,
+            kernels=tuple(trained.pool),
+            survivors=len(trained.pool),
+            transform=named("identity"),
+            z_mean=scale.y_mean,
+            z_scale=scale.y_scale,
+            # the density of y in its own units is that of the scaled y divided by the scale
+            bound=trained.bound - len(y) * float(np.log(scale.y_scale)),
+            tier="stochastic",
+            steps=len(trained.history.bound),
+        )
 
     def _number_of_inducing_points(self, X: np.ndarray) -> int:
         if self.inducing is not None and self.inducing > len(X):
@@ -178,35 +209,32 @@ class _Estimator(BaseEstimator):
         rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
         return self._scale.inputs(rows)
 
-    def _draws(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of f for each draw of the weights, (S, N)."""
-        inputs = self._inputs(X)
-        return prediction.draws(self._posterior, inputs)
-
-    def _observed(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of an observation for each draw of the weights, (S, N)."""
-        draws = self._draws(X)
-        return prediction.observed(self._likelihood_, *draws)
-
 
 class Regressor(RegressorMixin, _Estimator):
     """Explain and predict a number.
 
     Parameters
     ----------
-    kernels : "paper" or a list, default="paper"
-        The candidates: the paper's pool of 24, or a list of kernels in the units of X
+    kernels : "auto", "paper" or a list, default="auto"
+        "auto" finds the structure: candidates come from the data, each must be worth its price. Otherwise the
+        candidates are fixed: the paper's pool of 24, or a list of kernels in the units of X
         (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``), which start from the data.
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
     likelihood : {"gaussian", "student-t"}, default="gaussian"
         The noise; Student's t bears outliers.
-    method : {"auto", "exact", "stochastic"}, default="auto"
-        "exact" integrates the functions out and climbs the bound by L-BFGS: Gaussian noise, time cubic in the rows.
-        "stochastic" is the paper's algorithm, for any noise and any number of rows. "auto" takes the exact one for
-        Gaussian noise and up to 600 rows.
+    transform : {"auto", "identity", "log", "square root"}, default="auto"
+        The scale on which components add up; "auto" lets evidence decide (identity where `kernels` are given).
+    periods : list of float, default=None
+        Periods worth trying, in the units of X. None takes those of the calendar if X is one column that looks like
+        years; what the data show is tried in any case.
+    method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
+        "exact" integrates the functions out: Gaussian noise, time cubic in the rows. "collapsed" does so through
+        inducing points, time linear in the rows. "stochastic" is the paper's algorithm, for any noise, over fixed
+        candidates. "auto" takes the first that suits the noise and the number of rows.
     inducing : int, default=None
-        Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer. (Stochastic.)
+        Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer. (Stochastic;
+        the collapsed tier takes as many as each kernel needs.)
     iterations : int, default=2500
         The most steps to train; training ends earlier when the bound is flat.
     batch_size : int, default=256
@@ -223,27 +251,37 @@ class Regressor(RegressorMixin, _Estimator):
     Attributes
     ----------
     components_ : ComponentTable
-        One row a kernel, largest first, in the units of X and y.
+        One row a component, largest first, in the units of X and (on the scale of `transform_`) y.
+    transform_ : str
+        The scale on which components add up.
+    record_ : tuple of Decision
+        What was tried, what it gained, why it went or stayed.
     pool_ : list of Kernel
         The kernels after training, in the units of X.
     elbo_ : float
         The lower bound on the log evidence of y.
-    history_ : History
-        The bound and its terms at every step.
+    tier_ : str
+        "exact", "collapsed" or "stochastic".
+    seconds_ : float
+        How long the fit took.
     """
 
     _parameter_constraints = _Estimator._parameter_constraints | {
         "likelihood": [StrOptions({"gaussian", "student-t"})],
-        "method": [StrOptions({"auto", "exact", "stochastic"})],
+        "transform": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
+        "periods": [list, tuple, None],
+        "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
     }
 
     def __init__(
         self,
-        kernels: Literal["paper"] | Sequence[Kernel | str] = "paper",
+        kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
         *,
         prior: str = "horseshoe",
         likelihood: Literal["gaussian", "student-t"] = "gaussian",
-        method: Literal["auto", "exact", "stochastic"] = "auto",
+        transform: str = "auto",
+        periods: Sequence[float] | None = None,
+        method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         inducing: int | None = None,
         iterations: int = 2500,
         batch_size: int = 256,
@@ -264,6 +302,8 @@ class Regressor(RegressorMixin, _Estimator):
             progress=progress,
         )
         self.likelihood = likelihood
+        self.transform = transform
+        self.periods = periods
         self.method = method
 
     @_fit_context(prefer_skip_nested_validation=True)
@@ -276,63 +316,138 @@ class Regressor(RegressorMixin, _Estimator):
         target = np.asarray(target, np.float64)
         columns = column_names(X, rows.shape[1])
         check_varies(rows, target, columns)
-        scale = Scale.of(rows, target)
-        self._fit(rows, scale.target(target), scale, columns)
+        if self.likelihood != "gaussian" and self.method in ("exact", "collapsed"):
+            raise ValueError(
+                f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
+            )
+        transform = named("identity" if self.transform == "auto" else self.transform)
+        if target.min() <= transform.lowest:
+            raise ValueError(f"transform={self.transform!r} needs a positive y, got {target.min():g}: try 'identity'.")
+        keep_compiled_programs()
+        begin = perf_counter()
+        scale = Scale.of(rows, transform.forward(target))
+        inputs = scale.inputs(rows)
+        with jax.enable_x64(True):
+            if self.method == "stochastic" or self.likelihood != "gaussian":
+                z = scale.target(transform.forward(target))
+                fitted = self._sparse(inputs, z, scale, columns, self._noise())
+            else:
+                fitted = self._integrated(inputs, target, scale, columns)
+            self._finish(fitted, scale, columns, inputs, fitted.scaled(target))
+        self.seconds_ = perf_counter() - begin
         return self
+
+    def _integrated(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
+        """The exact and the collapsed tier."""
+        tell = self._tell()
+        tell("compiling", float("nan"))
+        common = {"transform": self.transform, "tier": self.method, "tell": tell}
+        if isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe":
+            known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
+            return _from_learned(learn(inputs, y, known=known, **common))
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if isinstance(self.kernels, str):
+            kernels = list(Pool.paper(inputs, (y - y.mean()) / y.std(), seed=seed))
+        else:
+            kernels = self._given(inputs, (y - y.mean()) / y.std(), scale, columns, seed)
+        options = {"prior": self.prior, "iterations": int(self.iterations), "tolerance": self.tolerance * len(y)}
+        return _from_learned(fit_given(kernels, inputs, y, **options, **common))
+
+    def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
+        if inputs.shape[1] > 1 or self.periods is not None:
+            return [float(period) for period in self.periods or ()] if inputs.shape[1] == 1 else []
+        times = inputs[:, 0] * scale.x_scale[0] + scale.x_mean[0]
+        if len(np.unique(times)) < len(times):
+            return []
+        return TimeAxis.of(times, self._columns_name(scale)).calendar_periods()
+
+    def _columns_name(self, scale: Scale) -> str:
+        return str(getattr(self, "feature_names_in_", ["x0"])[0])
+
+    def _tell(self) -> Callable[[str, float], None]:
+        if self.progress is None:
+            return lambda what, bound: None
+        progress, count = self.progress, [0]
+
+        def tell(what: str, bound: float) -> None:
+            count[0] += 1
+            progress(Progress(what, count[0], 0, bound))
+
+        return tell
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean of y at the rows of X; with its standard deviation, or covariance, of a new observation."""
         if return_std and return_cov:
             raise ValueError("return_std and return_cov: ask for one of them, got both.")
+        inputs = self._inputs(X)
         with jax.enable_x64(True):
             if return_cov:
-                return self._predict_joint(self._inputs(X))
-            mean, variance = self._observed(X)
-        center = mean.mean(axis=0) * self._scale.y_scale + self._scale.y_mean
-        if not return_std:
-            return center
-        return center, np.sqrt(variance.mean(axis=0) + mean.var(axis=0)) * self._scale.y_scale
+                return self._predict_joint(inputs)
+            mean, std = self._fitted.moments(inputs)
+        return (mean, std) if return_std else mean
+
+    def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
+        """Quantiles of a new observation at the rows of X, one column a level."""
+        bad = [level for level in levels if not 0.0 < level < 1.0]
+        if bad:
+            raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
+        inputs = self._inputs(X)
+        with jax.enable_x64(True):
+            return self._fitted.quantiles(inputs, levels).T
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y | X, data) of new observations, one number a row."""
+        inputs, target = self._inputs(X), np.asarray(y, np.float64)
+        if target.shape != (len(inputs),):
+            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
         with jax.enable_x64(True):
-            mean, variance = self._draws(X)
-            target = jnp.asarray(self._scale.target(np.asarray(y, np.float64)))
-            if target.shape != mean.shape[1:]:
-                raise ValueError(f"y has {len(target)} values and X has {mean.shape[1]} rows: give one value a row.")
-            log_density = jax.vmap(self._likelihood_.log_density, in_axes=(None, 0, 0))
-            each = log_density(target, jnp.asarray(mean), jnp.asarray(variance))
-            mixture = jax.nn.logsumexp(each, axis=0) - np.log(len(mean))
-        return np.asarray(mixture) - np.log(self._scale.y_scale)
+            return self._fitted.log_density(inputs, target)
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        mean, covariance = prediction.joint(self._posterior, inputs)
-        at_points, variance = np.asarray(mean)[None, :], np.diag(covariance)[None, :]
-        _, with_noise = prediction.observed(self._likelihood_, at_points, variance)
-        covariance = covariance + np.diag((with_noise - variance)[0])
-        return mean * self._scale.y_scale + self._scale.y_mean, covariance * self._scale.y_scale**2
+        fitted = self._fitted
+        if fitted.transform.name != "identity":
+            raise ValueError(
+                f"return_cov: components add up on the {fitted.transform.name} scale here, where a covariance of y "
+                "has no meaning; ask for return_std or predict_quantiles, or fit with transform='identity'."
+            )
+        mean, covariance = fitted.posterior.joint(inputs)
+        _, std = fitted.moments(inputs)
+        # the noise is what an observation has beyond f
+        covariance = covariance * fitted.z_scale**2
+        covariance[np.diag_indices(len(covariance))] = std**2
+        return mean * fitted.z_scale + fitted.z_mean, covariance
 
-    def _train(self, pool: Pool, inputs: np.ndarray, y: np.ndarray, training: Training) -> Trained:
-        few = self.likelihood == "gaussian" and len(y) <= EXACT_ROWS
-        if self.method == "stochastic" or (self.method == "auto" and not few):
-            return super()._train(pool, inputs, y, training)
-        if self.likelihood != "gaussian":
-            raise ValueError(f"method='exact' needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'.")
-        return exact(pool, inputs, y, Gaussian(as_array(START_NOISE)), training)
-
-    def _likelihood(self) -> Likelihood:
+    def _noise(self) -> Likelihood:
         if self.likelihood == "student-t":
             return StudentT.with_degrees(np.sqrt(START_NOISE), 4.0)
-        return Gaussian(as_array(START_NOISE))
+        return gaussian_noise(START_NOISE)
 
-    def _variance_to_explain(self, y: np.ndarray, f: np.ndarray) -> float:
-        return float(np.var(y))
+    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
+        return float(np.var(z))
+
+
+def _from_learned(learned: Learned) -> Fitted:
+    return Fitted(
+        posterior=learned.posterior,
+        likelihood=gaussian_noise(learned.noise),
+        prior=learned.model.prior,
+        kernels=learned.kernels,
+        survivors=learned.survivors,
+        transform=learned.transform,
+        z_mean=learned.z_mean,
+        z_scale=learned.z_scale,
+        bound=learned.bound,
+        tier=learned.tier,
+        steps=learned.steps,
+        record=learned.record,
+        appraisal=learned.appraisal,
+    )
 
 
 class Classifier(ClassifierMixin, _Estimator):
     """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
 
-    Takes the parameters of `Regressor` except `likelihood`. For more than two classes wrap it in
+    Takes the parameters of `Regressor` except `likelihood`, `transform`, `periods` and `method`. For more than two classes wrap it in
     `sklearn.multiclass.OneVsRestClassifier`.
     """
 
@@ -360,13 +475,20 @@ class Classifier(ClassifierMixin, _Estimator):
         columns = column_names(X, rows.shape[1])
         check_varies(rows, None, columns)
         self.classes_ = classes
-        self._fit(rows, target.astype(np.float64), Scale.of(rows), columns)
+        keep_compiled_programs()
+        begin = perf_counter()
+        scale, target = Scale.of(rows), target.astype(np.float64)
+        inputs = scale.inputs(rows)
+        with jax.enable_x64(True):
+            self._finish(self._sparse(inputs, target, scale, columns, Bernoulli()), scale, columns, inputs, target)
+        self.seconds_ = perf_counter() - begin
         return self
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""
+        inputs = self._inputs(X)
         with jax.enable_x64(True):
-            probability, _ = self._observed(X)
+            probability, _ = self._fitted.observed(inputs)
         second = probability.mean(axis=0)
         return np.stack([1.0 - second, second], axis=1)
 
@@ -375,10 +497,7 @@ class Classifier(ClassifierMixin, _Estimator):
         second = self.predict_proba(X)[:, 1] > 0.5
         return self.classes_[second.astype(int)]
 
-    def _likelihood(self) -> Likelihood:
-        return Bernoulli()
-
-    def _variance_to_explain(self, y: np.ndarray, f: np.ndarray) -> float:
+    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
         return float(np.var(f))
 
 

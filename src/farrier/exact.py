@@ -110,7 +110,8 @@ class ExactObjective:
         pool, w2, noise, kl, prior = head(u, self.template, Z)
         C, saved = self.covariance.forward(pool, np.asarray(w2))
         rows = self.template.rows
-        diagonal = np.full(len(self.y), float(noise)) if rows is None else np.asarray(rows)
+        known = None if rows is None else self.covariance.scatter(np.asarray(rows))
+        diagonal = np.full(len(self.y), float(noise)) if known is None else known
         found = [evidence(C_s, diagonal, self.covariance.filled, self.y) for C_s in C]
         if any(one is None for one in found):
             return Terms(-np.inf, -np.inf, float(kl), float(prior)), np.zeros_like(numbers)

@@ -17,6 +17,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from farrier import candidates
+from farrier.appraise import Appraisal, appraise
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of, on_grid
@@ -74,8 +75,10 @@ class Learned:
     bound: float
     """A lower bound on the log evidence of y in its own units."""
     tier: str
-    losses: tuple[float, ...]
-    """Nats of evidence that each survivor's removal costs."""
+    steps: int
+    """Steps of the last fit."""
+    appraisal: Appraisal | None
+    """How sure the survivors are; None where nobody looked."""
     record: tuple[Decision, ...]
 
     @property
@@ -128,11 +131,15 @@ def fit_given(
     z = scale.forward(y)
     mean, sd = float(z.mean()), float(z.std())
     z = (z - mean) / sd
-    products = [Part(product_of(factors), product_of(factors), 1.0) for kernel in kernels for factors in kernel.products()]
+    products = [
+        Part(product_of(factors), product_of(factors), 1.0) for kernel in kernels for factors in kernel.products()
+    ]
     parts = [replace(part, weight=starting_weight(len(products))) for part in products]
     model = model_with(parts, START_NOISE, X.shape[1])
     if prior != "horseshoe":
-        model = replace(model_with(parts, START_NOISE, X.shape[1], padded=False), prior=PRIORS[prior].initial(len(parts)))
+        model = replace(
+            model_with(parts, START_NOISE, X.shape[1], padded=False), prior=PRIORS[prior].initial(len(parts))
+        )
     exact = tier == "exact" or (tier == "auto" and len(X) <= EXACT_ROWS)
     objective: Any = (
         ExactObjective.of(model, X, z, WIDE_DRAWS)
@@ -158,7 +165,8 @@ def fit_given(
         posterior=posterior,
         bound=terms[-1].total + jacobian,
         tier="exact" if exact else "collapsed",
-        losses=(),
+        steps=len(terms) - 1,
+        appraisal=None,
         record=(),
     )
 
@@ -196,7 +204,9 @@ class _Scaled:
         for other in others:
             gain = other.score() - max(o.score() for o in others if o is not other)
             action = "kept" if other is self else "dropped"
-            self.search.record.append(Decision(0, action, f"scale: {other.transform.name}", gain, "evidence of the scale"))
+            self.search.record.append(
+                Decision(0, action, f"scale: {other.transform.name}", gain, "evidence of the scale")
+            )
 
     def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "_Scaled":
         """The square root where the same structure fits better on it."""
@@ -235,7 +245,8 @@ class _Scaled:
             posterior=posterior,
             bound=total + jacobian,
             tier="exact" if exact else "collapsed",
-            losses=tuple(float(loss) for loss in search.refitted_losses(structure)),
+            steps=search.steps,
+            appraisal=appraise(search, structure),
             record=tuple(search.record),
         )
 
@@ -256,7 +267,10 @@ def collapsed_fit(
     for _ in range(rounds):
         objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
         numbers, terms = climb(
-            objective, WIDE_ITERATIONS // rounds, WIDE_TOLERANCE, callback=lambda i, t: tell("fitting all rows", t.total)
+            objective,
+            WIDE_ITERATIONS // rounds,
+            WIDE_TOLERANCE,
+            callback=lambda i, t: tell("fitting all rows", t.total),
         )
         model, total = objective.model(numbers), terms[-1].total
     weights = _prediction_weights(model)
@@ -290,5 +304,3 @@ def search_rows(X: np.ndarray) -> np.ndarray:
     piece = order[-half:]
     spread = order[np.linspace(0, len(X) - half - 1, half).astype(int)]
     return np.concatenate([spread, piece])
-
-

@@ -1,12 +1,8 @@
-"""The models, and the evidence lower bound that training raises.
+"""The sparse model, and the evidence lower bound that training raises.
 
-With inducing variables, for any likelihood and any number of rows:
+For any likelihood and any number of rows:
 
     L = sum_n E_q(w) E_q(f | w) log p(y_n | f(x_n)) - KL(q(u) || p(u)) - KL(q(w) || p(w))
-
-Exactly, for Gaussian noise and few rows, f being integrated out:
-
-    L = E_q(w) log N(y; 0, sum_i w_i^2 K_i + s^2 I) - KL(q(w) || p(w))
 
 Deviation: the paper takes the first expectation under p(f); it is q(f).
 """
@@ -19,9 +15,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from farrier.kernels.pool import Pool
-from farrier.likelihoods import Gaussian, Likelihood
-from farrier.posteriors.exact import log_evidence
+from farrier.likelihoods import Likelihood
 from farrier.posteriors.stochastic import SVGP, MultiSVGP
 from farrier.priors import WeightPrior
 
@@ -33,15 +27,6 @@ class Model(eqx.Module):
     prior: WeightPrior
     likelihood: Likelihood
     posterior: SVGP | MultiSVGP
-
-
-@final
-class ExactModel(eqx.Module):
-    """What is trained where f is integrated out: q(w), the noise and the kernels."""
-
-    prior: WeightPrior
-    likelihood: Gaussian
-    pool: Pool
 
 
 class Bound(NamedTuple):
@@ -69,11 +54,3 @@ def evidence_bound(model: Model, batch: Batch, noise: Float[Array, "S E"]) -> Bo
     likelihood = jnp.mean(expected, axis=0) @ batch.counts
     kl_inducing, kl_weights = model.posterior.prior_kl(), model.prior.kl()
     return Bound(likelihood - kl_inducing - kl_weights, likelihood, kl_inducing, kl_weights)
-
-
-def exact_bound(model: ExactModel, X: Float[Array, "N D"], y: Float[Array, "N"], noise: Float[Array, "S E"]) -> Bound:
-    """The bound with f integrated out, averaged over the draws of the weights that `noise` makes."""
-    w2 = model.prior.draw(noise) ** 2
-    evidence = jnp.mean(log_evidence(model.pool.gram(X, X), w2, jnp.asarray(model.likelihood.variance), y))
-    kl = model.prior.kl()
-    return Bound(evidence - kl, evidence, jnp.zeros_like(kl), kl)

@@ -8,12 +8,10 @@ from collections.abc import Callable
 from typing import Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 import numpy as np
 
 from farrier.fit import padded
-from farrier.likelihoods import Likelihood
 from farrier.posteriors.interface import Posterior
 
 BLOCK_ROWS = 1024
@@ -23,26 +21,26 @@ _components = eqx.filter_jit(lambda posterior, X: posterior.components(X))
 _joint = eqx.filter_jit(lambda posterior, X: (posterior.predict(X)[0], posterior.covariance(X)))
 
 
-def draws(posterior: Posterior, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of f for each draw of the weights, (S, N)."""
-    return _in_blocks(_draws, posterior, X)
+class InBlocks:
+    """A compiled posterior as numpy sees it: arrays in and out, a block of rows at a time."""
 
+    def __init__(self, posterior: Posterior) -> None:
+        self.posterior = posterior
 
-def components(posterior: Posterior, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each component, (m, N)."""
-    return _in_blocks(_components, posterior, X)
+    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f for each draw of the weights, (S, N)."""
+        return _in_blocks(_draws, self.posterior, X)
 
+    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, (m, N)."""
+        return _in_blocks(_components, self.posterior, X)
 
-def joint(posterior: Posterior, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (N,) and covariance (N, N) of f at all rows together."""
-    mean, covariance = _joint(posterior, jnp.asarray(X))
-    return np.asarray(mean), np.asarray(covariance)
-
-
-def observed(likelihood: Likelihood, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of y for each draw, from those of f."""
-    y_mean, y_variance = jax.vmap(likelihood.predict)(jnp.asarray(mean), jnp.asarray(variance))
-    return np.asarray(y_mean), np.asarray(y_variance)
+    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (N,) and covariance (N, N) of f at all rows together; `parts` must be None."""
+        if parts is not None:
+            raise ValueError("parts: the stochastic tier has no joint distribution of some components only.")
+        mean, covariance = _joint(self.posterior, jnp.asarray(X))
+        return np.asarray(mean), np.array(covariance)
 
 
 def _in_blocks(function: Callable[..., Any], posterior: Posterior, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -34,6 +34,8 @@ class Component:
     """The standard deviation, over the rows it was fitted to, of what the component adds."""
     share: float
     """The square of that, over the variance of y (of the fit, for classes); parts overlap: shares need not add up."""
+    evidence: float | None
+    """Nats of log evidence that its removal costs; None where nobody looked."""
     period: str
     """The periods of its periodic factors, empty if it has none."""
 
@@ -43,13 +45,19 @@ class ComponentTable(Sequence[Component]):
     """The components, largest first."""
 
     rows: tuple[Component, ...]
+    rest: float = 0.0
+    """The standard deviation of what all kernels beside the components add together."""
+    others: int = 0
+    """How many such kernels there are."""
 
     @overload
     def __getitem__(self, index: int) -> Component: ...
     @overload
     def __getitem__(self, index: slice) -> "ComponentTable": ...
     def __getitem__(self, index: int | slice) -> "Component | ComponentTable":
-        return ComponentTable(self.rows[index]) if isinstance(index, slice) else self.rows[index]
+        return (
+            ComponentTable(self.rows[index], self.rest, self.others) if isinstance(index, slice) else self.rows[index]
+        )
 
     def __len__(self) -> int:
         return len(self.rows)
@@ -76,7 +84,9 @@ class ComponentTable(Sequence[Component]):
             interval = f"{row.weight_low:.3g} to {row.weight_high:.3g}"
             table.append((row.formula, f"{row.weight:.3g}", interval, f"{row.sd:.3g}", f"{row.share:.1%}", row.period))
         rest = self.rows[len(self.large()) :]
-        if rest:
+        if self.others:
+            table.append(("the rest", "", "", f"{self.rest:.3g}", "", ""))
+        elif rest:
             largest = max(rest, key=lambda row: row.sd)
             label = f"the rest ({len(rest)} kernel{'s' if len(rest) > 1 else ''})"
             table.append((label, f"< {max(row.weight for row in rest):.2g}", "", f"< {largest.sd:.2g}", "", ""))

@@ -130,17 +130,25 @@ class SlotPool(eqx.Module):
         self, Z: Float[Array, "m D"], X: Float[Array, "N D"], families: tuple[tuple[int, ...], tuple[int, ...]]
     ) -> Float[Array, "m N"]:
         """k_i(z_i, x) for every kernel i, each at one point of its own, without branches; `families` is `families()`."""
-        profile = jnp.diagonal(self.profile(Z))
+        # (m, 1) and (m, N)
+        K = jax.vmap(_window)(self, Z[:, None, :]) * jax.vmap(_window, in_axes=(0, None))(self, X)
+        for s in range(LINES):
+            # sum_d a_d (z_d - c_d) (x_d - c_d) with a = 1 / (1 + c^2), as a matrix product
+            on, c = jnp.asarray(self.line_on)[:, s], jnp.asarray(self.line)[:, s]
+            p = on * (Z - c) / (1.0 + c**2)
+            line = p @ X.T - jnp.sum(p * c, axis=-1)[:, None]
+            K = K * jnp.where(jnp.any(on > 0, axis=-1)[:, None], line, 1.0)
         # |x - z|^2 in lengthscales, as matrix products: x^2 p - 2 x (p z) + z^2 p with p = l^-2
         p = self.smooth_on / self.lengthscale**2
         square = p @ (X**2).T - 2.0 * (p * Z) @ X.T + jnp.sum(p * Z**2, axis=-1)[:, None]
         lag = jnp.einsum("ird,id->ir", self.repeat_on, Z)[..., None] - jnp.einsum("ird,nd->irn", self.repeat_on, X)
-        K = _smooth_of_square(self, jnp.maximum(square, 0.0), families[0]) * _repeat_of_lag(self, lag, families[1])
-        return K * profile[:, None] * self.profile(X)
+        return (
+            K * _smooth_of_square(self, jnp.maximum(square, 0.0), families[0]) * _repeat_of_lag(self, lag, families[1])
+        )
 
     def diag(self, X: Float[Array, "N D"]) -> Float[Array, "m N"]:
         """k_i(x, x) for every kernel i."""
-        return lax.map(lambda kernel: _diag(kernel, X), self)
+        return jax.vmap(_diag, in_axes=(0, None))(self, X)
 
     def profile(self, X: Float[Array, "N D"]) -> Float[Array, "m N"]:
         """v_i(x) with k_i(x, z) = v_i(x) v_i(z) rho_i(x - z): the steps and the lines, each line being of one column."""
@@ -219,7 +227,8 @@ def _profile(k: SlotPool, X: Array) -> Float[Array, "N"]:
 def _diag(k: SlotPool, X: Array) -> Float[Array, "N"]:
     diagonal = _window(k, X) ** 2
     for s in range(LINES):
-        diagonal = _where_filled(k.line_on[s], diagonal, lambda d, s=s: d * jnp.sum(_line(k, s, X) ** 2, axis=-1))
+        line = jnp.sum(_line(k, s, X) ** 2, axis=-1)
+        diagonal = diagonal * jnp.where(jnp.any(k.line_on[s] > 0), line, 1.0)
     return diagonal
 
 

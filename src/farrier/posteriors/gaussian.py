@@ -47,7 +47,9 @@ class GaussianPosterior:
             C[np.diag_indices(len(C))] += self.noise + host_jitter(C)
             L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
             if failed:
-                raise ArithmeticError("The covariance of the rows is not positive definite: look for extreme values in X.")
+                raise ArithmeticError(
+                    "The covariance of the rows is not positive definite: look for extreme values in X."
+                )
             L = np.tril(L)
             found.append((L, solve_triangular(L, self.y, lower=True)))
         return found

@@ -1,7 +1,6 @@
-"""The ways to train a pool on data, each from the same settings to the same kind of result.
+"""The stochastic tier: the paper's algorithm over a fixed pool, for any likelihood and any number of rows.
 
-`exact` integrates the functions out: Gaussian noise, time cubic in the rows. `stochastic` is the paper's algorithm:
-any likelihood, any number of rows. Inputs and targets come standardised.
+Inputs and targets come standardised; the exact and the collapsed tier are learning.py's.
 """
 
 from collections.abc import Callable
@@ -13,41 +12,28 @@ import jax.numpy as jnp
 import numpy as np
 
 from farrier.fit import History, Progress, Settings, padded, train
-from farrier.horseshoe import Horseshoe
 from farrier.inducing import spread_points
 from farrier.kernels.pool import Pool
-from farrier.likelihoods import Gaussian, Likelihood
-from farrier.maximise import maximise
-from farrier.objective import ExactModel, Model, evidence_bound, exact_bound
-from farrier.posteriors.exact import ExactGP
+from farrier.learning import PRIORS
+from farrier.likelihoods import Likelihood
+from farrier.objective import Model, evidence_bound
 from farrier.posteriors.interface import Posterior
 from farrier.posteriors.stochastic import MultiSVGP
-from farrier.priors import NoPrior, Softmax, SpikeAndSlab, WeightPrior, quasi_normal
+from farrier.priors import WeightPrior, quasi_normal
 
-PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
-    "horseshoe": Horseshoe,
-    "none": NoPrior,
-    "softmax": Softmax,
-    "spike-and-slab": SpikeAndSlab,
-}
-EXACT_ROWS = 600
-"""The most rows for which the exact bound is the default."""
-EXACT_DRAWS = 8
-"""Points at which predictions integrate over the weights; each takes a Cholesky factor of all rows."""
 STOCHASTIC_DRAWS = 64
-"""The same where a point costs next to nothing."""
+"""Points at which predictions integrate over the weights; here one costs next to nothing."""
 TRAINING_DRAWS = 8
 """Draws of the weights in one stochastic step. The paper takes one; more cost little and quieten the steps."""
 START_SPREAD = 0.1
 """The standard deviation of q(u) at the start, against 1 in the prior: means move first, then the uncertainty."""
 
-_exact_bound = eqx.filter_jit(exact_bound)
 _evidence_bound = eqx.filter_jit(evidence_bound)
 
 
 @dataclass(frozen=True)
-class Training:
-    """What both tiers are told; the exact one has no use for the last four."""
+class SparseTraining:
+    """What the algorithm is told."""
 
     prior: str
     iterations: int
@@ -71,18 +57,7 @@ class Trained:
     history: History
 
 
-def exact(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Gaussian, training: Training) -> Trained:
-    """The exact bound, climbed by L-BFGS."""
-    start = ExactModel(PRIORS[training.prior].initial(len(pool)), likelihood, pool)
-    model, history = maximise(start, X, y, training.iterations, training.tolerance, training.progress)
-    noise = jnp.asarray(quasi_normal(EXACT_DRAWS, model.prior.noise_size))
-    rows, target = jnp.asarray(X), jnp.asarray(y)
-    bound = float(_exact_bound(model, rows, target, noise).total)
-    posterior = ExactGP(model.pool, model.prior.draw(noise), jnp.asarray(model.likelihood.variance), rows, target)
-    return Trained(model.prior, model.likelihood, model.pool, posterior, bound, history)
-
-
-def stochastic(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: Training) -> Trained:
+def train_sparse(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining) -> Trained:
     """The paper's algorithm."""
     start = Model(
         PRIORS[training.prior].initial(len(pool)),

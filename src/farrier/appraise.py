@@ -1,0 +1,121 @@
+"""How sure the components are: intervals of their numbers, what each is worth, what each does for the error.
+
+Intervals come from the curvature of the bound (Laplace's approximation) at the structure that explains, q(w) staying
+as it is. The error is that of leaving one row out, in closed form: with a = C^-1 y the residual of row n, had it not
+been seen, is a_n / (C^-1)_nn.
+"""
+
+from dataclasses import dataclass
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.flatten_util import ravel_pytree
+
+from farrier.beliefs import SPREAD, filled
+from farrier.discover import DRAWS, Search, Structure
+from farrier.exact import ExactModel, ExactObjective, model_of
+from farrier.kernels.algebra import Kernel
+from farrier.parameters import free
+from farrier.priors import quasi_normal
+
+STEP = 1e-3
+"""The step of the differences that give the curvature."""
+Z95 = 1.96
+NOISES = tuple(4.0**k for k in range(8))
+"""What the noise may be, as multiples of the fitted one, where components are missing."""
+
+
+@dataclass(frozen=True)
+class Appraisal:
+    """One entry a survivor, in the order of the structure; kernels hold the ends of the 95 % intervals of their numbers."""
+
+    low: tuple[Kernel, ...]
+    high: tuple[Kernel, ...]
+    losses: tuple[float, ...]
+    errors: tuple[float, ...]
+    """The error left out with the first 0, 1, 2 ... components, in the order of `order`, on the scale of the model."""
+    order: tuple[int, ...]
+    """The survivors by the size of what they add, largest first."""
+    sizes: tuple[float, ...]
+    """The standard deviation over the rows of what each survivor adds, on the scale of the model."""
+
+
+def appraise(search: Search, structure: Structure) -> Appraisal:
+    """All of it, for the rows of the search."""
+    if structure.model is None or not structure.parts:
+        return Appraisal((), (), (), (float(search.y.std()),), (), ())
+    low, high = intervals(search, structure.model, len(structure.parts))
+    C = search.covariance_at(structure) + structure.noise * np.eye(len(search.y))
+    a = np.linalg.solve(C, search.y)
+    grams = search.covariance.grams(structure.model.pool)[: len(structure.parts)]
+    adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]
+    sizes = tuple(float(one.std()) for one in adds)
+    order = tuple(int(i) for i in np.argsort(sizes)[::-1])
+    weighted = [structure.parts[i].weight ** 2 * grams[i] for i in order]
+    errors = [float(search.y.std())]
+    total = np.zeros_like(C)
+    for K in weighted:
+        total = total + K
+        errors.append(left_out_error(total, structure.noise, search.y))
+    losses = tuple(float(loss) for loss in search.refitted_losses(structure))
+    return Appraisal(low, high, losses, tuple(errors), order, sizes)
+
+
+def left_out_error(K: np.ndarray, noise: float, y: np.ndarray) -> float:
+    """The root mean square of the residuals of rows left out one at a time, at the noise that suits K best."""
+    best, error = -np.inf, float(y.std())
+    for multiple in NOISES:
+        C = K + multiple * noise * np.eye(len(y))
+        sign, log_determinant = np.linalg.slogdet(C)
+        if sign <= 0:
+            continue
+        inverse = np.linalg.inv(C)
+        a = inverse @ y
+        evidence = -0.5 * (y @ a + log_determinant)
+        if evidence > best:
+            best, error = evidence, float(np.sqrt(np.mean((a / np.diagonal(inverse)) ** 2)))
+    return error
+
+
+def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
+    """Kernels with the lower and the upper ends of all numbers."""
+    covariance = search.covariance
+    objective = ExactObjective(
+        model, covariance, covariance.scatter(search.y), quasi_normal(DRAWS, model.prior.noise_size)
+    )
+    numbers = objective.start()
+    which, spread = _kernel_numbers(model)
+    rows = np.zeros((len(which), len(which)))
+    for row, place in enumerate(which):
+        step = np.zeros_like(numbers)
+        step[place] = STEP
+        ahead, behind = (objective.terms(numbers + sign * step)[1] for sign in (1.0, -1.0))
+        rows[row] = -(ahead - behind)[which] / (2.0 * STEP)
+    # where the curvature is not that of a top, what is believed beforehand stands in
+    curvature = 0.5 * (rows + rows.T)
+    values, vectors = np.linalg.eigh(curvature) if len(which) else (np.zeros(0), np.zeros((0, 0)))
+    values = np.maximum(values, 1.0 / np.max(spread, initial=1.0) ** 2)
+    sd = np.sqrt(np.einsum("ij,j,ij->i", vectors, 1.0 / values, vectors)) if len(which) else np.zeros(0)
+    ends = []
+    for sign in (-1.0, 1.0):
+        moved = numbers.copy()
+        moved[which] += sign * Z95 * np.minimum(sd, 3.0 * spread)
+        pool = model_of(model, moved).pool
+        ends.append(tuple(pool[i] for i in range(count)))
+    return ends[0], ends[1]
+
+
+def _kernel_numbers(model: ExactModel) -> tuple[np.ndarray, np.ndarray]:
+    """Where the numbers of filled slots stand in the vector of all numbers, and how wide the beliefs about them are."""
+    nothing = jax.tree.map(lambda leaf: np.zeros(leaf.shape), free(model))
+    masks = filled(model.pool)
+    marks = eqx.tree_at(
+        lambda tree: [getattr(tree.pool, name) for name in masks],
+        nothing,
+        [np.asarray(mask) * SPREAD[name] for name, mask in masks.items()],
+    )
+    flat = np.asarray(ravel_pytree(jax.tree.map(jnp.asarray, marks))[0])
+    which = np.flatnonzero(flat)
+    return which, flat[which]

@@ -1,0 +1,52 @@
+"""The methods that the paper compares with, each in one file, all with the same `fit` and `predict`.
+
+    model = BASELINES["abcd"](seed=1).fit(X, y)
+    mean, sd = model.predict(X_new)              # of a new observation, in the units of y
+
+A factory loads its file when it is first called, so that asking what there is costs nothing.
+"""
+
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any, Literal, final
+
+
+@final
+@dataclass(frozen=True)
+class Factory:
+    """Where a method is, what it is in one line, and for how many rows it is sensible."""
+
+    home: str
+    """The file and the class in it."""
+    description: str
+    most_rows: int
+    """Above this it sees a random part of the rows, or takes longer than people wait."""
+    task: Literal["regression", "classification"] = "regression"
+
+    def __call__(self, **settings: Any) -> Any:
+        """The method with these settings, ready to fit."""
+        file, maker = self.home.split(":")
+        return getattr(import_module(f"farrier.baselines.{file}"), maker)(**settings)
+
+
+BASELINES: dict[str, Factory] = {
+    "full-gp": Factory("full:FullGP", "exact Gaussian process, one smooth kernel", 3_000),
+    "svgp-se": Factory("sparse:SmoothSVGP", "sparse Gaussian process, one smooth kernel", 100_000),
+    "svgp": Factory("sparse:PoolSVGP", "the paper's pool without a prior, shared inducing points", 50_000),
+    "multisvgp": Factory("sparse:PoolMultiSVGP", "the paper's pool without a prior, points for each kernel", 50_000),
+    "spike-and-slab": Factory("sparse:SpikeAndSlabSVGP", "the paper's pool with a spike-and-slab prior", 50_000),
+    "paper": Factory("sparse:HorseshoeSVGP", "the paper's method by the paper's algorithm", 50_000),
+    "softmax": Factory("sparse:SoftmaxSVGP", "softmax weights on 12 candidate sums, as in the paper", 50_000),
+    "softmax-variational": Factory(
+        "sparse:VariationalSoftmaxSVGP", "12 candidate sums averaged by their evidence (Teng et al. 2020)", 20_000
+    ),
+    "gp-nkn": Factory("network:KernelNetwork", "differentiable network of kernels (Sun et al. 2018)", 10_000),
+    "additive-gp": Factory("additive:AdditiveGP", "additive kernels of all orders (Duvenaud et al. 2011)", 2_000),
+    "additive-classifier": Factory(
+        "additive:AdditiveClassifier", "the same for two classes, by Laplace's approximation", 2_000, "classification"
+    ),
+    "abcd": Factory("search:KernelSearch", "greedy search over kernels by BIC (Lloyd et al. 2014)", 1_000),
+    "skc": Factory("scalable:ScalableSearch", "the search steered by two bounds (Kim and Teh 2018)", 4_000),
+    "bbq": Factory("quantile:QuantileKernel", "black-box quantile kernel (Tompkins et al. 2019)", 50_000),
+}
+"""By name, the simple ones first."""

@@ -1,0 +1,140 @@
+"""GP-NKN, the differentiable network of kernels (Sun, Zhang, Wang, Zeng, Li and Grosse, ICML 2018).
+
+Sums with non-negative weights and products of kernels are kernels, so a network whose units are kernels can hold any
+composition of a few primitive ones and be trained by gradients:
+
+    primitive kernels  ->  linear 8  ->  product 4  ->  linear 4  ->  product 2  ->  linear 1
+
+A linear layer is K_out = W K_in + b with W, b >= 0 (the softplus of free numbers), a product layer multiplies its
+units two by two. Primitives as in the authors' programs: two each of SE, RQ and Lin with a lengthscale, or slope, for
+each input, and for one input two of Per as well.
+
+Deviations: L-BFGS from a few random starts instead of 20,000 steps of Adam. Above `train_rows` the numbers are learned
+on random rows by the exact marginal likelihood (the authors: 1000 inducing points), and above `most_rows` predictions
+are conditioned on random rows only.
+"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.nn import softplus
+from jaxtyping import Float
+
+from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
+from farrier.kernels.algebra import Base, Dims
+from farrier.kernels.base import Inner, Periodic, RationalQuadratic, SquaredExponential
+from farrier.kernels.initial import periods
+from farrier.parameters import as_array, positive, real
+
+LAYERS = (8, 4, 1)
+"""Units of each linear layer; between two of them stands a product layer, which halves their number."""
+
+
+@final
+class Slopes(Inner):
+    """k(x, z) = sum_d v_d (x_d - c_d) (z_d - c_d): a line with a variance of its slope for each input."""
+
+    symbol: ClassVar[str] = "Lin"
+    rank: ClassVar[int] = 3
+    location: Any = real()
+    variance: Any = positive()
+    dims: Dims = eqx.field(static=True, default=None)
+
+    def features(self, X: Float[Array, "N d"]) -> Float[Array, "N d"]:
+        return (X - jnp.asarray(self.location)[None, :]) * jnp.sqrt(jnp.asarray(self.variance))[None, :]
+
+    def rescale_columns(self, scale: Any, shift: Any) -> Base:
+        return self.replace(location=self.location * scale + shift, variance=self.variance / scale**2)
+
+
+@final
+class Layer(eqx.Module):
+    """K_out = W K_in + b, where W and b are the softplus of these numbers."""
+
+    weights: Float[Array, "out in"] = real()
+    constants: Float[Array, "out"] = real()
+
+    def __call__(self, K: Float[Array, "in *s"]) -> Float[Array, "out *s"]:
+        b = softplus(jnp.asarray(self.constants)).reshape((-1,) + (1,) * (K.ndim - 1))
+        return jnp.tensordot(softplus(jnp.asarray(self.weights)), K, axes=1) + b
+
+
+@final
+class Network(Covariance):
+    """Primitive kernels, linear layers with products between them, and noise."""
+
+    primitives: tuple[Base, ...]
+    layers: tuple[Layer, ...]
+    noise: Float[Array, ""] = positive()
+
+    def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
+        return self._through(jnp.stack([kernel.gram(X, Z) for kernel in self.primitives]))
+
+    def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
+        return self._through(jnp.stack([kernel.diag(X) for kernel in self.primitives]))
+
+    def _through(self, K: Float[Array, "k *s"]) -> Float[Array, "*s"]:
+        for layer in self.layers[:-1]:
+            K = layer(K)
+            K = K[0::2] * K[1::2]
+        return self.layers[-1](K)[0]
+
+
+def primitives(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> tuple[Base, ...]:
+    """Two of each kind, with numbers about the typical distance of two rows in each input."""
+    D = X.shape[1]
+    pairs = generator.integers(len(X), size=(2, 2000))
+    typical = np.maximum(np.median(np.abs(X[pairs[0]] - X[pairs[1]]), axis=0), 0.1) * np.sqrt(D)
+
+    def about(centre: np.ndarray) -> np.ndarray:
+        return centre * np.exp(0.3 * generator.standard_normal(centre.shape))
+
+    kernels: list[Base] = [Slopes(generator.normal(size=D), about(np.full(D, 1.0 / D))) for _ in range(2)]
+    kernels += [SquaredExponential(about(typical * factor)) for factor in (0.3, 1.5)]
+    kernels += [RationalQuadratic(about(typical), np.full(D, mixture)) for mixture in (0.1, 1.0)]
+    if D == 1:
+        seen = periods(X[:, 0], y, count=2) or [float(typical[0])]
+        both = [*seen, 2.0 * generator.random() * float(typical[0]) + 0.05][:2]
+        kernels += [Periodic(about(np.array([period])) if i else np.array([period])) for i, period in enumerate(both)]
+    return tuple(kernels)
+
+
+def initial(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> Network:
+    """A network with random weights, about as large as makes the variance of its function one."""
+    kernels = primitives(X, y, generator)
+    layers, inputs = [], len(kernels)
+    for outputs in LAYERS:
+        centre = np.log(np.expm1(1.0 / inputs))
+        spread = 0.5 * generator.standard_normal((outputs, inputs))
+        layers.append(Layer(as_array(centre + spread), as_array(np.full(outputs, -4.0))))
+        inputs = outputs // 2
+    return Network(kernels, tuple(layers), as_array(START_NOISE))
+
+
+@dataclass(kw_only=True)
+class KernelNetwork(Baseline):
+    """GP-NKN: the best of `restarts` networks by the exact marginal likelihood."""
+
+    name: ClassVar[str] = "gp-nkn"
+    restarts: int = 3
+    iterations: int = 200
+    train_rows: int = 1000
+    most_rows: int = 4000
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        some = some_rows(len(X), self.train_rows, self.seed)
+        generator = np.random.default_rng(self.seed)
+        score = gaussian_score(y[some])
+        found = [
+            train(initial(X[some], y[some], generator), X[some], score, self.iterations) for _ in range(self.restarts)
+        ]
+        self.model_, self.evidence_ = max(found, key=lambda one: one[1])
+        rows = some_rows(len(X), self.most_rows, self.seed)
+        self._posterior = Conditioned(self.model_, X[rows], y[rows])
+
+    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self._posterior.predict(X)

@@ -1,0 +1,130 @@
+"""Compositional kernel search, the heart of ABCD (Duvenaud et al., ICML 2013; Lloyd et al., AAAI 2014).
+
+Start from noise. In each round fit every kernel that one move of the grammar (grammar.py) makes of the present one,
+by the exact marginal likelihood, from several starts; go on with the one of the lowest
+
+    BIC = -2 log p(y | kernel) + (how many numbers it has) log N
+
+and stop when no move lowers it. The kernel found reads as a sum of products, `kernel_`.
+
+Deviations: candidates start from the numbers of the kernel they grew from, with the new ones as the data suggest and
+then at random, and are climbed for a few dozen steps of L-BFGS; only the winner of a round is climbed to the end.
+Constants have no mean function beside them. Above `most_rows` the search sees random rows only. The result depends on
+the seed alone, unless the time limit cuts a round short.
+"""
+
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, ClassVar
+
+import jax.numpy as jnp
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from farrier.baselines.common import START_NOISE, Baseline, evidence, maximise, some_rows
+from farrier.baselines.expressions import Expression
+from farrier.baselines.grammar import Starts, variations
+from farrier.baselines.terms import Level, levelled, written
+from farrier.kernels.algebra import Kernel, Product
+from farrier.kernels.base import White
+from farrier.linalg import host_jitter
+
+POLISH = 5
+"""How many times more steps the winner of a round is given."""
+LEAST_GAIN = 0.5
+"""By how much a move must lower the BIC."""
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """A fitted kernel, and its BIC. Where only bounds are known, `bic` is the one of the lower bound."""
+
+    kernel: Kernel
+    bic: float
+    lowest_bic: float
+    """What the BIC may be at best."""
+
+
+@dataclass(kw_only=True)
+class KernelSearch(Baseline):
+    """Greedy search for a kernel; `depth` rounds at most, `time_limit` in seconds."""
+
+    name: ClassVar[str] = "abcd"
+    depth: int = 6
+    restarts: int = 2
+    iterations: int = 40
+    time_limit: float = 600.0
+    changes: bool = True
+    """Whether change points and windows are tried, which takes one input."""
+    most_rows: int = 1000
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        deadline = perf_counter() + self.time_limit
+        rows = some_rows(len(X), self.most_rows, self.seed)
+        self._prepare(X[rows], y[rows])
+        starts = Starts(X[rows], y[rows])
+        kept = [self._fitted(levelled(Product((Level(START_NOISE), White()))), self.iterations)]
+        best = kept[0]
+        self.path_ = [(written(best.kernel), best.bic)]
+        """The formula and the BIC after each round."""
+        for level in range(self.depth):
+            found: dict[str, Candidate] = {}
+            for parent in kept:
+                self._expand(parent, starts, level, deadline, found)
+            if not found:
+                break
+            leader = self._fitted(min(found.values(), key=lambda one: one.bic).kernel, POLISH * self.iterations)
+            found[written(leader.kernel)] = leader
+            if leader.bic > best.bic - LEAST_GAIN:
+                break
+            best, kept = leader, self._kept(list(found.values()), leader)
+            self.path_.append((written(best.kernel), best.bic))
+        self.best_, self.kernel_, self.bic_ = best, written(best.kernel), best.bic
+        self._condition(best.kernel)
+
+    def _expand(self, parent: Candidate, starts: Starts, level: int, deadline: float, found: dict[str, Any]) -> None:
+        """Fit what one move makes of the parent, from each start, and keep the best of each formula."""
+        for attempt in range(self.restarts):
+            generator = np.random.default_rng([self.seed, level, attempt])
+            changes = self.changes and self._X.shape[1] == 1
+            moved = variations(parent.kernel, starts, attempt, generator, changes=changes, noise=self._noise_varies)
+            for formula, kernel in moved.items():
+                if perf_counter() > deadline:
+                    return
+                candidate = self._fitted(kernel, self.iterations)
+                if formula not in found or candidate.bic < found[formula].bic:
+                    found[formula] = candidate
+
+    _noise_varies: ClassVar[bool] = True
+
+    def _prepare(self, X: np.ndarray, y: np.ndarray) -> None:
+        self._X, self._y = jnp.asarray(X), y
+
+    def _kept(self, found: list[Candidate], leader: Candidate) -> list[Candidate]:
+        """The kernels from which the next round goes on."""
+        return [leader]
+
+    def _fitted(self, kernel: Kernel, iterations: int) -> Candidate:
+        """The kernel with its numbers at a local maximum of the evidence."""
+        expression = Expression(kernel)
+
+        def objective(numbers: np.ndarray) -> tuple[float, np.ndarray]:
+            K, pull = expression.gram(numbers, self._X)
+            found = evidence(np.array(K), self._y)
+            return (-np.inf, numbers) if found is None else (found[0], pull(found[1]))
+
+        numbers, value = maximise(objective, expression.numbers, iterations)
+        bic = -2.0 * value + len(numbers) * np.log(len(self._y))
+        return Candidate(expression.at(numbers), bic, bic)
+
+    def _condition(self, kernel: Kernel) -> None:
+        self._expression = Expression(kernel)
+        C = np.array(self._expression.gram(self._expression.numbers, self._X)[0])
+        C[np.diag_indices(len(C))] += host_jitter(C)
+        self._L = np.linalg.cholesky(C)
+        self._e = solve_triangular(self._L, self._y, lower=True)
+
+    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        at, rows = self._expression.numbers, jnp.asarray(X)
+        A = solve_triangular(self._L, self._expression.gram(at, self._X, rows)[0], lower=True)
+        return A.T @ self._e, self._expression.diag(at, rows)[0] - np.sum(A**2, axis=0)

@@ -1,0 +1,261 @@
+"""Sparse variational methods that the paper compares with, on Farrier's own models and training.
+
+`SVGP-SE`       one smooth kernel, M inducing points (Hensman, Fusi and Lawrence, UAI 2013)
+`SVGP`          the paper's pool of kernels with free weights ("no prior"), inducing points shared by their sum
+`MultiSVGP`     the same with a group of points for each kernel (Tong, Tran, Bui and Choi, AAAI 2021)
+`SpikeAndSlab`  MultiSVGP with that prior on the weights (Mitchell and Beauchamp 1988; for kernels Titsias and
+                Lazaro-Gredilla, NIPS 2011)
+`Horseshoe`     the paper's own method, by its own algorithm
+`Softmax`       selection among 12 candidate sums (Teng, Chen, Zhang and Low, AAAI 2020): the deterministic form that
+                the paper ran, in which candidate c has the variance pi_c = softmax(logits)_c times its own
+`VariationalSoftmax`  the variational form: q(c) = Categorical(pi) and a q(u) for each candidate,
+                L = sum_c pi_c L_c - KL(pi || uniform), so that pi_c is proportional to exp(L_c) at the optimum, and
+                predictions average over the candidates
+
+All are trained by farrier.fit.train: Adam on minibatches. Deviations: Teng et al. have a continuous q over the
+logits and over hyperparameters, for which points stand here, and a menu of 144 candidates beside this one of 12.
+"""
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, ClassVar, final
+
+import equinox as eqx
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax import Array
+from jax.nn import log_softmax
+from jaxtyping import Float
+
+from farrier import prediction
+from farrier.baselines.common import START_NOISE, Baseline
+from farrier.fit import Settings, padded, train
+from farrier.horseshoe import Horseshoe as HorseshoePrior
+from farrier.inducing import SharedPoints, spread_points
+from farrier.kernels.base import SquaredExponential
+from farrier.kernels.initial import Start
+from farrier.kernels.pool import Pool, stack
+from farrier.likelihoods import Gaussian
+from farrier.objective import Model, evidence_bound
+from farrier.parameters import as_array, positive, real
+from farrier.posteriors.stochastic import SVGP, MultiSVGP
+from farrier.priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal
+
+CANDIDATES = (
+    "SE * RQ",
+    "SE * RQ + SE",
+    "SE * RQ + Per",
+    "Per + RQ + SE",
+    "Per + RQ + SE",
+    "Per + Per + SE",
+    "SE * Per + SE",
+    "Per * RQ + SE",
+    "SE * Per + SE",
+    "Per * SE * SE",
+    "Per * SE * RQ",
+    "Per * SE + RQ * SE",
+)
+"""The 12 candidates of the paper's experiment; two structures stand twice and differ in where they start."""
+PREDICTION_DRAWS = 64
+TRAINING_DRAWS = 8
+START_SPREAD = 0.1
+
+
+@final
+class SoftmaxOfSums(WeightPrior):
+    """w_i^2 = pi_c(i) a_i^2: the candidate that kernel i belongs to has the weight pi_c, in all softmax(logits)."""
+
+    owners: tuple[int, ...] = eqx.field(static=True)
+    logits: Float[Array, " c"] = real()
+    amplitudes: Float[Array, " m"] = positive()
+
+    @property
+    def noise_size(self) -> int:
+        return 0
+
+    def shares(self) -> Float[Array, " c"]:
+        """pi."""
+        return jnp.exp(log_softmax(jnp.asarray(self.logits)))
+
+    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
+        w = jnp.asarray(self.amplitudes) * jnp.sqrt(self.shares()[np.asarray(self.owners)])
+        return jnp.broadcast_to(w, (noise.shape[0], *w.shape))
+
+    def kl(self) -> Float[Array, ""]:
+        """Nothing is paid: in this form pi is a parameter."""
+        return jnp.zeros((), jnp.asarray(self.logits).dtype)
+
+    def quantile(self, probability: float) -> Float[Array, " m"]:
+        check_probability(probability)
+        return self.draw(jnp.zeros((1, 0)))[0]
+
+
+@dataclass(kw_only=True)
+class _Sparse(Baseline):
+    """What all share: inducing points, training, prediction."""
+
+    points: int = 100
+    iterations: int = 3000
+    batch_size: int = 256
+    learning_rate: float = 0.01
+
+    @abstractmethod
+    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
+        """The kernels and the prior on their weights."""
+
+    _grouped: ClassVar[bool] = True
+    """Whether each kernel has inducing points of its own."""
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        pool, prior = self._pool_and_prior(X, y)
+        model = self._trained(pool, prior, X, y)
+        self.elbo_ = self._bound(model, X, y)
+        """The lower bound on the log evidence of the standardised y."""
+        self.model_ = jax.tree.map(np.asarray, model)
+        self.weights_ = np.asarray(model.prior.quantile(0.5))
+        self.pool_ = [str(kernel) for kernel in self.model_.posterior.pool]
+
+    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return _moments(*_draws(self.model_, X))
+
+    def _trained(self, pool: Pool, prior: WeightPrior, X: np.ndarray, y: np.ndarray) -> Model:
+        Z = spread_points(X, self.points, self.seed)
+        start: Any = MultiSVGP.initial(pool, Z, spread=START_SPREAD) if self._grouped else _shared(pool, Z)
+        settings = Settings(
+            iterations=self.iterations,
+            batch_size=self.batch_size,
+            learning_rate=self.learning_rate,
+            draws=TRAINING_DRAWS if prior.noise_size else 1,
+        )
+        model = Model(prior, Gaussian(as_array(START_NOISE)), start)
+        return train(model, X, y, settings, jax.random.key(self.seed))[0]
+
+    def _bound(self, model: Model, X: np.ndarray, y: np.ndarray) -> float:
+        noise = jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
+        return float(_evidence_bound(model, padded(X, y), noise[: 1 if model.prior.noise_size == 0 else None]).total)
+
+
+_evidence_bound = eqx.filter_jit(evidence_bound)
+
+
+def _shared(pool: Pool, Z: np.ndarray) -> SVGP:
+    start = SVGP.initial(pool, SharedPoints(as_array(Z)))
+    return eqx.tree_at(lambda posterior: posterior.q_root, start, START_SPREAD * start.q_root)
+
+
+def _draws(model: Model, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of y for each draw of the weights."""
+    count = PREDICTION_DRAWS if model.prior.noise_size else 1
+    noise = jnp.asarray(quasi_normal(count, model.prior.noise_size))
+    posterior = model.posterior.at(model.prior.draw(noise))
+    return prediction.observed(model.likelihood, *prediction.draws(posterior, X))
+
+
+def _moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of a mixture of equally likely draws."""
+    return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
+
+
+@dataclass(kw_only=True)
+class SmoothSVGP(_Sparse):
+    """SVGP-SE: one smooth kernel with a lengthscale for each input."""
+
+    name: ClassVar[str] = "svgp-se"
+    _grouped: ClassVar[bool] = False
+
+    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
+        lengthscale = np.full(X.shape[1], np.sqrt(X.shape[1]))
+        return stack([SquaredExponential(lengthscale)], inputs=X.shape[1]), NoPrior.initial(1)
+
+
+@dataclass(kw_only=True)
+class PoolMultiSVGP(_Sparse):
+    """MultiSVGP, no prior: the paper's pool, a group of inducing points for each kernel."""
+
+    name: ClassVar[str] = "multisvgp"
+    _prior: ClassVar[Any] = NoPrior
+
+    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
+        pool = Pool.paper(X, y, seed=self.seed)
+        return pool, self._prior.initial(len(pool))
+
+
+@dataclass(kw_only=True)
+class PoolSVGP(PoolMultiSVGP):
+    """SVGP, no prior: the paper's pool, inducing points shared by the sum of its kernels."""
+
+    name: ClassVar[str] = "svgp"
+    _grouped: ClassVar[bool] = False
+
+
+@dataclass(kw_only=True)
+class SpikeAndSlabSVGP(PoolMultiSVGP):
+    """MultiSVGP with a spike-and-slab prior on the weights of the paper's pool."""
+
+    name: ClassVar[str] = "spike-and-slab"
+    _prior: ClassVar[Any] = SpikeAndSlab
+
+
+@dataclass(kw_only=True)
+class HorseshoeSVGP(PoolMultiSVGP):
+    """The paper's method by the paper's algorithm: MultiSVGP with a horseshoe prior, stochastic steps."""
+
+    name: ClassVar[str] = "paper"
+    _prior: ClassVar[Any] = HorseshoePrior
+
+
+@dataclass(kw_only=True)
+class SoftmaxSVGP(_Sparse):
+    """Softmax selection among 12 candidate sums, deterministic as in the paper; shared inducing points."""
+
+    name: ClassVar[str] = "softmax"
+    _grouped: ClassVar[bool] = False
+
+    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
+        candidates = candidate_products(X, y, self.seed)
+        owners = tuple(c for c, products in enumerate(candidates) for _ in products)
+        sizes = np.array([len(candidates[c]) for c in owners], float)
+        prior = SoftmaxOfSums(owners, as_array(np.zeros(len(candidates))), as_array(sizes**-0.5))
+        return stack([product for products in candidates for product in products], inputs=X.shape[1]), prior
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        super()._fit(X, y)
+        assert isinstance(self.model_.prior, SoftmaxOfSums)
+        self.shares_ = np.asarray(self.model_.prior.shares())
+        """The weight of each candidate."""
+        self.kernel_ = CANDIDATES[int(np.argmax(self.shares_))]
+
+
+@dataclass(kw_only=True)
+class VariationalSoftmaxSVGP(_Sparse):
+    """Softmax selection among 12 candidate sums, variational: a sparse posterior for each, averaged by evidence."""
+
+    name: ClassVar[str] = "softmax-variational"
+    _grouped: ClassVar[bool] = False
+    iterations: int = 1500
+
+    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
+        raise NotImplementedError("there is one pool for each candidate")
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        pools = [stack(products, inputs=X.shape[1]) for products in candidate_products(X, y, self.seed)]
+        models = [self._trained(pool, NoPrior.initial(len(pool)), X, y) for pool in pools]
+        self.elbos_ = np.array([self._bound(model, X, y) for model in models])
+        self.models_ = [jax.tree.map(np.asarray, model) for model in models]
+        # pi maximises sum_c pi_c L_c - KL(pi || uniform)
+        self.shares_ = np.exp(self.elbos_ - np.logaddexp.reduce(self.elbos_))
+        self.elbo_ = float(np.logaddexp.reduce(self.elbos_) - np.log(len(self.elbos_)))
+        self.kernel_ = CANDIDATES[int(np.argmax(self.shares_))]
+
+    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        parts = [_moments(*_draws(model, X)) for model in self.models_]
+        mean = sum(share * part[0] for share, part in zip(self.shares_, parts, strict=True))
+        second = sum(share * (v + m**2) for share, (m, v) in zip(self.shares_, parts, strict=True))
+        return np.asarray(mean), np.asarray(second - mean**2)
+
+
+def candidate_products(X: np.ndarray, y: np.ndarray, seed: int) -> list[list[Any]]:
+    """The products of each candidate, started from the data."""
+    start = Start(X, y, np.random.default_rng(seed))
+    return [[start.named(product) for product in formula.split("+")] for formula in CANDIDATES]
