@@ -76,7 +76,7 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[K
     for length in TOGETHER_LENGTHS:
         everywhere = np.full(inputs, length * np.sqrt(inputs))
         fresh += [SquaredExponential(everywhere), Matern52(everywhere)]
-    chosen = list(useful[:PAIR_INPUTS])
+    chosen = [int(d) for d in useful[:PAIR_INPUTS]]
     for place, d in enumerate(chosen):
         for e in chosen[place + 1 :]:
             both = tuple(sorted((d, e)))
@@ -93,6 +93,35 @@ def ordinary_series(x: np.ndarray, periods: Sequence[float], found: Sequence[Ker
     for period in periods[:MOST_PERIODS]:
         kernels += _cycles(period, extent)[1:]
     return _distinct(kernels, found, lengths=1.0)
+
+
+def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
+    """The kernel without the inputs along which its smooth factor hardly varies; None where there are none, or only such."""
+    factors = list(kernel.products()[0])
+    for place, factor in enumerate(factors):
+        lengths = np.ravel(factor.parameters().get("lengthscale", 0.0))
+        keep = lengths <= flat
+        if len(lengths) < 2 or keep.all() or not keep.any():
+            continue
+        columns = np.arange(len(lengths)) if factor.dims is None else np.asarray(factor.dims)
+        dims = tuple(int(d) for d in columns[keep])
+        factors[place] = factor.replace(lengthscale=lengths[keep] if keep.sum() > 1 else lengths[keep][0], dims=dims)
+        return product_of(simplify(factors))
+    return None
+
+
+def simple(x: np.ndarray, periods: Sequence[float]) -> list[Kernel]:
+    """What one regime may be made of: a smooth curve of some length, a cycle."""
+    extent = Extent.of(x)
+    return [
+        *(SquaredExponential(extent.range * part) for part in (0.3, 0.1, 0.03)),
+        *(CentredPeriodic(period, 1.0) for period in periods),
+    ]
+
+
+def step_at(x: np.ndarray, place: float) -> Step:
+    """A sharp change."""
+    return Step(place, SHARP * Extent.of(x).spacing)
 
 
 def periods_of(kernels: Sequence[Kernel]) -> list[float]:

@@ -21,6 +21,8 @@ from farrier.covariance import Covariance
 from farrier.exact import ExactModel, ExactObjective, Terms
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel
+from farrier.kernels.base import Constant
+from farrier.kernels.periods import find_periods
 from farrier.kernels.slots import SlotPool
 from farrier.parameters import as_array
 from farrier.priors import quasi_normal
@@ -43,6 +45,17 @@ SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
 SCREEN_NOISE = (1.0, 0.4)
 HOPELESS = 6.0
 """Nats below the structure before, from which dropping other components does not bring a candidate back."""
+START_NOISE = 0.1
+POOL_ITERATIONS = 100
+SMALL = 0.03
+"""The part of y's standard deviation below which a component of the shrunk pool is small."""
+MOST_LARGE = 8
+SPLITS = tuple(k / 16 for k in range(2, 15))
+"""Where a change of regime is tried, as parts of the rows."""
+HOPEFUL = 15.0
+"""Nats that a second start may lie behind and still be grown."""
+FLAT = 5.0
+"""Lengthscales of standardised inputs above which a kernel hardly varies along an input."""
 LOSS_ITERATIONS = 15
 DOUBTFUL = 4.0
 """A component whose removal costs less than this beyond its price, the others staying as they are, is put to the test."""
@@ -55,6 +68,10 @@ class Part:
     kernel: Kernel
     centre: Kernel
     weight: float
+
+
+LEVEL = Part(Constant(), Constant(), 0.3)
+"""Stands beside the parts of every structure, at the end of its pool: the mean of y is not that of the function."""
 
 
 @dataclass(frozen=True)
@@ -108,7 +125,7 @@ class Search:
         draws: int = DRAWS,
     ) -> Structure:
         """All numbers of the parts and of q(w) together, from where they are."""
-        model = model_with(parts, noise, self.X.shape[1], self.rows)
+        model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
         objective = ExactObjective(
             model, self.covariance, self.covariance.scatter(self.y), quasi_normal(draws, model.prior.noise_size)
         )
@@ -139,8 +156,7 @@ class Search:
         gains = np.full(len(kernels), -np.inf)
         for first in range(0, len(kernels), POOL_STEP):
             chunk = kernels[first : first + POOL_STEP]
-            grams = self.covariance.grams(SlotPool.of(chunk, self.X.shape[1], POOL_STEP))
-            for i, K in enumerate(grams[: len(chunk)]):
+            for i, K in enumerate(self._grams(chunk)):
                 scale = max(float(np.mean(np.diagonal(K))), 1e-12)
                 for weight in SCREEN_WEIGHTS:
                     for noise in levels:
@@ -205,12 +221,30 @@ class Search:
             self._note(round, "tried", kernels[i], gain, "not worth its price")
         return None
 
-    def prune(self, structure: Structure, round: int) -> Structure:
+    def narrow(self, structure: Structure, round: int) -> Structure:
+        """The structure whose kernels act on those inputs only along which they vary."""
+        narrower = [candidates.narrowed(part.kernel, FLAT) for part in structure.parts]
+        if all(new is None for new in narrower):
+            return structure
+        parts = [
+            part if new is None else Part(new, new, part.weight)
+            for part, new in zip(structure.parts, narrower, strict=True)
+        ]
+        fitted = self.fit(parts, structure.noise)
+        if fitted.score < structure.score:
+            return structure
+        self._note(round, "narrowed", parts[0].kernel, fitted.score - structure.score, "some inputs do not matter")
+        return fitted
+
+    def prune(self, structure: Structure, round: int, doubtful: float | None = None) -> Structure:
         """The structure without the components that are not worth their price."""
+        doubtful = DOUBTFUL if doubtful is None else doubtful
+        if self.X.shape[1] > 1:
+            structure = self.narrow(structure, round)
         while len(structure.parts) > 1:
             worth = self.losses(structure) - [price(part.kernel, len(self.y)) for part in structure.parts]
-            order = [i for i in np.argsort(worth) if worth[i] < DOUBTFUL]
-            for i in order[:2]:
+            order = [i for i in np.argsort(worth) if worth[i] < doubtful]
+            for i in order[: 2 if doubtful == DOUBTFUL else None]:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
                 without = self.fit(fewer, structure.noise)
                 if without.score > structure.score - WORTH:
@@ -247,6 +281,76 @@ class Search:
         without = [self.fit(parts, structure.noise, LOSS_ITERATIONS).terms for parts in fewer]
         return np.array([total - terms.total if terms else np.nan for terms in without])
 
+    def shrunk(self) -> Structure:
+        """Another place to start from: the ordinary trends and cycles all at once, shrunk, without the small ones.
+
+        A step at a time can end in a dead end: a wiggly curve explains everything, and no season is missed.
+        """
+        if self.X.shape[1] > 1:
+            kernels = candidates.ordinary_table(self.X.shape[1], [])
+        else:
+            x = self.X[:, 0]
+            periods = find_periods(x, self.y, candidates.MOST_PERIODS, self.known)
+            kernels = candidates.ordinary_series(x, periods, [])
+        start = [Part(kernel, kernel, 1.0 / np.sqrt(len(kernels))) for kernel in kernels]
+        self.tell("shrinking a pool of candidates", np.nan)
+        whole = self.fit(start, START_NOISE, POOL_ITERATIONS)
+        sizes = self.sizes(whole)
+        large = [i for i in np.argsort(sizes)[::-1] if sizes[i] > SMALL][:MOST_LARGE]
+        self._note(0, "shrunk", whole.parts[0].kernel, 0.0, f"{len(large)} of {len(start)} candidates are large")
+        if not large:
+            return self.empty()
+        return self.prune(self.fit([whole.parts[i] for i in large], whole.noise), 0)
+
+    def split(self) -> Structure:
+        """A third place to start from: one simple thing until some time, another one after it."""
+        x = self.X[:, 0]
+        order = np.argsort(x)
+        middle = order[: len(x) // 2], order[len(x) // 2 :]
+        sides = [candidates.simple(x, find_periods(x[half], self.y[half], 1, self.known)) for half in middle]
+        grams = [self._grams(kernels) for kernels in sides]
+        times = np.quantile(x, SPLITS)
+        best: tuple[float, float, Kernel, Kernel] | None = None
+        for time in times:
+            after = (x > time).astype(float)
+            for left, K_left in zip(sides[0], grams[0], strict=True):
+                for right, K_right in zip(sides[1], grams[1], strict=True):
+                    C = np.outer(1.0 - after, 1.0 - after) * K_left + np.outer(after, after) * K_right
+                    for noise in (0.05, 0.3):
+                        value = _log_density(C + noise * np.eye(len(x)), self.y)
+                        if best is None or value > best[0]:
+                            best = value, float(time), left, right
+        assert best is not None
+        _, time, left, right = best
+        step = candidates.step_at(x, time)
+        parts = [Part(kernel, kernel, 0.7) for kernel in ((1 - step) * left, step * right)]
+        return self.prune(self.fit(parts, START_NOISE, 2 * FIT_ITERATIONS), 0)
+
+    def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
+        found: list[np.ndarray] = []
+        for first in range(0, len(kernels), POOL_STEP):
+            chunk = kernels[first : first + POOL_STEP]
+            found += list(self.covariance.grams(SlotPool.of(chunk, self.X.shape[1], POOL_STEP))[: len(chunk)])
+        return found
+
+    def best(self, start: Structure) -> Structure:
+        """The best structure that growing reaches from a start and, for one input, from a split in two regimes."""
+        grown = self.run(start=start)
+        if self.X.shape[1] == 1:
+            other = self.split()
+            if other.score > grown.score - HOPEFUL:
+                grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
+        return self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
+
+    def sizes(self, structure: Structure) -> np.ndarray:
+        """The standard deviation over the rows of what each component adds."""
+        if structure.model is None:
+            return np.zeros(0)
+        C = self.covariance_at(structure) + structure.noise * np.eye(len(self.y))
+        a = np.linalg.solve(C, self.y)
+        grams = self.covariance.grams(structure.model.pool)
+        return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
+
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until nothing new survives."""
         structure = start or self.empty()
@@ -267,7 +371,7 @@ def model_with(
     parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None, *, padded: bool = True
 ) -> ExactModel:
     """The model of some parts, in a pool filled up to a round number so that similar structures share a program."""
-    size = -(-len(parts) // POOL_STEP) * POOL_STEP if padded and inputs == 1 else len(parts)
+    size = -(-len(parts) // POOL_STEP) * POOL_STEP if padded else len(parts)
     pool = SlotPool.of([part.kernel for part in parts], inputs, size)
     centre = SlotPool.of([part.centre for part in parts], inputs, size)
     weights = np.array([part.weight for part in parts] + [SHRUNK] * (size - len(parts)))

@@ -27,6 +27,7 @@ from farrier import prediction
 from farrier.cache import keep_compiled_programs
 from farrier.data import Scale, check_cells, check_varies, column_names
 from farrier.explain.components import Component, ComponentTable, Decomposition
+from farrier.explain.telling import Tells
 from farrier.fit import Progress
 from farrier.fitted import Fitted, gaussian_noise
 from farrier.kernels.algebra import Kernel
@@ -36,13 +37,14 @@ from farrier.kernels.pool import Pool, stack
 from farrier.learning import PRIORS, START_NOISE, Learned, fit_given, learn
 from farrier.likelihoods import Bernoulli, Likelihood, StudentT
 from farrier.sparse import SparseTraining, train_sparse
+from farrier.survivors import survivors
 from farrier.timeaxis import TimeAxis
 from farrier.transforms import TRANSFORMS, named
 
 DEFAULT_INDUCING = 100
 
 
-class _Estimator(BaseEstimator):
+class _Estimator(Tells, BaseEstimator):
     """What regression and classification share."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
@@ -88,18 +90,12 @@ class _Estimator(BaseEstimator):
         inputs = self._inputs(X)
         fitted = self._fitted
         with jax.enable_x64(True):
-            mean, variance = (each[: fitted.survivors] for each in fitted.posterior.components(inputs))
-            names = [f"{i}: {kernel.formula(self._columns)}" for i, kernel in enumerate(self.pool_)]
-            if fitted.survivors < len(fitted.kernels):
-                rest = fitted.rest(inputs)
-                mean, variance = np.vstack([mean, rest[0]]), np.vstack([variance, rest[1]])
-                names.append("the rest")
-        level = np.full((1, len(inputs)), fitted.z_mean)
-        return Decomposition(
-            ("level", *names),
-            np.concatenate([level, mean * fitted.z_scale]),
-            np.concatenate([np.zeros_like(level), np.sqrt(np.maximum(variance, 0.0)) * fitted.z_scale]),
-        )
+            mean, variance = fitted.parts(inputs, range(fitted.survivors))
+        names = ["level", *(f"{i}: {kernel.formula(self._columns)}" for i, kernel in enumerate(self.pool_))]
+        names += ["the rest"] * (len(mean) - len(names))
+        mean = mean * fitted.z_scale
+        mean[0] += fitted.z_mean
+        return Decomposition(tuple(names), mean, np.sqrt(np.maximum(variance, 0.0)) * fitted.z_scale)
 
     @abstractmethod
     def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
@@ -110,7 +106,7 @@ class _Estimator(BaseEstimator):
         # numpy arrays keep their 64 bits wherever they are taken
         self._fitted, self._scale, self._columns = fitted, scale, columns
         self._rows = inputs
-        self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in fitted.kernels[: fitted.survivors]]
+        self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in fitted.explaining.kernels]
         self.components_ = self._component_table(inputs, z)
         self.transform_ = fitted.transform.name
         self.record_ = fitted.record
@@ -120,9 +116,10 @@ class _Estimator(BaseEstimator):
 
     def _component_table(self, inputs: np.ndarray, z: np.ndarray) -> ComponentTable:
         fitted = self._fitted
-        mean, _ = fitted.posterior.components(inputs)
-        spread, total = mean.std(axis=1), self._variance_to_explain(z, mean.sum(axis=0))
-        quantiles = [np.asarray(fitted.prior.quantile(p)) * fitted.z_scale for p in (0.025, 0.5, 0.975)]
+        mean, _ = fitted.parts(inputs, range(fitted.survivors))
+        total = self._variance_to_explain(z, mean.sum(axis=0))
+        named, rest = mean[1 : 1 + fitted.survivors].std(axis=1), mean[1 + fitted.survivors :].sum(axis=0).std()
+        quantiles = [np.asarray(fitted.explaining.prior.quantile(p)) * fitted.z_scale for p in (0.025, 0.5, 0.975)]
         losses = fitted.appraisal.losses if fitted.appraisal else [None] * fitted.survivors
         rows = [
             Component(
@@ -132,17 +129,15 @@ class _Estimator(BaseEstimator):
                 weight=float(quantiles[1][i]),
                 weight_low=float(quantiles[0][i]),
                 weight_high=float(quantiles[2][i]),
-                sd=float(spread[i]) * fitted.z_scale,
-                share=float(spread[i] ** 2) / max(total, np.finfo(float).tiny),
+                sd=float(named[i]) * fitted.z_scale,
+                share=float(named[i] ** 2) / max(total, np.finfo(float).tiny),
                 evidence=losses[i],
                 period=_periods_of(kernel),
             )
             for i, kernel in enumerate(self.pool_)
         ]
-        rest = float(mean[fitted.survivors :].sum(axis=0).std()) * fitted.z_scale
-        return ComponentTable(
-            tuple(sorted(rows, key=lambda row: -row.sd)), rest, len(fitted.kernels) - fitted.survivors
-        )
+        others = len(fitted.kernels) - fitted.survivors - (fitted.level is not None)
+        return ComponentTable(tuple(sorted(rows, key=lambda row: -row.sd)), float(rest) * fitted.z_scale, others)
 
     def _given(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
         """The kernels that somebody chose, on the scale of the model; the user's own are in the user's units."""
@@ -334,6 +329,7 @@ class Regressor(RegressorMixin, _Estimator):
             else:
                 fitted = self._integrated(inputs, target, scale, columns)
             self._finish(fitted, scale, columns, inputs, fitted.scaled(target))
+        self._target = target
         self.seconds_ = perf_counter() - begin
         return self
 
@@ -344,14 +340,14 @@ class Regressor(RegressorMixin, _Estimator):
         common = {"transform": self.transform, "tier": self.method, "tell": tell}
         if isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe":
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-            return _from_learned(learn(inputs, y, known=known, **common))
+            return _from_learned(learn(inputs, y, known=known, **common), inputs, y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if isinstance(self.kernels, str):
             kernels = list(Pool.paper(inputs, (y - y.mean()) / y.std(), seed=seed))
         else:
             kernels = self._given(inputs, (y - y.mean()) / y.std(), scale, columns, seed)
         options = {"prior": self.prior, "iterations": int(self.iterations), "tolerance": self.tolerance * len(y)}
-        return _from_learned(fit_given(kernels, inputs, y, **options, **common))
+        return _from_learned(fit_given(kernels, inputs, y, **options, **common), inputs, y)
 
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
         if inputs.shape[1] > 1 or self.periods is not None:
@@ -426,13 +422,14 @@ class Regressor(RegressorMixin, _Estimator):
         return float(np.var(z))
 
 
-def _from_learned(learned: Learned) -> Fitted:
+def _from_learned(learned: Learned, inputs: np.ndarray, y: np.ndarray) -> Fitted:
     return Fitted(
         posterior=learned.posterior,
         likelihood=gaussian_noise(learned.noise),
         prior=learned.model.prior,
         kernels=learned.kernels,
         survivors=learned.survivors,
+        level=learned.level,
         transform=learned.transform,
         z_mean=learned.z_mean,
         z_scale=learned.z_scale,
@@ -441,14 +438,15 @@ def _from_learned(learned: Learned) -> Fitted:
         steps=learned.steps,
         record=learned.record,
         appraisal=learned.appraisal,
+        alone=survivors(learned, inputs, y),
     )
 
 
 class Classifier(ClassifierMixin, _Estimator):
     """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
 
-    Takes the parameters of `Regressor` except `likelihood`, `transform`, `periods` and `method`. For more than two classes wrap it in
-    `sklearn.multiclass.OneVsRestClassifier`.
+    Takes the parameters of `Regressor` except `likelihood`, `transform`, `periods` and `method`. For more than two
+    classes wrap it in `sklearn.multiclass.OneVsRestClassifier`.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -481,6 +479,7 @@ class Classifier(ClassifierMixin, _Estimator):
         inputs = scale.inputs(rows)
         with jax.enable_x64(True):
             self._finish(self._sparse(inputs, target, scale, columns, Bernoulli()), scale, columns, inputs, target)
+        self._target = target
         self.seconds_ = perf_counter() - begin
         return self
 

@@ -3,11 +3,15 @@
 The model works on z = (t(y) - mean) / scale with t one of transforms.py. Given each draw of the weights an observation
 of z is Gaussian (for other noise: has the same mean and variance), so over the draws it is a mixture, whose quantiles
 are found exactly and carried back through t.
+
+The whole pool predicts. Where the components that explain were fitted by themselves (`alone`), they are what is shown:
+beside a pool that holds the like of them, each would have lent a part of itself to the others. What the prediction adds
+to their sum is the rest, so that the parts add up.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
 import jax
 import jax.numpy as jnp
@@ -44,6 +48,17 @@ class Draws(Protocol):
 
 
 @dataclass(frozen=True)
+class Alone:
+    """The components that explain, fitted without the others, on the scale of the model."""
+
+    posterior: Draws
+    prior: WeightPrior
+    kernels: tuple[Kernel, ...]
+    level: int | None = None
+    """Which component of the posterior is the level."""
+
+
+@dataclass(frozen=True)
 class Fitted:
     """What a fit leaves. The first `survivors` kernels explain; the others are the rest."""
 
@@ -58,8 +73,16 @@ class Fitted:
     bound: float
     tier: str
     steps: int
+    level: int | None = None
+    """Which of the kernels is a constant that nobody asked for: it belongs to the level, not to the rest."""
     record: tuple[Decision, ...] = ()
     appraisal: Appraisal | None = None
+    alone: Alone | None = None
+
+    @property
+    def explaining(self) -> Alone:
+        """What the survivors are read from: their own fit, or else that of the whole pool."""
+        return self.alone or Alone(self.posterior, self.prior, self.kernels[: self.survivors], self.level)
 
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw of the weights, (S, N)."""
@@ -102,13 +125,33 @@ class Fitted:
         mean, variance = self.observed(inputs)
         return ndtr((self.scaled(y)[None, :] - mean) / np.sqrt(variance)).mean(axis=0)
 
-    def rest(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of what the kernels beside the survivors add together, on the scale of z."""
-        others = np.arange(self.survivors, len(self.kernels))
+    def parts(self, inputs: np.ndarray, named: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance on the scale of z: the level, the named survivors, and the rest if there is one."""
+        source, chosen = self.explaining, np.asarray(named, int)
+        mean, variance = source.posterior.components(inputs)
+        nothing = np.zeros((1, len(inputs)))
+        level = (nothing, nothing) if source.level is None else (mean[[source.level]], variance[[source.level]])
+        mean, variance = np.vstack([level[0], mean[chosen]]), np.vstack([level[1], variance[chosen]])
+        others = np.setdiff1d(np.arange(len(self.kernels)), [*chosen, *([] if self.level is None else [self.level])])
+        if self.alone is None and not len(others):
+            return mean, variance
+        rest = self._together(inputs, others) if self.alone is None else self._beyond(inputs, mean.sum(axis=0))
+        return np.vstack([mean, rest[0]]), np.vstack([variance, rest[1]])
+
+    def _beyond(self, inputs: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """What the prediction adds to the survivors; its variance is what the prediction has beyond theirs."""
+        whole, own = (posterior.draws(inputs) for posterior in (self.posterior, self.explaining.posterior))
+        spread = [variance.mean(axis=0) + mean.var(axis=0) for mean, variance in (whole, own)]
+        return whole[0].mean(axis=0) - total, np.maximum(spread[0] - spread[1], 0.0)
+
+    def _together(self, inputs: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The sum of some kernels of the pool; in the stochastic tier they are independent."""
+        if self.tier == "stochastic":
+            mean, variance = self.posterior.components(inputs)
+            return mean[others].sum(axis=0), variance[others].sum(axis=0)
         blocks = [self.posterior.joint(inputs[first : first + 256], others) for first in range(0, len(inputs), 256)]
-        return np.concatenate([b[0] for b in blocks]), np.maximum(
-            np.concatenate([np.diagonal(b[1]) for b in blocks]), 0.0
-        )
+        diagonal = np.concatenate([np.diagonal(covariance) for _, covariance in blocks])
+        return np.concatenate([mean for mean, _ in blocks]), np.maximum(diagonal, 0.0)
 
 
 def gaussian_noise(variance: float) -> Gaussian:

@@ -21,7 +21,7 @@ from farrier.appraise import Appraisal, appraise
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of, on_grid
-from farrier.discover import Decision, Part, Search, Structure, model_with
+from farrier.discover import LEVEL, Decision, Part, Search, Structure, model_with
 from farrier.exact import ExactModel, ExactObjective
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
@@ -42,8 +42,6 @@ EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""
 SEARCH_ROWS = 600
 """The most rows among which a structure is looked for."""
-TRIAL_ROUNDS = 3
-"""Rounds after which scales of the target are compared."""
 REST_WEIGHT = 0.05
 """The weight at which candidates that did not survive start beside the survivors."""
 WIDE_ITERATIONS = 80
@@ -71,6 +69,8 @@ class Learned:
     model: ExactModel
     """The whole shrunk pool; its first kernels are the survivors."""
     kernels: tuple[Kernel, ...]
+    level: int | None
+    """Which of the kernels is the level, that is, a constant that nobody asked for."""
     posterior: GaussianPosterior | CollapsedPosterior
     bound: float
     """A lower bound on the log evidence of y in its own units."""
@@ -105,12 +105,12 @@ def learn(
     tried = worth_trying(y) if transform == "auto" else [t for t in TRANSFORMS if t.name == transform]
     searches = [_Scaled.of(one, X, y, known, tell) for one in tried if one.name != "square root" or transform != "auto"]
     for scaled in searches:
-        scaled.structure = scaled.search.run(TRIAL_ROUNDS if len(searches) > 1 else None)
+        scaled.structure = scaled.search.shrunk()
     best = max(searches, key=lambda scaled: scaled.score())
     if len(searches) > 1:
         best.note_choice(searches)
         best = best.or_square_root(X, y, known, tell)
-        best.structure = best.search.run(start=best.structure)
+    best.structure = best.search.best(best.structure)
     return best.finish(X, y, tier)
 
 
@@ -162,6 +162,7 @@ def fit_given(
         structure=structure,
         model=model,
         kernels=tuple(part.kernel for part in found),
+        level=None,
         posterior=posterior,
         bound=terms[-1].total + jacobian,
         tier="exact" if exact else "collapsed",
@@ -210,6 +211,8 @@ class _Scaled:
 
     def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "_Scaled":
         """The square root where the same structure fits better on it."""
+        if not self.structure.parts:
+            return self
         root = _Scaled.of(TRANSFORMS[2], X, y, known, tell)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
@@ -233,7 +236,7 @@ class _Scaled:
             model, total = wide.model, wide.terms.total if wide.terms else np.nan
             posterior: Any = exact_posterior(model, X, z)
         else:
-            model, total, posterior = collapsed_fit(parts, structure.noise, X, z, search.tell)
+            model, total, posterior = collapsed_fit([*parts, LEVEL], structure.noise, X, z, search.tell)
         jacobian = float(self.transform.log_slope(y).sum()) - len(y) * float(np.log(self.z_scale))
         return Learned(
             transform=self.transform,
@@ -241,7 +244,8 @@ class _Scaled:
             z_scale=self.z_scale,
             structure=structure,
             model=model,
-            kernels=tuple(model.pool[i] for i in range(len(parts))),
+            kernels=tuple(model.pool[i] for i in range(len(parts) + 1)),
+            level=len(parts),
             posterior=posterior,
             bound=total + jacobian,
             tier="exact" if exact else "collapsed",
