@@ -8,10 +8,18 @@ import faulthandler
 import signal
 from pathlib import Path
 
-from benchmarks import bound, recovery, speed, table, weights
+from benchmarks import bound, recovery, rows, speed, table, timeseries, uci, weights
 from benchmarks.record import Recorder, commit, tell
 
-SUITES = {"weights": weights, "bound": bound, "speed": speed, "recovery": recovery}
+SUITES = {
+    "weights": weights,
+    "bound": bound,
+    "speed": speed,
+    "timeseries": timeseries,
+    "recovery": recovery,
+    "uci": uci,
+    "rows": rows,
+}
 RESULTS = Path(__file__).parent / "results"
 GRACE = 30
 """Seconds between asking a run to stop and ending the process, for compiled code that does not listen."""

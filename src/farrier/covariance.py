@@ -113,43 +113,58 @@ class GridCovariance(Covariance):
         self.filled[places] = 1.0
         self.places = places
         self._lag = spacing * np.arange(size)
+        self._points = jnp.asarray(self.X), jnp.asarray(self._lag)
+
+    @property
+    def points(self) -> tuple[Any, Any]:
+        """The rows and the lags, as jax sees them."""
+        return self._points
 
     def forward(self, pool: SlotPool, w2: np.ndarray) -> tuple[np.ndarray, Any]:
-        v, rho = (np.asarray(a) for a in _profiles(pool, jnp.asarray(self.X), jnp.asarray(self._lag)))
+        v, rho = (np.asarray(a) for a in _profiles(pool, *self.points))
+        C, saved = self.from_profiles(v, rho, is_flat(pool), w2)
+        return C, _Saved(pool, w2, saved)
+
+    def backward(self, saved: _Saved, dC: np.ndarray) -> tuple[Any, np.ndarray]:
+        dv, drho, dw2 = self.to_profiles(saved.extra, dC)
+        return _profiles_back(saved.pool, *self.points, jnp.asarray(dv), jnp.asarray(drho)), dw2
+
+    def from_profiles(
+        self, v: np.ndarray, rho: np.ndarray, flat: np.ndarray, w2: np.ndarray
+    ) -> tuple[np.ndarray, tuple[Any, ...]]:
+        """C from v_i(x) and rho_i(lag), and what the way back needs; `flat` says which kernels are stationary."""
         v = v * self.filled[None, :]
-        flat = _is_flat(pool)
         # stationary kernels: one Toeplitz matrix for all of them
         C = np.stack([toeplitz(row) for row in w2[:, flat] @ rho[flat]]) * np.outer(self.filled, self.filled)
-        others = np.flatnonzero(~flat)
+        others = np.flatnonzero(~flat & (w2.max(axis=0) > 0))
         P = np.empty((len(others), *C.shape[1:]))
         for place, i in enumerate(others):
             np.multiply(toeplitz(rho[i]), v[i][:, None], out=P[place])
             P[place] *= v[i][None, :]
         if len(others):
             C += (w2[:, others] @ P.reshape(len(others), -1)).reshape(C.shape)
-        return C, _Saved(pool, w2, (v, rho, flat, others, P))
+        return C, (v, rho, flat, others, P, w2)
 
-    def backward(self, saved: _Saved, dC: np.ndarray) -> tuple[Any, np.ndarray]:
-        v, rho, flat, others, P = saved.extra
-        dv, drho, dw2 = np.zeros_like(v), np.zeros_like(rho), np.zeros_like(saved.w2)
+    def to_profiles(self, saved: tuple[Any, ...], dC: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """From dL/dC to the derivatives by v, rho and w2."""
+        v, rho, flat, others, P, w2 = saved
+        dv, drho, dw2 = np.zeros_like(v), np.zeros_like(rho), np.zeros_like(w2)
         sums = np.stack([diagonal_sums(G) for G in dC])
         dw2[:, flat] = sums @ rho[flat].T
-        drho[flat] = saved.w2[:, flat].T @ sums
+        drho[flat] = w2[:, flat].T @ sums
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ P.reshape(len(others), -1).T
-            dP = (saved.w2[:, others].T @ G).reshape(P.shape)
+            dP = (w2[:, others].T @ G).reshape(P.shape)
             for place, i in enumerate(others):
                 # k = v v' rho: by v, 2 (dP * rho) v; by rho, the diagonals of v dP v'
                 weighted = dP[place] * v[i][None, :]
                 dv[i] = 2.0 * np.einsum("ab,ab->a", weighted, toeplitz(rho[i]))
                 drho[i] = diagonal_sums(weighted * v[i][:, None])
-        dv *= self.filled[None, :]
-        slopes = _profiles_back(saved.pool, *(jnp.asarray(a) for a in (self.X, self._lag, dv, drho)))
-        return slopes, dw2
+        return dv * self.filled[None, :], drho, dw2
 
     def grams(self, pool: SlotPool) -> np.ndarray:
-        v, rho = (np.asarray(a) for a in _profiles(pool, jnp.asarray(self.X), jnp.asarray(self._lag)))
+        v, rho = (np.asarray(a) for a in _profiles(pool, *self.points))
         return np.stack([self.gather(toeplitz(r) * np.outer(u, u)) for u, r in zip(v, rho, strict=True)])
 
 
@@ -167,8 +182,8 @@ def on_grid(x: np.ndarray) -> tuple[np.ndarray, float] | None:
         return None
     steps = np.diff(distinct)
     extent = distinct[-1] - distinct[0]
-    # the median step, then the spacing that fits the whole range
-    count = round(extent / float(np.median(steps)))
+    # each step in median steps (months have 28 to 31 days), then the spacing that fits the whole range
+    count = int(np.rint(steps / np.median(steps)).sum())
     if count < len(x) - 1 or len(x) < (1.0 - GRID_EMPTY) * (count + 1):
         return None
     spacing = extent / count
@@ -200,7 +215,7 @@ def diagonal_sums(G: np.ndarray) -> np.ndarray:
     return out
 
 
-def _is_flat(pool: SlotPool) -> np.ndarray:
+def is_flat(pool: SlotPool) -> np.ndarray:
     """Which kernels are stationary: no line, no step."""
     on = [np.asarray(a).reshape(len(pool), -1).any(axis=1) for a in (pool.line_on, pool.from_on, pool.until_on)]
     return ~np.any(on, axis=0)
@@ -225,15 +240,16 @@ def _weighted_back(pool: SlotPool, X: Any, w2: Any, dC: Any) -> Any:
 
 @eqx.filter_jit
 def _profiles(pool: SlotPool, X: Any, lag: Any) -> Any:
-    return pool.profile(X), pool.correlation(lag)
+    return profiles(pool, X, lag)
 
 
 @eqx.filter_jit
 def _profiles_back(pool: SlotPool, X: Any, lag: Any, dv: Any, drho: Any) -> Any:
     numbers, rest = eqx.partition(pool, eqx.is_inexact_array)
-    _, pull = jax.vjp(lambda numbers: _both(eqx.combine(numbers, rest), X, lag), numbers)
+    _, pull = jax.vjp(lambda numbers: profiles(eqx.combine(numbers, rest), X, lag), numbers)
     return pull((dv, drho))[0]
 
 
-def _both(pool: SlotPool, X: Any, lag: Any) -> Any:
+def profiles(pool: SlotPool, X: Any, lag: Any) -> Any:
+    """v_i(x) and rho_i(lag) of all kernels."""
     return pool.profile(X), pool.correlation(lag)

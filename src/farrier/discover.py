@@ -20,7 +20,7 @@ from farrier.climb import climb
 from farrier.covariance import Covariance
 from farrier.exact import ExactModel, ExactObjective, Terms
 from farrier.horseshoe import Horseshoe
-from farrier.kernels.algebra import Kernel
+from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.base import Constant
 from farrier.kernels.periods import find_periods
 from farrier.kernels.slots import SlotPool
@@ -30,7 +30,7 @@ from farrier.priors import quasi_normal
 DRAWS = 2
 """Draws of the weights while structures are compared."""
 ROUNDS = 9
-TRIES = 3
+TRIES = 2
 """Candidates that are fitted in a round before it is given up."""
 WORTH = 1.0
 """Nats beyond its price that a component must gain to be added."""
@@ -109,6 +109,8 @@ class Search:
     rows: np.ndarray | None = None
     steps: int = 0
     """Steps of all fits so far."""
+    timed: bool = False
+    """Whether the first of several inputs is time: then it has the candidates of a series."""
 
     def empty(self) -> Structure:
         """Noise alone."""
@@ -188,11 +190,23 @@ class Search:
     def propose(self, structure: Structure) -> list[Kernel]:
         """The candidates of the next round."""
         found = [part.kernel for part in structure.parts]
-        if self.X.shape[1] > 1:
-            return candidates.table(self.X.shape[1], found, self._useful(structure))
+        table = candidates.table(self.X.shape[1], found, self._useful(structure)) if self.X.shape[1] > 1 else []
+        if table and not self.timed:
+            return table
         place, gain = self.change(structure)
         changed = place if gain > np.log(len(self.y)) else None
-        return candidates.series(self.X[:, 0], self.residual(structure), self.known, found, changed)
+        over = candidates.over_time(found) if self.timed else found
+        series = candidates.series(self.X[:, 0], self.residual(structure), self.known, over, changed)
+        return candidates.beside(series, table) if self.timed else series
+
+    def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
+        """The trends and cycles, or the curves of each input, that one would try without looking."""
+        table = candidates.ordinary_table(self.X.shape[1], found) if self.X.shape[1] > 1 else []
+        if table and not self.timed:
+            return table
+        over = candidates.over_time(found) if self.timed else found
+        series = candidates.ordinary_series(self.X[:, 0], periods, over)
+        return candidates.beside(series, table) if self.timed else series
 
     def _useful(self, structure: Structure) -> list[int]:
         left = self.residual(structure)
@@ -235,6 +249,31 @@ class Search:
             return structure
         self._note(round, "narrowed", parts[0].kernel, fitted.score - structure.score, "some inputs do not matter")
         return fitted
+
+    def simplify(self, structure: Structure, round: int) -> Structure:
+        """The structure with factors left out of its products where that is worth more."""
+        tried: set[str] = set()
+        while True:
+            for i, part in enumerate(structure.parts):
+                factors = part.kernel.products()[0]
+                for gone in range(len(factors) if len(factors) > 1 else 0):
+                    kernel = product_of([factor for k, factor in enumerate(factors) if k != gone])
+                    move = f"{i}: {part.kernel.formula()} -> {kernel.formula()}"
+                    if move in tried:
+                        continue
+                    tried.add(move)
+                    parts = [Part(kernel, kernel, p.weight) if j == i else p for j, p in enumerate(structure.parts)]
+                    simpler = self.fit(parts, structure.noise)
+                    if simpler.score > structure.score:
+                        gain = simpler.score - structure.score
+                        self._note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
+                        structure = simpler
+                        break
+                else:
+                    continue
+                break
+            else:
+                return structure
 
     def prune(self, structure: Structure, round: int, doubtful: float | None = None) -> Structure:
         """The structure without the components that are not worth their price."""
@@ -286,12 +325,9 @@ class Search:
 
         A step at a time can end in a dead end: a wiggly curve explains everything, and no season is missed.
         """
-        if self.X.shape[1] > 1:
-            kernels = candidates.ordinary_table(self.X.shape[1], [])
-        else:
-            x = self.X[:, 0]
-            periods = find_periods(x, self.y, candidates.MOST_PERIODS, self.known)
-            kernels = candidates.ordinary_series(x, periods, [])
+        series = self.X.shape[1] == 1 or self.timed
+        periods = find_periods(self.X[:, 0], self.y, candidates.MOST_PERIODS, self.known) if series else []
+        kernels = self.ordinary(periods, [])
         start = [Part(kernel, kernel, 1.0 / np.sqrt(len(kernels))) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
         whole = self.fit(start, START_NOISE, POOL_ITERATIONS)
@@ -335,12 +371,13 @@ class Search:
 
     def best(self, start: Structure) -> Structure:
         """The best structure that growing reaches from a start and, for one input, from a split in two regimes."""
-        grown = self.run(start=start)
+        grown = max(self.run(start=start), self.run(), key=lambda structure: structure.score)
         if self.X.shape[1] == 1:
             other = self.split()
             if other.score > grown.score - HOPEFUL:
                 grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
-        return self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
+        simpler = self.simplify(grown, ROUNDS + 1)
+        return self.prune(simpler, ROUNDS + 1, doubtful=np.inf) if len(simpler.parts) > 2 else simpler
 
     def sizes(self, structure: Structure) -> np.ndarray:
         """The standard deviation over the rows of what each component adds."""

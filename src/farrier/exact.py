@@ -9,6 +9,7 @@ to one vector of unbounded numbers for an optimiser.
 """
 
 from dataclasses import dataclass
+from functools import cached_property, partial
 from typing import Any, NamedTuple, final
 
 import equinox as eqx
@@ -19,7 +20,7 @@ from jax.flatten_util import ravel_pytree
 from scipy.linalg.lapack import dpotrf, dpotri
 
 from farrier.beliefs import log_prior, reach
-from farrier.covariance import Covariance, covariance_of
+from farrier.covariance import Covariance, GridCovariance, covariance_of, is_flat, profiles
 from farrier.kernels.slots import SlotPool
 from farrier.linalg import host_jitter
 from farrier.parameters import bound, fixed, free, frozen, positive
@@ -106,21 +107,80 @@ class ExactObjective:
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms, and the derivative of the bound."""
-        u, Z = jnp.asarray(numbers), jnp.asarray(self.draws)
-        pool, w2, noise, kl, prior = head(u, self.template, Z)
-        C, saved = self.covariance.forward(pool, np.asarray(w2))
+        u = jnp.asarray(numbers)
+        fast = isinstance(self.covariance, GridCovariance)
+        C, saved, noise, kl, prior = self._on_grid(u) if fast else self._anywhere(u)
         rows = self.template.rows
-        known = None if rows is None else self.covariance.scatter(np.asarray(rows))
-        diagonal = np.full(len(self.y), float(noise)) if known is None else known
+        diagonal = np.full(len(self.y), noise) if rows is None else self.covariance.scatter(np.asarray(rows))
         found = [evidence(C_s, diagonal, self.covariance.filled, self.y) for C_s in C]
         if any(one is None for one in found):
-            return Terms(-np.inf, -np.inf, float(kl), float(prior)), np.zeros_like(numbers)
+            return Terms(-np.inf, -np.inf, kl, prior), np.zeros_like(numbers)
         values, G = [one[0] for one in found if one], np.stack([one[1] for one in found if one]) / len(found)
-        slopes, dw2 = self.covariance.backward(saved, G)
-        dnoise = 0.0 if rows is not None else np.einsum("snn->", G)
-        gradient = head_back(u, self.template, Z, slopes, jnp.asarray(dw2), jnp.asarray(dnoise))
+        dnoise = 0.0 if rows is not None else float(np.einsum("snn->", G))
+        gradient = self._back_on_grid(u, saved, G, dnoise) if fast else self._back_anywhere(u, saved, G, dnoise)
         value = float(np.mean(values))
-        return Terms(value - float(kl) + float(prior), value, float(kl), float(prior)), np.asarray(gradient)
+        return Terms(value - kl + prior, value, kl, prior), gradient
+
+    @cached_property
+    def _program(self) -> "_Program":
+        """The template and the draws as jax sees them, once."""
+        leaves, tree = jax.tree.flatten(self.template)
+        return _Program(tuple(jnp.asarray(leaf) for leaf in leaves), jnp.asarray(self.draws), tree)
+
+    @cached_property
+    def _flat(self) -> np.ndarray:
+        return is_flat(self.template.pool)
+
+    def _on_grid(self, u: Any) -> Any:
+        assert isinstance(self.covariance, GridCovariance)
+        p = self._program
+        found = _grid_outputs(u, p.leaves, p.draws, *self.covariance.points, tree=p.tree)
+        v, rho, w2, noise, kl, prior = (np.asarray(a) for a in found)
+        C, saved = self.covariance.from_profiles(v, rho, self._flat, w2)
+        return C, saved, float(noise), float(kl), float(prior)
+
+    def _back_on_grid(self, u: Any, saved: Any, G: np.ndarray, dnoise: float) -> np.ndarray:
+        assert isinstance(self.covariance, GridCovariance)
+        p = self._program
+        slopes = self.covariance.to_profiles(saved, G)
+        return np.asarray(_grid_back(u, p.leaves, p.draws, *self.covariance.points, (*slopes, dnoise), tree=p.tree))
+
+    def _anywhere(self, u: Any) -> Any:
+        pool, w2, noise, kl, prior = head(u, self.template, self._program.draws)
+        C, saved = self.covariance.forward(pool, np.asarray(w2))
+        return C, saved, float(noise), float(kl), float(prior)
+
+    def _back_anywhere(self, u: Any, saved: Any, G: np.ndarray, dnoise: float) -> np.ndarray:
+        slopes, dw2 = self.covariance.backward(saved, G)
+        gradient = head_back(u, self.template, self._program.draws, slopes, jnp.asarray(dw2), jnp.asarray(dnoise))
+        return np.asarray(gradient)
+
+
+class _Program(NamedTuple):
+    leaves: tuple[Any, ...]
+    draws: Any
+    tree: Any
+
+
+def _grid_terms(numbers: Any, leaves: Any, draws: Any, X: Any, lag: Any, tree: Any) -> Any:
+    pool, w2, noise, kl, prior = _outputs(numbers, jax.tree.unflatten(tree, leaves), draws)
+    return *profiles(pool, X, lag), w2, noise, kl, prior
+
+
+@partial(jax.jit, static_argnames="tree")
+def _grid_outputs(numbers: Any, leaves: Any, draws: Any, X: Any, lag: Any, tree: Any) -> Any:
+    """All that the covariance of a grid is made of, in one program with few arguments: its calls are many and short."""
+    return _grid_terms(numbers, leaves, draws, X, lag, tree)
+
+
+@partial(jax.jit, static_argnames="tree")
+def _grid_back(numbers: Any, leaves: Any, draws: Any, X: Any, lag: Any, slopes: Any, tree: Any) -> Any:
+    def tied(numbers: Any) -> Any:
+        v, rho, w2, noise, kl, prior = _grid_terms(numbers, leaves, draws, X, lag, tree)
+        dv, drho, dw2, dnoise = slopes
+        return jnp.sum(v * dv) + jnp.sum(rho * drho) + jnp.sum(w2 * dw2) + noise * dnoise - kl + prior
+
+    return jax.grad(tied)(numbers)
 
 
 def start_of(template: ExactModel) -> np.ndarray:

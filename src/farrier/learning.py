@@ -42,6 +42,8 @@ EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""
 SEARCH_ROWS = 600
 """The most rows among which a structure is looked for."""
+ODD_SCALE = 8.0
+"""Nats that the square root must gain: components that add up on it are harder to read."""
 REST_WEIGHT = 0.05
 """The weight at which candidates that did not survive start beside the survivors."""
 WIDE_ITERATIONS = 80
@@ -99,11 +101,15 @@ def learn(
     known: Sequence[float] = (),
     transform: str = "auto",
     tier: str = "auto",
+    timed: bool = False,
     tell: Tell = lambda what, bound: None,
 ) -> Learned:
-    """The structure of y given standardised inputs; `known` are periods worth trying, in the same units."""
+    """The structure of y given standardised inputs; `known` are periods worth trying, in the same units.
+
+    `timed` says that the first of several inputs is time.
+    """
     tried = worth_trying(y) if transform == "auto" else [t for t in TRANSFORMS if t.name == transform]
-    searches = [_Scaled.of(one, X, y, known, tell) for one in tried if one.name != "square root" or transform != "auto"]
+    searches = [_Scaled.of(one, X, y, known, tell, timed) for one in tried if one.name != "square root" or transform != "auto"]
     for scaled in searches:
         scaled.structure = scaled.search.shrunk()
     best = max(searches, key=lambda scaled: scaled.score())
@@ -188,13 +194,15 @@ class _Scaled:
     structure: Structure
 
     @classmethod
-    def of(cls, transform: Transform, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "_Scaled":
+    def of(
+        cls, transform: Transform, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell, timed: bool = False
+    ) -> "_Scaled":
         z = transform.forward(y)
         mean, scale = float(z.mean()), float(z.std())
         rows = search_rows(X)
         # the density of y is that of the standardised z times its slope
         jacobian = float(transform.log_slope(y[rows]).sum()) - len(rows) * float(np.log(scale))
-        search = Search(X[rows], (z[rows] - mean) / scale, covariance_of(X[rows]), known, tell)
+        search = Search(X[rows], (z[rows] - mean) / scale, covariance_of(X[rows]), known, tell, timed=timed)
         return cls(transform, mean, scale, jacobian, search, search.empty())
 
     def score(self) -> float:
@@ -213,10 +221,10 @@ class _Scaled:
         """The square root where the same structure fits better on it."""
         if not self.structure.parts:
             return self
-        root = _Scaled.of(TRANSFORMS[2], X, y, known, tell)
+        root = _Scaled.of(TRANSFORMS[2], X, y, known, tell, self.search.timed)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
-        better = gain > 2.0
+        better = gain > ODD_SCALE
         decision = Decision(0, "kept" if better else "dropped", "scale: square root", gain, "evidence of the scale")
         self.search.record.append(decision)
         root.search.record = self.search.record
@@ -285,9 +293,7 @@ def collapsed_fit(
 def ordinary(search: Search, structure: Structure) -> list[Kernel]:
     """The candidates that stand beside the survivors in the pool that predicts."""
     found = [part.kernel for part in structure.parts]
-    if search.X.shape[1] > 1:
-        return candidates.ordinary_table(search.X.shape[1], found)
-    return candidates.ordinary_series(search.X[:, 0], candidates.periods_of(found), found)
+    return search.ordinary(candidates.periods_of(found), found)
 
 
 def snapped(X: np.ndarray) -> np.ndarray:

@@ -5,8 +5,8 @@ For every subexpression S of a kernel, with base kernels B (SE, Per, Lin on one 
     S -> S + B, S + 1, S * B, S * (B + 1)      B -> B'      S + T -> S,  S * T -> S
     S -> CP(S, S), CW(S, S), CW(S, 1), CW(1, S)      WN -> WN * Lin
 
-Changes of regime are tried on the whole signal and on its terms. Rewritings that are the same function as another one,
-such as SE * SE, are left out. `Starts` draws where the numbers of a new kernel start.
+S * (B + 1) and changes of regime are for one input; changes are tried on the whole signal and on its terms. Rewritings
+that are the same function as another one, such as SE * SE, are left out. `Starts` draws where new numbers start.
 """
 
 from collections.abc import Callable, Iterator
@@ -90,7 +90,8 @@ def _moves(node: Kernel, bases: list[Base], *, noise: bool) -> Iterator[Kernel]:
     if signal:
         for base in bases:
             yield sum_of([Product((sum_of(signal), base)), *white])
-            yield sum_of([Product((sum_of(signal), Sum((base, Level(1.0))))), *white])
+            if base.dims is None:
+                yield sum_of([Product((sum_of(signal), Sum((base, Level(1.0))))), *white])
     if isinstance(node, Base):
         yield from (base for base in bases if type(base) is not type(node) or base.dims != node.dims)
     if isinstance(node, Sum):

@@ -28,7 +28,6 @@ from jax import Array
 from jax.nn import log_softmax
 from jaxtyping import Float
 
-from farrier import prediction
 from farrier.baselines.common import START_NOISE, Baseline
 from farrier.fit import Settings, padded, train
 from farrier.horseshoe import Horseshoe as HorseshoePrior
@@ -40,6 +39,7 @@ from farrier.likelihoods import Gaussian
 from farrier.objective import Model, evidence_bound
 from farrier.parameters import as_array, positive, real
 from farrier.posteriors.stochastic import SVGP, MultiSVGP
+from farrier.prediction import InBlocks
 from farrier.priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal
 
 CANDIDATES = (
@@ -149,7 +149,9 @@ def _draws(model: Model, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     count = PREDICTION_DRAWS if model.prior.noise_size else 1
     noise = jnp.asarray(quasi_normal(count, model.prior.noise_size))
     posterior = model.posterior.at(model.prior.draw(noise))
-    return prediction.observed(model.likelihood, *prediction.draws(posterior, X))
+    mean, variance = InBlocks(posterior).draws(X)
+    observed = jax.vmap(model.likelihood.predict)(jnp.asarray(mean), jnp.asarray(variance))
+    return np.asarray(observed[0]), np.asarray(observed[1])
 
 
 def _moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

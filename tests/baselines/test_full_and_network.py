@@ -1,0 +1,88 @@
+"""The full process interpolates, and the network of kernels extrapolates a product that one smooth kernel cannot."""
+
+import equinox as eqx
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from farrier.baselines.common import evidence
+from farrier.baselines.full import FullGP
+from farrier.baselines.network import KernelNetwork, initial
+
+fixed = np.random.default_rng(2)
+x = np.linspace(0.0, 6.0, 60)
+y = 100.0 + 10.0 * (x * np.sin(2.0 * np.pi * x / 0.8) + 0.1 * fixed.normal(size=60))
+TRAIN, TEST = slice(0, 45), slice(45, 60)
+
+
+@pytest.fixture
+def generator():
+    return np.random.default_rng(0)
+
+
+@pytest.fixture(scope="module")
+def full():
+    return FullGP(iterations=60).fit(x[TRAIN], y[TRAIN])
+
+
+@pytest.fixture(scope="module")
+def network():
+    return KernelNetwork(restarts=1, iterations=80).fit(x[TRAIN], y[TRAIN])
+
+
+def rmse(model, rows):
+    return np.sqrt(np.mean((model.predict(x[rows])[0] - y[rows]) ** 2))
+
+
+def test_the_full_process_interpolates_in_the_units_of_y(full):
+    assert rmse(full, TRAIN) < 0.1 * y.std()
+    assert full.seconds > 0.0
+
+
+def test_the_full_process_knows_that_it_cannot_extrapolate(full):
+    _, sd = full.predict(np.array([50.0]))
+    assert sd[0] > 0.8 * y[TRAIN].std()
+
+
+def test_the_full_process_ignores_an_input_that_does_nothing(generator):
+    X = generator.normal(size=(60, 2))
+    model = FullGP(iterations=60).fit(X, np.sin(2.0 * X[:, 0]) + 0.05 * generator.normal(size=60))
+    lengthscales = model.model_.kernel.lengthscale
+    assert lengthscales[1] > 5.0 * lengthscales[0]
+
+
+def test_units_of_the_inputs_and_of_y_do_not_matter(full):
+    other = FullGP(iterations=60).fit(1e3 * x[TRAIN] - 5.0, 7.0 * y[TRAIN] + 1.0)
+    for found, expected in zip(other.predict(1e3 * x[TEST] - 5.0), full.predict(x[TEST]), strict=True):
+        assert_allclose(found, 7.0 * expected + (1.0 if expected[0] > 20.0 else 0.0), rtol=0.02, atol=1.0)
+
+
+def test_the_network_extrapolates_a_product_that_a_smooth_kernel_cannot(network, full):
+    assert rmse(network, TEST) < 0.3 * rmse(full, TEST)
+    mean, sd = network.predict(x[TEST])
+    assert np.mean(np.abs(mean - y[TEST]) < 3.0 * sd) > 0.8
+
+
+def test_every_unit_of_a_network_is_a_kernel(generator):
+    X = generator.normal(size=(12, 3))
+    model = initial(X, X[:, 0], generator)
+    K, k = eqx.filter_jit(lambda model, X: (model.gram(X, X), model.diag(X)))(model, jnp.asarray(X))
+    assert_allclose(np.diag(K), k, rtol=1e-10)
+    assert np.linalg.eigvalsh(K).min() > -1e-10 * np.trace(K)
+
+
+def test_derivative_of_the_evidence_agrees_with_finite_differences(generator):
+    root = generator.normal(size=(5, 5))
+    C, target = root @ root.T + np.eye(5), generator.normal(size=5)
+    direction = generator.normal(size=(5, 5))
+    direction = direction + direction.T
+    up, down = (evidence(C + sign * 1e-5 * direction, target)[0] for sign in (1.0, -1.0))
+    assert_allclose(np.sum(evidence(C.copy(), target)[1] * direction), (up - down) / 2e-5, rtol=1e-5)
+
+
+def test_large_tables_are_trained_and_predicted_in_blocks(generator):
+    X = generator.uniform(-2.0, 2.0, (300, 2))
+    target = np.sin(2.0 * X[:, 0]) + X[:, 1]
+    model = FullGP(iterations=15).fit(X, target)
+    assert np.abs(model.predict(X)[0] - target).max() < 0.1
