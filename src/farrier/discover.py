@@ -38,7 +38,7 @@ FIRST_WEIGHT = 0.5
 SHRUNK = 0.05
 """The weight at which a component starts that is not expected to be needed."""
 POOL_STEP = 8
-FIT_ITERATIONS = 40
+FIT_ITERATIONS = 35
 FIT_TOLERANCE = 0.3
 SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
 """Squared weights, as parts of what is left, at which a candidate is screened."""
@@ -263,7 +263,9 @@ class Search:
                         continue
                     tried.add(move)
                     parts = [Part(kernel, kernel, p.weight) if j == i else p for j, p in enumerate(structure.parts)]
-                    simpler = self.fit(parts, structure.noise)
+                    simpler = self.fit(parts, structure.noise, LOSS_ITERATIONS)
+                    if structure.score > simpler.score > structure.score - HOPELESS:
+                        simpler = self.fit(simpler.parts, simpler.noise)
                     if simpler.score > structure.score:
                         gain = simpler.score - structure.score
                         self._note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
@@ -285,7 +287,9 @@ class Search:
             order = [i for i in np.argsort(worth) if worth[i] < doubtful]
             for i in order[: 2 if doubtful == DOUBTFUL else None]:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
-                without = self.fit(fewer, structure.noise)
+                without = self.fit(fewer, structure.noise, LOSS_ITERATIONS)
+                if structure.score - WORTH > without.score > structure.score - HOPELESS:
+                    without = self.fit(without.parts, without.noise)
                 if without.score > structure.score - WORTH:
                     self._note(
                         round,
@@ -320,20 +324,31 @@ class Search:
         without = [self.fit(parts, structure.noise, LOSS_ITERATIONS).terms for parts in fewer]
         return np.array([total - terms.total if terms else np.nan for terms in without])
 
-    def shrunk(self) -> Structure:
-        """Another place to start from: the ordinary trends and cycles all at once, shrunk, without the small ones.
+    def periods(self) -> list[float]:
+        """The periods that y shows; none with several inputs."""
+        if self.X.shape[1] > 1:
+            return []
+        return find_periods(self.X[:, 0], self.y, candidates.MOST_PERIODS, self.known)
 
-        A step at a time can end in a dead end: a wiggly curve explains everything, and no season is missed.
+    def whole(self, periods: Sequence[float]) -> Structure:
+        """The ordinary trends and cycles of some periods all at once, shrunk.
+
+        Growing from nothing ends in dead ends: a wiggly curve explains everything, and no season is missed.
         """
         series = self.X.shape[1] == 1 or self.timed
         periods = find_periods(self.X[:, 0], self.y, candidates.MOST_PERIODS, self.known) if series else []
         kernels = self.ordinary(periods, [])
         start = [Part(kernel, kernel, 1.0 / np.sqrt(len(kernels))) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
-        whole = self.fit(start, START_NOISE, POOL_ITERATIONS)
+        return self.fit(start, START_NOISE, POOL_ITERATIONS)
+
+    def shrunk(self, whole: Structure) -> Structure:
+        """The components of a shrunk pool that are large, without those that are not worth their price."""
         sizes = self.sizes(whole)
         large = [i for i in np.argsort(sizes)[::-1] if sizes[i] > SMALL][:MOST_LARGE]
-        self._note(0, "shrunk", whole.parts[0].kernel, 0.0, f"{len(large)} of {len(start)} candidates are large")
+        for i, part in enumerate(whole.parts):
+            if i not in large:
+                self._note(0, "shrunk", part.kernel, 0.0, "adds next to nothing")
         if not large:
             return self.empty()
         return self.prune(self.fit([whole.parts[i] for i in large], whole.noise), 0)
@@ -371,13 +386,12 @@ class Search:
 
     def best(self, start: Structure) -> Structure:
         """The best structure that growing reaches from a start and, for one input, from a split in two regimes."""
-        grown = max(self.run(start=start), self.run(), key=lambda structure: structure.score)
+        grown = self.run(start=self.simplify(start, 0))
         if self.X.shape[1] == 1:
             other = self.split()
             if other.score > grown.score - HOPEFUL:
                 grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
-        simpler = self.simplify(grown, ROUNDS + 1)
-        return self.prune(simpler, ROUNDS + 1, doubtful=np.inf) if len(simpler.parts) > 2 else simpler
+        return self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
 
     def sizes(self, structure: Structure) -> np.ndarray:
         """The standard deviation over the rows of what each component adds."""

@@ -109,12 +109,17 @@ def learn(
     `timed` says that the first of several inputs is time.
     """
     tried = worth_trying(y) if transform == "auto" else [t for t in TRANSFORMS if t.name == transform]
-    searches = [_Scaled.of(one, X, y, known, tell, timed) for one in tried if one.name != "square root" or transform != "auto"]
+    searches = [
+        _Scaled.of(one, X, y, known, tell, timed) for one in tried if one.name != "square root" or transform != "auto"
+    ]
+    # the same candidates on every scale, so that their bounds can be compared
+    periods = searches[-1].search.periods()
     for scaled in searches:
-        scaled.structure = scaled.search.shrunk()
-    best = max(searches, key=lambda scaled: scaled.score())
+        scaled.structure = scaled.search.whole(periods)
+    best = max(searches, key=lambda scaled: scaled.total())
+    best.note_choice(searches)
+    best.structure = best.search.shrunk(best.structure)
     if len(searches) > 1:
-        best.note_choice(searches)
         best = best.or_square_root(X, y, known, tell)
     best.structure = best.search.best(best.structure)
     return best.finish(X, y, tier)
@@ -209,9 +214,13 @@ class _Scaled:
         """Evidence less price, of y in its own units."""
         return self.structure.score + self.jacobian
 
+    def total(self) -> float:
+        """The bound, of y in its own units."""
+        return (self.structure.terms.total if self.structure.terms else self.structure.score) + self.jacobian
+
     def note_choice(self, others: Sequence["_Scaled"]) -> None:
-        for other in others:
-            gain = other.score() - max(o.score() for o in others if o is not other)
+        for other in others if len(others) > 1 else ():
+            gain = other.total() - max(o.total() for o in others if o is not other)
             action = "kept" if other is self else "dropped"
             self.search.record.append(
                 Decision(0, action, f"scale: {other.transform.name}", gain, "evidence of the scale")
