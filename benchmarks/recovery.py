@@ -28,7 +28,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             for seed in arguments.seeds:
                 clock = Clock()
                 problem = draw(name, ratio, seed)
-                model = Regressor(transform="identity").fit(problem.X, problem.y)
+                model = Regressor(scale="identity").fit(problem.X, problem.y)
                 score = precision_and_recall(model.pool_, problem.parts, problem.X.shape[1] > 1)
                 scores.append(score)
                 found = " + ".join(kernel.formula() for kernel in model.pool_)

@@ -2,18 +2,23 @@
 
     import farrier
     model = farrier.Regressor().fit(X, y)
-    print(model.components_)
+    print(model.explain())
 
 Names are loaded when they are first used, so that `import farrier` costs nothing.
 """
 
+import os
 from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
+# The compiler's own log says a line for every program that comes out of the cache. It reads this once, when jax is loaded.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+
 if TYPE_CHECKING:
     from farrier.estimators import Classifier as Classifier
     from farrier.estimators import Regressor as Regressor
+    from farrier.forecaster import Forecaster as Forecaster
     from farrier.kernels.base import CentredPeriodic as CentredPeriodic
     from farrier.kernels.base import Constant as Constant
     from farrier.kernels.base import Linear as Linear
@@ -27,11 +32,13 @@ if TYPE_CHECKING:
     from farrier.kernels.base import White as White
     from farrier.kernels.normal import normal_form as normal_form
     from farrier.kernels.pool import Pool as Pool
+    from farrier.saving import load as load
 
 __version__ = version("farrier")
 
 _HOMES = {
     "farrier.estimators": ("Regressor", "Classifier"),
+    "farrier.forecaster": ("Forecaster",),
     "farrier.kernels.base": (
         "SquaredExponential",
         "Linear",
@@ -47,6 +54,7 @@ _HOMES = {
     ),
     "farrier.kernels.normal": ("normal_form",),
     "farrier.kernels.pool": ("Pool",),
+    "farrier.saving": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -34,7 +34,7 @@ SPREAD = {
 REACH = {
     "lengthscale": 3.0,
     "mixture": 3.0,
-    "period": 0.15,
+    "period": 0.08,
     "shape": 1.6,
     "line": 4.0,
     "start": 0.5,

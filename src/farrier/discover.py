@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier import candidates
 from farrier.beliefs import price
@@ -58,7 +58,7 @@ FLAT = 5.0
 """Lengthscales of standardised inputs above which a kernel hardly varies along an input."""
 LOSS_ITERATIONS = 15
 DOUBTFUL = 4.0
-"""A component whose removal costs less than this beyond its price, the others staying as they are, is put to the test."""
+"""A component whose removal costs less than this beyond its price, the others as they are, is put to the test."""
 
 
 @dataclass(frozen=True)
@@ -325,8 +325,8 @@ class Search:
         return np.array([total - terms.total if terms else np.nan for terms in without])
 
     def periods(self) -> list[float]:
-        """The periods that y shows; none with several inputs."""
-        if self.X.shape[1] > 1:
+        """The periods that y shows; none with several inputs, unless the first is time."""
+        if self.X.shape[1] > 1 and not self.timed:
             return []
         return find_periods(self.X[:, 0], self.y, candidates.MOST_PERIODS, self.known)
 
@@ -335,8 +335,6 @@ class Search:
 
         Growing from nothing ends in dead ends: a wiggly curve explains everything, and no season is missed.
         """
-        series = self.X.shape[1] == 1 or self.timed
-        periods = find_periods(self.X[:, 0], self.y, candidates.MOST_PERIODS, self.known) if series else []
         kernels = self.ordinary(periods, [])
         start = [Part(kernel, kernel, 1.0 / np.sqrt(len(kernels))) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
@@ -386,12 +384,16 @@ class Search:
 
     def best(self, start: Structure) -> Structure:
         """The best structure that growing reaches from a start and, for one input, from a split in two regimes."""
-        grown = self.run(start=self.simplify(start, 0))
+        ends = [self.run(start=start), self.run()]
+        grown = max(ends, key=lambda structure: structure.score)
         if self.X.shape[1] == 1:
             other = self.split()
             if other.score > grown.score - HOPEFUL:
                 grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
-        return self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
+        found = self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
+        # the starts held components before any had to be worth its price
+        empty = self.empty()
+        return found if found.score > empty.score + WORTH else empty
 
     def sizes(self, structure: Structure) -> np.ndarray:
         """The standard deviation over the rows of what each component adds."""

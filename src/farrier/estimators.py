@@ -218,7 +218,7 @@ class Regressor(RegressorMixin, _Estimator):
         The prior on the weights of the candidates.
     likelihood : {"gaussian", "student-t"}, default="gaussian"
         The noise; Student's t bears outliers.
-    transform : {"auto", "identity", "log", "square root"}, default="auto"
+    scale : {"auto", "identity", "log", "square root"}, default="auto"
         The scale on which components add up; "auto" lets evidence decide (identity where `kernels` are given).
     periods : list of float, default=None
         Periods worth trying, in the units of X. None takes those of the calendar if X is one column that looks like
@@ -263,7 +263,7 @@ class Regressor(RegressorMixin, _Estimator):
 
     _parameter_constraints = _Estimator._parameter_constraints | {
         "likelihood": [StrOptions({"gaussian", "student-t"})],
-        "transform": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
+        "scale": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
         "periods": [list, tuple, None],
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
     }
@@ -274,7 +274,7 @@ class Regressor(RegressorMixin, _Estimator):
         *,
         prior: str = "horseshoe",
         likelihood: Literal["gaussian", "student-t"] = "gaussian",
-        transform: str = "auto",
+        scale: str = "auto",
         periods: Sequence[float] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         inducing: int | None = None,
@@ -297,9 +297,12 @@ class Regressor(RegressorMixin, _Estimator):
             progress=progress,
         )
         self.likelihood = likelihood
-        self.transform = transform
+        self.scale = scale
         self.periods = periods
         self.method = method
+
+    _timed = False
+    """Whether the first of several inputs is time: a Forecaster's is."""
 
     @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> "Regressor":
@@ -315,9 +318,9 @@ class Regressor(RegressorMixin, _Estimator):
             raise ValueError(
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
             )
-        transform = named("identity" if self.transform == "auto" else self.transform)
+        transform = named("identity" if self.scale == "auto" else self.scale)
         if target.min() <= transform.lowest:
-            raise ValueError(f"transform={self.transform!r} needs a positive y, got {target.min():g}: try 'identity'.")
+            raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
         keep_compiled_programs()
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target))
@@ -337,10 +340,11 @@ class Regressor(RegressorMixin, _Estimator):
         """The exact and the collapsed tier."""
         tell = self._tell()
         tell("compiling", float("nan"))
-        common = {"transform": self.transform, "tier": self.method, "tell": tell}
+        common = {"transform": self.scale, "tier": self.method, "tell": tell}
         if isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe":
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-            return _from_learned(learn(inputs, y, known=known, **common), inputs, y)
+            timed = self._timed and inputs.shape[1] > 1
+            return _from_learned(learn(inputs, y, known=known, timed=timed, **common), inputs, y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if isinstance(self.kernels, str):
             kernels = list(Pool.paper(inputs, (y - y.mean()) / y.std(), seed=seed))
@@ -351,7 +355,7 @@ class Regressor(RegressorMixin, _Estimator):
 
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
         if inputs.shape[1] > 1 or self.periods is not None:
-            return [float(period) for period in self.periods or ()] if inputs.shape[1] == 1 else []
+            return [float(period) for period in self.periods or ()] if inputs.shape[1] == 1 or self._timed else []
         times = inputs[:, 0] * scale.x_scale[0] + scale.x_mean[0]
         if len(np.unique(times)) < len(times):
             return []
@@ -404,7 +408,7 @@ class Regressor(RegressorMixin, _Estimator):
         if fitted.transform.name != "identity":
             raise ValueError(
                 f"return_cov: components add up on the {fitted.transform.name} scale here, where a covariance of y "
-                "has no meaning; ask for return_std or predict_quantiles, or fit with transform='identity'."
+                "has no meaning; ask for return_std or predict_quantiles, or fit with scale='identity'."
             )
         mean, covariance = fitted.posterior.joint(inputs)
         _, std = fitted.moments(inputs)
@@ -445,7 +449,7 @@ def _from_learned(learned: Learned, inputs: np.ndarray, y: np.ndarray) -> Fitted
 class Classifier(ClassifierMixin, _Estimator):
     """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
 
-    Takes the parameters of `Regressor` except `likelihood`, `transform`, `periods` and `method`. For more than two
+    Takes the parameters of `Regressor` except `likelihood`, `scale`, `periods` and `method`. For more than two
     classes wrap it in `sklearn.multiclass.OneVsRestClassifier`.
     """
 

@@ -17,7 +17,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from jax.flatten_util import ravel_pytree
-from scipy.linalg.lapack import dpotrf, dpotri
+from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.beliefs import log_prior, reach
 from farrier.covariance import Covariance, GridCovariance, covariance_of, is_flat, profiles
@@ -56,7 +56,10 @@ class Terms(NamedTuple):
 
 
 def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """log N(y; 0, C + diag) and its derivative by C, G = (a a' - C^-1) / 2; C is used up. None: not positive definite."""
+    """log N(y; 0, C + diag) and its derivative by C, G = (a a' - C^-1) / 2, or None if that is not positive definite.
+
+    C is used up.
+    """
     n = len(y)
     # a row that is not real is independent of all others, with variance one
     C[np.arange(n), np.arange(n)] += np.where(filled > 0, diagonal + host_jitter(C), 1.0)
@@ -199,10 +202,13 @@ def limits_of(template: ExactModel) -> np.ndarray:
     at = free(template)
     distance = jax.tree.map(lambda leaf: np.full(leaf.shape, REACH), at)
     distance = eqx.tree_at(lambda tree: tree.pool, distance, reach(template.pool))
-    start, by = start_of(template), np.asarray(ravel_pytree(distance)[0])
+    # kernels may move so far from where they first stood, however often they are fitted
+    middle = eqx.tree_at(lambda tree: tree.pool, at, free(template.centre))
+    start, by, about = (np.asarray(ravel_pytree(tree)[0]) for tree in (at, distance, middle))
     lowest = jax.tree.map(lambda leaf: np.full(leaf.shape, -np.inf), at)
     lowest = eqx.tree_at(lambda tree: tree.noise, lowest, np.log(LOWEST_NOISE))
-    return np.stack([np.maximum(start - by, np.asarray(ravel_pytree(lowest)[0])), start + by], axis=1)
+    low = np.maximum(about - by, np.asarray(ravel_pytree(lowest)[0]))
+    return np.stack([np.minimum(low, start), np.maximum(about + by, start)], axis=1)
 
 
 def _outputs(numbers: Any, template: ExactModel, Z: Any) -> Any:
@@ -223,6 +229,8 @@ head = eqx.filter_jit(_outputs)
 
 @eqx.filter_jit
 def head_back(numbers: Any, template: ExactModel, Z: Any, slopes: Any, dw2: Any, dnoise: Any) -> Any:
+    """The derivative of the bound by the numbers, from that of the evidence by what `head` gives."""
+
     def scalar(numbers: Any) -> Any:
         pool, w2, noise, kl, prior = _outputs(numbers, template, Z)
         tied = jax.tree.map(lambda a, b: jnp.sum(a * b), *(eqx.filter(t, eqx.is_inexact_array) for t in (pool, slopes)))
