@@ -30,8 +30,8 @@ help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
 	  while IFS='|' read -r target does; do printf '%-16s%s\n' "$$target" "$$does"; done
 
-demo: $(READY) ## explain and forecast the bundled airline series
-	$(BIN)/farrier explain airline --horizon 24
+demo: $(READY) ## explain and forecast the bundled airline series, and write report.html
+	$(BIN)/farrier explain airline --horizon 24 --out report.html
 
 test: lint ## lint, types and tests
 	$(BIN)/python -m pytest -n 2
@@ -53,6 +53,11 @@ bench: ## say how to run the benchmarks
 	@echo '  $(BIN)/python -m benchmarks run weights              the horseshoe beside no prior'
 	@echo '  $(BIN)/python -m benchmarks run bound                grouped beside single inducing points'
 	@echo '  $(BIN)/python -m benchmarks run speed --suite step   one gradient step beside a peer'
+	@echo '  $(BIN)/python -m benchmarks run recovery             known structures, and what is found of them'
+	@echo '  $(BIN)/python -m benchmarks run rows                 how time grows with rows'
+	@echo '  $(BIN)/python -m benchmarks run timeseries           forecasts of six series, files in --data-dir'
+	@echo '  $(BIN)/python -m benchmarks run uci                  extrapolation on tables, files in --data-dir'
+	@echo 'Each takes --help, and "table" in the place of "run" shows what was measured.'
 
 clean: ## remove the environment, builds and caches
 	rm -rf $(VENV) build dist .pytest_cache .ruff_cache

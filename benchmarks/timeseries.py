@@ -48,12 +48,11 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             inside += round(figures["coverage"] * len(y[rows:]))
             points += len(y[rows:])
             tell(
-                f"{name}: RMSE {figures['rmse']:.4g}, {figures['ratio']:.2f} of the best published, "
-                f"coverage {figures['coverage']:.0%}, {seconds:.1f} s, {figures['scale']}: {figures['found']}"
+                f"{name}: RMSE {figures['rmse']:.4g}, {figures['ratio']:.2f} of the best published, coverage "
+                f"{figures['coverage']:.0%}, {seconds:.1f} s, {figures['scale']}: {figures['found']}"
             )
-    tell(
-        f"median ratio {median(ratios):.2f}, largest {max(ratios):.2f}; {inside / points:.1%} of {points} points covered"
-    )
+    covered = f"{inside / points:.1%} of {points} points covered"
+    tell(f"median ratio {median(ratios):.2f}, largest {max(ratios):.2f}; {covered}")
 
 
 def score(model: Regressor, X: np.ndarray, y: np.ndarray) -> dict[str, float]:

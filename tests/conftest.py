@@ -1,6 +1,11 @@
 """What every test runs under: one BLAS thread, 64 bits, strict broadcasting, shapes checked in signatures."""
 
 import os
+import sys
+from pathlib import Path
+
+# The kernels once more, slowly (kernels/plain_kernels.py), are the oracle of many tests.
+sys.path.append(str(Path(__file__).parent / "kernels"))
 
 # Before anyone imports numpy or jax: many threads on small matrices are slow, and asynchronous dispatch is
 # suspected of hanging on CPUs.

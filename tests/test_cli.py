@@ -1,43 +1,219 @@
 """The command line prints results, says what is wrong in one line, and ends with the right code."""
 
+import csv
+import gzip
+import io
 import json
+import math
+import os
+import signal
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
+from farrier.cli import app, spread
+from farrier.commands import compare, source
+from farrier.commands.screen import Live, decimals
 
-def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-m", "farrier.cli", *arguments]
-    return subprocess.run(command, capture_output=True, text=True, timeout=200, check=False)
-
-
-def test_datasets_lists_the_bundled_series():
-    result = run("datasets")
-    assert result.returncode == 0
-    assert "airline" in result.stdout
-    assert "co2" in result.stdout
+FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")
+"""Fixed candidates, on one scale: a fit of a second or two."""
 
 
-def test_explain_prints_components_and_a_forecast():
-    result = run("explain", "airline", "--horizon", "2", "--iterations", "20", "--inducing", "8", "--quiet")
-    assert result.returncode == 0, result.stderr
-    assert result.stderr == ""
-    assert "144 rows, 1949-01 to 1960-12" in result.stdout
-    assert "component" in result.stdout
-    assert "Lin: a line." in result.stdout
-    assert "1961-02" in result.stdout
+@pytest.fixture
+def run(capsys):
+    """Run the command in this process: its exit code, and what it printed to either side."""
+
+    def command(*arguments):
+        with pytest.raises(SystemExit) as ended:
+            app(args=spread([str(argument) for argument in arguments]))
+        said = capsys.readouterr()
+        return ended.value.code, said.out, said.err
+
+    return command
 
 
-def test_explain_as_json_is_json(tmp_path):
-    path = tmp_path / "line.csv"
-    path.write_text("time,y\n" + "\n".join(f"{i},{i * i % 7}" for i in range(20)))
-    result = run("explain", str(path), "--horizon", "3", "--iterations", "20", "--inducing", "5", "--json")
-    assert result.returncode == 0, result.stderr
-    told = json.loads(result.stdout)
-    assert told["rows"] == 20
-    assert [row["time"] for row in told["forecast"]] == ["20", "21", "22"]
-    assert len(told["components"]["formula"]) == 24
+def monthly(rows=24, start=2020, offset=0.0):
+    wave = [offset + 100 + 2 * i + 10 * math.sin(i * math.pi / 6) + (i * 7 % 5) / 2 for i in range(rows)]
+    return [(f"{start + i // 12}-{i % 12 + 1:02d}", f"{value:.2f}") for i, value in enumerate(wave)]
+
+
+def text_of(header, rows):
+    return "\n".join([header, *(",".join(map(str, row)) for row in rows)]) + "\n"
+
+
+@pytest.fixture
+def sales(tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text(text_of("month,sales", monthly()))
+    return path
+
+
+def test_datasets_lists_the_bundled_series(run):
+    code, out, _ = run("datasets")
+    assert code == 0
+    assert "airline    144 rows" in out
+    assert "co2        521 rows" in out
+
+
+def test_version_is_a_version(run):
+    code, out, _ = run("version")
+    assert code == 0
+    assert out.count(".") == 2
+
+
+def test_explain_prints_words_and_a_forecast_and_writes_a_report(run, sales, tmp_path):
+    report = tmp_path / "report.html"
+    code, out, err = run("explain", sales, "--horizon", "2", "--out", report, "--quiet", *FAST)
+    assert (code, err) == (0, "")
+    assert out.startswith("Sales\n24 rows from January 2020 to December 2021, one a month, no gaps.\n")
+    assert "of the variance" in out
+    assert "2022-02" in out
+    assert out.endswith(f"The report is {report}: open it in a browser.\n")
+    assert report.read_text().startswith("<!doctype html>")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["report.html", "sales.csv"]
+
+
+def test_explain_as_json_is_json_and_progress_goes_elsewhere(run, sales):
+    code, out, err = run("explain", sales, "--horizon", "3", "--json", *FAST)
+    assert code == 0
+    assert "compiling ..." in err
+    told = json.loads(out)
+    assert told["data"]["rows"] == 24
+    assert [row["month"] for row in told["forecast"]] == ["2022-01", "2022-02", "2022-03"]
+    assert told["target"]["name"] == "sales"
+
+
+def test_tables_with_several_inputs_are_explained_by_their_names(run, tmp_path):
+    rng = np.random.default_rng(0)
+    rows = [
+        (f"{a:.3f}", f"{b:.3f}", 5, f"s{a:.0f}", f"{3 * a + rng.normal():.3f}") for a, b in rng.normal(size=(20, 2))
+    ]
+    path = tmp_path / "tests.csv.gz"
+    path.write_bytes(gzip.compress(text_of("dose,age,site,batch,response", rows).encode()))
+    code, out, err = run("explain", path, "--target", "response", "--scale", "identity")
+    assert code == 0
+    assert "columns 'batch', 'site' are left out" in err
+    assert "Response\n20 rows, two inputs" in out
+    assert "effect of dose alone" in out
+
+
+def test_forecast_writes_comma_separated_values(run, sales, tmp_path):
+    code, out, err = run("forecast", sales, "--horizon", "2", "--levels", "50", "90", "--quiet", *FAST)
+    assert (code, err) == (0, "")
+    rows = list(csv.DictReader(io.StringIO(out)))
+    assert list(rows[0]) == ["month", "mean", "median", "low_50", "high_50", "low_90", "high_90"]
+    assert [row["month"] for row in rows] == ["2022-01", "2022-02"]
+    low, inner, outer = (float(rows[0][name]) for name in ("low_90", "low_50", "high_90"))
+    assert low < inner < outer
+    path = tmp_path / "forecast.csv"
+    code, out, err = run("forecast", sales, "--horizon", "2", "--levels", "50", "90", "--out", path, "--quiet", *FAST)
+    assert (code, out) == (0, "")
+    assert list(csv.DictReader(io.StringIO(path.read_text()))) == rows
+
+
+def test_forecast_knows_many_series_in_one_file(run, tmp_path):
+    rows = [(name, *row) for name, offset in (("north", 0), ("south", 50)) for row in monthly(16, offset=offset)]
+    path = tmp_path / "shops.csv"
+    path.write_text(text_of("shop,month,sales", [*rows, ("new", "2020-01", 3)]))
+    code, out, err = run("forecast", path, "--id", "shop", "--horizon", "1", "--jobs", "1", *FAST)
+    assert code == 0
+    assert "no forecast of 'new'" in err
+    found = list(csv.DictReader(io.StringIO(out)))
+    assert [(row["shop"], row["month"]) for row in found] == [("north", "2021-05"), ("south", "2021-05")]
+    assert float(found[1]["mean"]) > float(found[0]["mean"])
+
+
+def test_compare_prints_the_methods_that_were_asked_for(run, sales):
+    code, out, err = run("compare", sales, "--methods", "full-gp", "--time-limit", "200")
+    assert code == 0
+    assert "full-gp: RMSE" in err
+    assert "fitted to 22 rows, 2 held out (the last)" in out
+    header, row = out.splitlines()[2:4]
+    assert header.split("  ")[0] == "method"
+    assert row.startswith("full-gp")
+
+
+def test_a_method_that_fails_or_runs_out_of_time_has_a_row_that_says_so():
+    X = np.arange(12.0)[:, None]
+    packed = compare._pack(X, X[:, 0], np.arange(10), np.arange(10, 12), [])
+    quiet = Live(None, None, silent=True)
+    late = compare._run("farrier", packed, 0.05, 0, quiet, "")
+    assert late.failure == "out of time after 0.05 s"
+    failed = compare._run("no-such-method", packed, 60, 0, quiet, "")
+    assert "no-such-method" in failed.failure
+    good = compare.Outcome("full-gp", 1.0, rmse=2.0, log_likelihood=-1.0, coverage=0.95)
+    rows = compare._rows([late, failed, good])
+    assert [row["method"] for row in rows] == ["full-gp", "farrier", "no-such-method"]
+    assert rows[1][""] == late.failure
+
+
+@pytest.mark.parametrize("seed", [None, 0, 1])
+def test_a_split_uses_every_row_once(seed):
+    train, test = compare.split(50, 0.1, seed)
+    assert sorted([*train, *test]) == list(range(50))
+    assert len(test) == 5
+    assert (seed is not None) or test.min() > train.max()
+
+
+def test_methods_that_suit_the_rows_are_chosen():
+    assert "abcd" in compare.suitable([], 500)
+    assert "abcd" not in compare.suitable([], 5000)
+    assert "additive-classifier" not in compare.suitable([], 50)
+
+
+@pytest.mark.parametrize(
+    ("typed", "meant"),
+    [
+        ("f d --levels 80 95 --out o", "f d --levels 80 --levels 95 --out o"),
+        ("f --levels 80 95 d.csv --quiet", "f --levels 80 --levels 95 d.csv --quiet"),
+        ("c d --methods abcd paper --test 0.2", "c d --methods abcd --methods paper --test 0.2"),
+        ("c --methods abcd d.csv", "c --methods abcd d.csv"),
+    ],
+)
+def test_an_option_takes_several_values(typed, meant):
+    assert spread(typed.split()) == meant.split()
+
+
+def test_numbers_are_shown_as_far_as_an_interval_is_worth():
+    assert [decimals(width) for width in (300.0, 30.0, 3.0, 0.03)] == [0, 0, 1, 3]
+
+
+LONG = monthly(12)
+BAD_FILES = {
+    "empty.csv": ("", "is empty"),
+    "header.csv": ("month,sales\n", "has 0 usable rows"),
+    "one.csv": (text_of("sales", [(i,) for i in range(20)]), "has one column, 'sales'"),
+    "words.csv": (text_of("month,sales", [(month, "many") for month, _ in LONG]), "'many' is not a number"),
+    "twice.csv": (text_of("month,sales", [*LONG, LONG[0]]), "2020-01"),
+    "missing.csv": (text_of("month,sales", [(month, "") for month, _ in LONG]), "no value in any of its 12 rows"),
+    "short.csv": (text_of("month,sales", LONG[:10]), "has 10 usable rows"),
+    "same.csv": (text_of("month,sales", [(month, 7) for month, _ in LONG]), "y is constant"),
+    "two.csv": (
+        text_of("month,a,b", [(month, i, i * i) for i, (month, _) in enumerate(LONG)]),
+        "choose one of 'a', 'b'",
+    ),
+    "binary.csv": (b"\x89PNG\r\n\x1a\n\xff\xfe", "is not CSV text"),
+    "broken.parquet": (b"no parquet", "cannot be read as Parquet"),
+}
+
+
+@pytest.fixture
+def bad(tmp_path):
+    for name, (content, _) in BAD_FILES.items():
+        (tmp_path / name).write_bytes(content.encode() if isinstance(content, str) else content)
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", [("explain",), ("forecast", "--horizon", "2"), ("compare",)])
+@pytest.mark.parametrize("name", BAD_FILES)
+def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
+    code, out, err = run(command[0], bad / name, *command[1:])
+    assert (code, out) == (2, "")
+    assert BAD_FILES[name][1] in err
+    assert len(err.splitlines()) == 1
+    assert err.startswith("farrier: ")
 
 
 @pytest.mark.parametrize(
@@ -45,12 +221,84 @@ def test_explain_as_json_is_json(tmp_path):
     [
         (("explain", "airlin"), "did you mean 'airline'?"),
         (("explain", "missing.csv"), "there is no file 'missing.csv'"),
-        (("explain", "airline", "--prior", "lasso", "--quiet"), "'prior' parameter of Regressor"),
-        (("explain", "airline", "--inducing", "1000", "--quiet"), "inducing=1000 is more than the 144 rows"),
+        (("explain", "."), "is a folder"),
+        (("explain", "airline", "--target", "pasengers"), "did you mean 'passengers'?"),
+        (("explain", "airline", "--out", "no/such/report.html"), "there is no folder 'no/such'"),
+        (("explain", "airline", "--out", "."), "is a folder"),
+        (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is no level in per cent"),
+        (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
+        (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
     ],
 )
-def test_bad_input_gives_one_line_and_code_two(arguments, message):
-    result = run(*arguments)
-    assert result.returncode == 2
-    assert message in result.stderr
-    assert len(result.stderr.strip().splitlines()) == 1
+def test_a_bad_option_gives_one_line_and_code_two(run, arguments, message):
+    code, out, err = run(*arguments)
+    assert (code, out) == (2, "")
+    assert message in err
+    assert len(err.splitlines()) == 1
+
+
+@pytest.mark.parametrize(
+    "arguments", [("explain",), ("explain", "airline", "--prior", "lasso"), ("forecast", "airline")]
+)
+def test_what_typer_refuses_ends_with_code_two(run, arguments):
+    assert run(*arguments)[0] == 2
+
+
+def test_rows_without_time_have_no_future(run, tmp_path):
+    path = tmp_path / "table.csv"
+    path.write_text(text_of("a,b,y", [(i % 5, i % 3, i) for i in range(20)]))
+    assert "--horizon" in run("explain", path, "--horizon", "2")[2]
+    code, _, err = run("forecast", path, "--horizon", "2")
+    assert code == 2
+    assert "name one with --time" in err
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "words"),
+    [
+        (ValueError("a\nb"), 2, "a b"),
+        (PermissionError(13, "Permission denied", "x.csv"), 2, "x.csv: Permission denied"),
+        (FloatingPointError("the bound is not finite"), 1, "the bound is not finite"),
+        (np.linalg.LinAlgError("singular"), 1, "singular"),
+        (KeyError("x"), 1, "something went wrong inside (KeyError: 'x')"),
+        (KeyboardInterrupt(), 130, "stopped"),
+    ],
+)
+def test_no_traceback_reaches_the_user(run, monkeypatch, error, code, words):
+    def fail(*arguments, **options):
+        raise error
+
+    monkeypatch.setattr(source, "open_table", fail)
+    found, out, err = run("explain", "airline")
+    assert (found, out) == (code, "")
+    assert err.startswith(f"farrier: {words}")
+    assert len(err.splitlines()) == 1
+
+
+def test_bad_files_are_refused_before_jax_is_imported(bad):
+    program = (
+        "import sys\n"
+        "from farrier.cli import app\n"
+        "for path in sys.argv[1:]:\n"
+        "    try:\n"
+        "        app(args=['explain', path])\n"
+        "    except SystemExit as ended:\n"
+        "        assert ended.code == 2, ended.code\n"
+        "assert 'jax' not in sys.modules\n"
+    )
+    paths = [str(bad / name) for name in BAD_FILES]
+    result = subprocess.run([sys.executable, "-c", program, *paths], capture_output=True, text=True, check=False)
+    assert result.returncode == 0, result.stderr
+
+
+@pytest.mark.skipif(os.name == "nt", reason="signals are different there")
+def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path):
+    command = [sys.executable, "-m", "farrier.cli", "explain", "airline", "--out", str(tmp_path / "report.html")]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        while "compiling" not in process.stderr.readline():
+            assert process.poll() is None
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=100) == 130
+        assert process.stderr.read().splitlines()[-1] == "farrier: stopped"
+    assert not list(tmp_path.iterdir())

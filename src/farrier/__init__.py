@@ -12,7 +12,7 @@ from importlib import import_module
 from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
-# The compiler's own log says a line for every program that comes out of the cache. It reads this once, when jax is loaded.
+# The compiler's own log has a line for every program that comes out of the cache; jax reads this once, when loaded.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 if TYPE_CHECKING:

@@ -29,7 +29,7 @@ NOISES = tuple(4.0**k for k in range(8))
 
 @dataclass(frozen=True)
 class Appraisal:
-    """One entry a survivor, in the order of the structure; kernels hold the ends of the 95 % intervals of their numbers."""
+    """One entry a survivor, in the order of the structure; `low` and `high` hold the ends of 95 % intervals."""
 
     low: tuple[Kernel, ...]
     high: tuple[Kernel, ...]

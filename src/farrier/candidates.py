@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
 from farrier.kernels.normal import simplify
 from farrier.kernels.periods import find_periods
@@ -72,7 +72,7 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[K
     """Candidates for several inputs: `useful` are the inputs by what they explained alone, most first."""
     fresh: list[Kernel] = []
     for d in range(inputs):
-        fresh += [Linear(0.0, dims=d), *(SquaredExponential(length, dims=d) for length in TABLE_LENGTHS)]
+        fresh += [Linear(0.0, dims=(d,)), *(SquaredExponential(length, dims=(d,)) for length in TABLE_LENGTHS)]
     for length in TOGETHER_LENGTHS:
         everywhere = np.full(inputs, length * np.sqrt(inputs))
         fresh += [SquaredExponential(everywhere), Matern52(everywhere)]
@@ -80,7 +80,7 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[K
     for place, d in enumerate(chosen):
         for e in chosen[place + 1 :]:
             both = tuple(sorted((d, e)))
-            fresh += [SquaredExponential(np.full(2, 2.0), dims=both), Linear(0.0, dims=d) * Linear(0.0, dims=e)]
+            fresh += [SquaredExponential(np.full(2, 2.0), dims=both), Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
     return _distinct(fresh, found)
 
 
@@ -96,7 +96,7 @@ def ordinary_series(x: np.ndarray, periods: Sequence[float], found: Sequence[Ker
 
 
 def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
-    """The kernel without the inputs along which its smooth factor hardly varies; None where there are none, or only such."""
+    """The kernel without the inputs along which its smooth factor hardly varies; None if none is left out, or all."""
     factors = list(kernel.products()[0])
     for place, factor in enumerate(factors):
         lengths = np.ravel(factor.parameters().get("lengthscale", 0.0))
@@ -124,6 +124,23 @@ def step_at(x: np.ndarray, place: float) -> Step:
     return Step(place, SHARP * Extent.of(x).spacing)
 
 
+def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
+    """Those of some products of several inputs that act on the first alone, as products of one input."""
+    products = [kernel.products()[0] for kernel in kernels]
+    return [product_of([f.replace(dims=None) for f in factors]) for factors in products if _columns(factors) == {0}]
+
+
+def beside(series: Sequence[Kernel], table: Sequence[Kernel]) -> list[Kernel]:
+    """Products of one input on the first of several, and those of a table that leave it alone."""
+    first = [product_of([f.replace(dims=(0,)) for f in kernel.products()[0]]) for kernel in series]
+    return [*first, *(kernel for kernel in table if not _columns(kernel.products()[0]) & {0, None})]
+
+
+def _columns(factors: Sequence[Base]) -> set[int | str | None]:
+    """The columns that some factors act on; None for all of them."""
+    return {d for factor in factors for d in (factor.dims if factor.dims is not None else (None,))}
+
+
 def periods_of(kernels: Sequence[Kernel]) -> list[float]:
     """The different periods of some products."""
     periods: list[float] = []
@@ -140,7 +157,7 @@ def ordinary_table(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
     """What a prediction should allow for beside the components found: every input alone, and all together."""
     everywhere = np.full(inputs, TOGETHER_LENGTHS[0] * np.sqrt(inputs))
     kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
-    kernels += [SquaredExponential(TABLE_LENGTHS[0], dims=d) for d in range(inputs)]
+    kernels += [SquaredExponential(TABLE_LENGTHS[0], dims=(d,)) for d in range(inputs)]
     return _distinct(kernels, found)
 
 
@@ -182,7 +199,7 @@ def _grown(extent: Extent, found: Sequence[Kernel]) -> list[Kernel]:
     grown: list[Kernel] = []
     for kernel in found:
         factors = kernel.products()[0]
-        if sum(not isinstance(f, Step) for f in factors) >= MOST_FACTORS:
+        if sum(not isinstance(f, Step | StepUntil) for f in factors) >= MOST_FACTORS:
             continue
         if not any(isinstance(f, Linear) for f in factors):
             grown.append(kernel * Linear(before))
@@ -202,7 +219,7 @@ def _windowed(kernel: Kernel) -> bool:
 
 
 def _distinct(kernels: Sequence[Kernel], found: Sequence[Kernel], lengths: float = 0.35) -> list[Kernel]:
-    """The kernels in normal form, without those that are already there; `lengths` is how far their logarithms differ."""
+    """The kernels in normal form, without those already there; `lengths` is how far their logarithms differ."""
     there = [Signature.of(kernel) for kernel in found]
     fresh: list[Kernel] = []
     for kernel in kernels:

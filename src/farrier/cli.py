@@ -1,35 +1,84 @@
-"""The command line: `farrier explain DATA`, `farrier datasets`, `farrier version`.
+"""The command line: `farrier explain | forecast | compare | datasets | version`.
 
-DATA is a bundled series or a CSV file. Results go to standard output, everything else to standard error. Exit codes:
-0 done, 1 the fit failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
+DATA is a bundled series, or a CSV (also gzipped) or Parquet file. What the commands do stands in commands/. Results go
+to standard output, everything else to standard error. Exit codes: 0 done, 1 the fit failed, 2 the input or an option is
+wrong, 130 stopped by Ctrl-C.
 """
 
 import farrier.threads  # noqa: F401, I001 (before numpy)
 
-import json
+import os
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
+from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
-from rich.table import Table
 
-if TYPE_CHECKING:
-    from farrier.datasets import Dataset
-    from farrier.estimators import Regressor
+from farrier.commands.screen import ends_cleanly, note, say
 
-LEGEND = (
-    "Lin: a line. Per: repeats every period. SE: varies smoothly. A product combines them: Lin * Per is a pattern that "
-    "grows or shrinks. sd: what a component adds, share: its square over the variance of the data; components overlap."
-)
+# What XLA says about programs from its cache is of use to nobody here; asynchronous dispatch has been seen to hang.
+os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+os.environ.setdefault("JAX_CPU_ENABLE_ASYNC_DISPATCH", "0")
+
+
+class Kernels(StrEnum):
+    """Where the candidates come from."""
+
+    auto = "auto"
+    paper = "paper"
+
+
+class Prior(StrEnum):
+    """The prior on the weights."""
+
+    horseshoe = "horseshoe"
+    none = "none"
+    softmax = "softmax"
+    spike_and_slab = "spike-and-slab"
+
+
+class TargetScale(StrEnum):
+    """The scale on which components add up."""
+
+    auto = "auto"
+    identity = "identity"
+    log = "log"
+    square_root = "square-root"
+
+
+class Method(StrEnum):
+    """How the model is trained."""
+
+    auto = "auto"
+    exact = "exact"
+    collapsed = "collapsed"
+    stochastic = "stochastic"
+
+
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A bundled series, or the path of a CSV or Parquet file.")]
+TimeOption = Annotated[
+    str | None, typer.Option("--time", metavar="COLUMN", help="The column of times; guessed where one can be meant.")
+]
+TargetOption = Annotated[
+    str | None,
+    typer.Option("--target", metavar="COLUMN", help="The column to explain; guessed where one can be meant."),
+]
+ScaleOption = Annotated[
+    TargetScale, typer.Option("--scale", help="The scale on which components add up; auto lets evidence decide.")
+]
+MethodOption = Annotated[
+    Method,
+    typer.Option("--method", help="How to train: exact for few rows, collapsed for many, stochastic as in the paper."),
+]
+PriorOption = Annotated[Prior, typer.Option("--prior", help="The prior on the weights of the candidates.")]
+KernelsOption = Annotated[
+    Kernels, typer.Option("--kernels", help="Candidates from the data (auto), or the 24 of the paper.")
+]
+SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Results and errors only, no progress.")]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
 
 
 @app.callback()
@@ -38,158 +87,157 @@ def about() -> None:
 
 
 @app.command()
+@ends_cleanly
 def explain(
-    data: Annotated[str, typer.Argument(help="A bundled series (see `farrier datasets`) or the path of a CSV file.")],
-    time: Annotated[str | None, typer.Option(help="The column of the time; guessed when there are two.")] = None,
-    target: Annotated[str | None, typer.Option(help="The column to explain; guessed when there are two.")] = None,
-    horizon: Annotated[int, typer.Option(min=0, help="How many steps to forecast.")] = 0,
-    inducing: Annotated[int | None, typer.Option(min=1, help="Inducing points for each kernel, if stochastic.")] = None,
-    iterations: Annotated[int, typer.Option(min=1, help="The most training steps.")] = 2500,
-    method: Annotated[str, typer.Option(help="auto, exact (few rows) or stochastic (the paper's).")] = "auto",
-    prior: Annotated[str, typer.Option(help="horseshoe, none, softmax or spike-and-slab.")] = "horseshoe",
-    seed: Annotated[int, typer.Option(min=0, help="The same seed gives the same result.")] = 0,
-    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    data: Data,
+    time: TimeOption = None,
+    target: TargetOption = None,
+    horizon: Annotated[
+        int | None, typer.Option(min=0, metavar="N", help="How many steps to forecast, of a series.")
+    ] = None,
+    path: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the report, one HTML file, to this place.")
+    ] = None,
+    scale: ScaleOption = TargetScale.auto,
+    method: MethodOption = Method.auto,
+    prior: PriorOption = Prior.horseshoe,
+    kernels: KernelsOption = Kernels.auto,
+    seed: SeedOption = 0,
+    quiet: QuietOption = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found as JSON.")] = False,
 ) -> None:
-    """Fit a series, and print its components and a forecast."""
-    series = _read(data, time, target)
-    from farrier.estimators import Regressor
+    """Say in plain words what a series or a table is made of."""
+    from farrier.commands import explain as command
+    from farrier.commands.source import open_source
 
-    with _progress(quiet=quiet) as progress:
-        model = Regressor(
-            prior=prior,
-            method=method,  # pyright: ignore[reportArgumentType] (checked by fit)
-            inducing=inducing,
-            iterations=iterations,
-            random_state=seed,
-            progress=progress,
-        ).fit(series.X, series.y)
-    forecast = _forecast(series, model, horizon)
-    if as_json:
-        _print_json(series, model, forecast)
-    else:
-        _print_text(series, model, forecast)
+    source = open_source(data, time, target, quiet=quiet)
+    settings = _settings(scale, method, prior, kernels, seed)
+    command.explain(source, settings, horizon, path, quiet=quiet, as_json=as_json)
 
 
 @app.command()
+@ends_cleanly
+def forecast(
+    data: Data,
+    horizon: Annotated[int, typer.Option(min=1, metavar="N", help="How many steps to forecast.")],
+    path: Annotated[
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the CSV to this place, not to the screen.")
+    ] = None,
+    levels: Annotated[
+        list[float] | None, typer.Option(metavar="PERCENT ...", help="The intervals to give. [default: 80 95]")
+    ] = None,
+    time: TimeOption = None,
+    target: TargetOption = None,
+    id: Annotated[
+        str | None,
+        typer.Option(metavar="COLUMN", help="The column that tells many series apart; unique_id if there is one."),
+    ] = None,
+    jobs: Annotated[
+        int, typer.Option(min=-1, metavar="N", help="Processes for many series; -1: as many as cores.")
+    ] = -1,
+    scale: ScaleOption = TargetScale.auto,
+    method: MethodOption = Method.auto,
+    prior: PriorOption = Prior.horseshoe,
+    kernels: KernelsOption = Kernels.auto,
+    seed: SeedOption = 0,
+    quiet: QuietOption = False,
+) -> None:
+    """Write the next steps of one series, or of many, as CSV."""
+    from farrier.commands import forecast as command
+
+    settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
+    ahead = horizon, tuple(levels or (80, 95))
+    command.forecast(data, {"time": time, "target": target}, settings, ahead, path, id=id, quiet=quiet)
+
+
+@app.command()
+@ends_cleanly
+def compare(
+    data: Data,
+    methods: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME ...", help="The methods to run; all that suit the rows if left out."),
+    ] = None,
+    part: Annotated[
+        float, typer.Option("--test", min=0.01, max=0.9, metavar="PART", help="The part of the rows to hold out.")
+    ] = 0.1,
+    limit: Annotated[
+        float, typer.Option("--time-limit", min=1.0, metavar="SECONDS", help="The most time for one method.")
+    ] = 120.0,
+    time: TimeOption = None,
+    target: TargetOption = None,
+    seed: SeedOption = 0,
+    quiet: QuietOption = False,
+) -> None:
+    """Run Farrier beside other methods on rows that none of them has seen."""
+    from farrier.commands import compare as command
+    from farrier.commands.source import open_source
+
+    source = open_source(data, time, target, quiet=quiet)
+    named = [name for each in methods or () for name in each.split(",") if name]
+    command.compare(source, named, part, limit, seed, quiet=quiet)
+
+
+@app.command()
+@ends_cleanly
 def datasets() -> None:
     """List the bundled series."""
     from farrier import datasets
 
     for name in datasets.names():
         series = datasets.load(name)
-        out.print(f"{name:10s}{len(series.y):4d} rows   {series.title} ({series.unit})", soft_wrap=True)
+        say(f"{name:10s}{len(series.y):4d} rows   {series.title} ({series.unit})")
 
 
 @app.command()
+@ends_cleanly
 def version() -> None:
     """Print the version."""
     import farrier
 
-    out.print(farrier.__version__)
+    say(farrier.__version__)
 
 
 def main() -> None:
-    """Run the command line; what goes wrong is said in one line."""
+    """Run the command line."""
     try:
-        app()
-    except (ValueError, FileNotFoundError) as error:
-        _fail(error, code=2)
-    except ArithmeticError as error:
-        _fail(error, code=1)
+        app(args=spread(sys.argv[1:]))
+    except KeyboardInterrupt:  # before or after a command
+        note("stopped")
+        sys.exit(130)
 
 
-def _fail(error: Exception, code: int) -> None:
-    err.print(f"farrier: {error}", markup=False, soft_wrap=True)
-    sys.exit(code)
+def spread(arguments: list[str]) -> list[str]:
+    """`--levels 80 95` and `--methods abcd paper` as typer knows them: the option once for each value."""
+    spelled: list[str] = []
+    option = ""
+    for argument in arguments:
+        if option and spelled[-1] != option and _continues(option, argument):
+            spelled.append(option)
+        elif option and spelled[-1] != option:
+            option = ""
+        if argument in ("--levels", "--methods"):
+            option = argument
+        spelled.append(argument)
+    return spelled
 
 
-def _read(data: str, time: str | None, target: str | None) -> "Dataset":
-    from farrier import datasets
+def _continues(option: str, argument: str) -> bool:
+    if option == "--levels":
+        return argument.replace(".", "", 1).isdigit()
+    from farrier.baselines import BASELINES
 
-    if data in datasets.names() or not (Path(data).suffix or Path(data).exists()):
-        return datasets.load(data)
-    return datasets.read_csv(data, time, target)
-
-
-@contextmanager
-def _progress(*, quiet: bool) -> Iterator[Any]:
-    """A callback that draws a bar on standard error while the fit goes on."""
-    if quiet:
-        yield None
-        return
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} steps"),
-        TextColumn("{task.fields[bound]}"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err) as bar:
-        task = bar.add_task("compiling", total=1, bound="")
-
-        def tell(progress: Any) -> None:
-            bound = "" if progress.phase == "compiling" else f"bound {progress.bound:.1f}"
-            bar.update(task, description=progress.phase, completed=progress.step, total=progress.steps, bound=bound)
-
-        yield tell
+    return argument in ("farrier", *BASELINES)
 
 
-def _forecast(series: "Dataset", model: "Regressor", horizon: int) -> list[dict[str, Any]]:
-    """One row for each future step: its time, the mean and the 80 and 95 % intervals of an observation."""
-    if not horizon:
-        return []
-    import numpy as np
-    from scipy.stats import norm
-
-    spacing = float(np.median(np.diff(series.time)))
-    times = series.time[-1] + spacing * np.arange(1, horizon + 1)
-    mean, std = model.predict(times[:, None], return_std=True)
-    rows = []
-    for label, m, s in zip(series.labels_after(times), mean, std, strict=True):
-        intervals = {
-            f"{side} {level}": m + sign * norm.ppf(0.5 + level / 200) * s
-            for level in (80, 95)
-            for side, sign in (("low", -1), ("high", 1))
-        }
-        rows.append({series.time_name: label, "mean": float(m)} | {k: float(v) for k, v in intervals.items()})
-    return rows
-
-
-def _print_text(series: "Dataset", model: "Regressor", forecast: list[dict[str, Any]]) -> None:
-    unit = f" ({series.unit})" if series.unit else ""
-    span = f"{series.labels[0]} to {series.labels[-1]}"
-    out.print(f"{series.title}{unit}: {len(series.y)} rows, {span}", soft_wrap=True)
-    stopped = "the bound was flat" if model.history_.stopped_early else "all steps were used"
-    out.print(f"Fitted in {model.n_iter_} steps ({stopped}); log evidence at least {model.elbo_:.1f}.\n")
-    out.print(_table(model.components_.lines()))
-    out.print(f"\n{LEGEND}")
-    if forecast:
-        out.print()
-        header = tuple(forecast[0])
-        cells = [tuple(v if isinstance(v, str) else f"{v:.5g}" for v in row.values()) for row in forecast]
-        out.print(_table([header, *cells]))
-
-
-def _table(lines: list[tuple[str, ...]]) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="bold")
-    for i, name in enumerate(lines[0]):
-        table.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
-    for line in lines[1:]:
-        table.add_row(*line)
-    return table
-
-
-def _print_json(series: "Dataset", model: "Regressor", forecast: list[dict[str, Any]]) -> None:
-    result = {
-        "name": series.name,
-        "rows": len(series.y),
-        "steps": model.n_iter_,
-        "elbo": model.elbo_,
-        "components": model.components_.to_dict(),
-        "forecast": forecast,
+def _settings(scale: TargetScale, method: Method, prior: Prior, kernels: Kernels, seed: int) -> dict[str, Any]:
+    return {
+        "scale": scale.value.replace("-", " "),
+        "method": method.value,
+        "prior": prior.value,
+        "kernels": kernels.value,
+        "random_state": seed,
     }
-    sys.stdout.write(json.dumps(result, indent=2) + "\n")
 
 
 if __name__ == "__main__":

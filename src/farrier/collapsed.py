@@ -3,7 +3,7 @@
 All kernels' groups of inducing variables u_i = g_i(Z_i) stand in one vector; with phi_i(x) = L_i^-1 k_i(Z_i, x),
 L_i L_i' = k_i(Z_i, Z_i), and Phi_w(x) the stack of the w_i phi_i(x), the best q(u), correlated across groups, leaves
 
-    L(w) = log N(y; 0, Phi_w' Phi_w + D) - sum_n sum_i w_i^2 (k_i(x_n, x_n) - |phi_i(x_n)|^2) / (2 d_n) <= log N(y; 0, C)
+    L(w) = log N(y; 0, Phi_w' Phi_w + D) - sum_n,i w_i^2 (k_i(x_n, x_n) - |phi_i(x_n)|^2) / (2 d_n) <= log N(y; 0, C)
 
 and, over the draws of the weights, L = E_q(w) L(w) - KL(q(w) || p(w)) + log p(u) as in the exact tier. The rows enter
 only through sums,
@@ -67,7 +67,8 @@ class Points(eqx.Module):
         own = jnp.arange(M)[None, :] < self.counts[:, None]
         K = lax.map(lambda i: pool.rows(jnp.full(M, i)).at(self.Z[i], self.Z[i], self.families), jnp.arange(m))
         pairs = own[:, :, None] & own[:, None, :]
-        return cholesky(jnp.where(pairs, K, jnp.broadcast_to(jnp.eye(M, dtype=K.dtype), K.shape)))
+        filled: Any = jnp.where(pairs, K, jnp.broadcast_to(jnp.eye(M, dtype=K.dtype), K.shape))
+        return cholesky(filled)
 
     def covariances(self, pool: SlotPool, X: Array) -> tuple[Array, Array]:
         """k_i(Z_i, x) of all variables, (R, N), and k_i(x, x) of all kernels, (m, N)."""
@@ -90,7 +91,9 @@ class Statistics(NamedTuple):
 
 def collapsed_evidence(stats: Statistics, w2: Array, owner: Array, noise: Array, rows: Array) -> Array:
     """L(w) for one draw of the squared weights, the precisions of the rows being relative to 1 / noise."""
-    v = jnp.sqrt(w2[owner] / noise)
+    # weights that are absent are zero, where the root has no derivative
+    there = w2[owner] > 0.0
+    v = jnp.where(there, jnp.sqrt(jnp.where(there, w2[owner], 1.0) / noise), 0.0)
     # B = I + W A W / s^2
     B = jnp.eye(len(v), dtype=v.dtype) + v[:, None] * stats.A * v[None, :]
     L = cholesky(B)
@@ -218,7 +221,7 @@ class Features:
         """L_i^-T d_i for each group: the derivative by k from that by phi."""
         out = np.zeros_like(d)
         for i, own in enumerate(self._groups):
-            out[own] = solve_triangular(self._factor(i, own), d[own], lower=True, trans="T", check_finite=False)
+            out[own] = solve_triangular(self._factor(i, own), d[own], lower=True, trans=1, check_finite=False)
         return out
 
     def add_outer(self, dL: np.ndarray, dk: np.ndarray, phi: np.ndarray) -> None:
@@ -286,7 +289,7 @@ class CollapsedPosterior:
         return phi[:, : len(X)], left[:, : len(X)], np.asarray(self._stacked.points.owner)
 
     def _solved(self, w: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the covariance of the whitened variables: (I + W A W / s^2)^-1 and its product with W b / s^2."""
+        """The mean and the covariance of the whitened variables: S W b / s^2 and S = (I + W A W / s^2)^-1."""
         v = w[owner]
         covariance = np.linalg.inv(np.eye(len(v)) + v[:, None] * self.A * v[None, :] / self.noise)
         return covariance @ (v * self.b) / self.noise, covariance
@@ -300,7 +303,10 @@ class CollapsedPosterior:
         return self._in_blocks(self._components, X)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (N,) and covariance (N, N) of f, or of the sum of some components; what the points leave stays independent."""
+        """Mean (N,) and covariance (N, N) of f, or of the sum of some components.
+
+        What the points leave is taken as independent from row to row.
+        """
         blocks = [self._features(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
         phi, left = (np.concatenate([block[k] for block in blocks], axis=1) for k in (0, 1))
         owner = blocks[0][2]

@@ -56,6 +56,8 @@ class Alone:
     kernels: tuple[Kernel, ...]
     level: int | None = None
     """Which component of the posterior is the level."""
+    noise: float | None = None
+    """The variance of what they leave; None where that is the likelihood's."""
 
 
 @dataclass(frozen=True)

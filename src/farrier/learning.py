@@ -3,7 +3,7 @@
 The scale of the target is chosen by evidence, the structure is found (discover.py), and then two models are kept
 apart on purpose. The *survivors* explain: few, each worth its price. The whole shrunk pool predicts: the survivors
 beside every ordinary candidate at a small weight, fitted together under the horseshoe, so that a forecast does not hang
-on a trend being exactly straight or a season exactly strict. What the others add is one row, the rest, and the parts add up.
+on a trend being exactly straight or a season exactly strict. What the others add is one row, the rest: parts add up.
 
 Few rows go through the exact tier. With many the structure is found on a part of them, and the collapsed tier fits it
 to all.
@@ -282,7 +282,7 @@ def exact_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> Gaussian
 def collapsed_fit(
     parts: Sequence[Part], noise: float, X: np.ndarray, z: np.ndarray, tell: Tell, rounds: int = 2
 ) -> tuple[ExactModel, float, CollapsedPosterior]:
-    """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels, once more each round."""
+    """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels in each round."""
     model = model_with(parts, noise, X.shape[1])
     total = np.nan
     for _ in range(rounds):

@@ -200,6 +200,12 @@ class Text(Form):
         return text.replace("+00:00", "Z") if self.zulu else text
 
 
+def zone_of(form: Form) -> str | None:
+    """The name of the time zone of stamps that have one."""
+    zoned = isinstance(form, PandasTime | PolarsTime | PythonTime | Text)
+    return str(form.zone) if zoned and form.zone is not None else None
+
+
 def read_stamps(values: Any, column: Column) -> Stamps:
     """The times in a column of any of the types above; the first that is missing or no time is refused."""
     if nw.dependencies.is_pandas_series(values) or nw.dependencies.is_pandas_index(values):

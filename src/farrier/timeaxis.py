@@ -11,12 +11,12 @@ apart when the clocks change, and in UTC where they are shorter. Plain numbers s
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farrier.stamps import Column, Form, Number, Stamps, read_stamps
+from farrier.stamps import Column, Form, Number, Stamps, read_stamps, zone_of
 
 if TYPE_CHECKING:
     from farrier.explain.facts import Axis
@@ -117,6 +117,25 @@ class TimeAxis:
         stamps = self._form.write(times, self.name, local=self._local)
         labels = _label(read_stamps(stamps, Column(self.name)), self._detail)
         return FutureTimes(_numbers(times, self.frequency), stamps, labels)
+
+    def take(self, rows: np.ndarray) -> "TimeAxis":
+        """The same axis with some of its times, in the order of `rows`; the steps stay those of all."""
+        labels = [self._labels[i] for i in rows.tolist()]
+        return replace(self, numbers=self.numbers[rows], _clock=self._clock[rows], _labels=labels)
+
+    def locate(self, values: Any) -> np.ndarray:
+        """Other times as numbers of this axis; they may be of another type, but dates where these are dates."""
+        stamps = read_stamps(values, Column(self.name))
+        plain = isinstance(self._form, Number)
+        if isinstance(stamps.form, Number) != plain:
+            kinds = ("dates", "numbers") if plain else ("numbers", "dates")
+            raise ValueError(f"column {self.name!r}: {kinds[0]} where the times so far are {kinds[1]}: give {kinds[1]}")
+        if plain:
+            return stamps.wall
+        zone, other = zone_of(self._form), zone_of(stamps.form)
+        if (zone != other and None not in (zone, other)) or (stamps.utc is None and not self._local):
+            raise ValueError(f"column {self.name!r}: times in the zone {zone} so far, now in {other}: give one zone")
+        return _numbers(stamps.wall if self._local or stamps.utc is None else stamps.utc, self.frequency)
 
     def years(self) -> np.ndarray:
         """The times as decimal calendar years, whichever kind they are; plain numbers as they are."""

@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.datasets import read_csv
-from farrier.datasets.files import MIN_ROWS, _from_series, choose_columns, read_table
+from farrier.datasets.files import MIN_ROWS, choose_columns, read_column, read_table
 
 SALES = [3.0, 5.0, 4.0, 6.0, 8.0, 7.0, 9.0, 11.0, 10.0, 12.0, 14.0, 13.0]
 STAMPS = [f"2020-{month:02d}" for month in range(1, 13)]
@@ -169,7 +169,7 @@ def test_a_frame_of_pandas_reads_as_one_of_polars():
             "zoned": days,
         }
     )
-    columns = {series.name: _from_series(series) for series in nw.from_native(frame, eager_only=True).iter_columns()}
+    columns = {series.name: read_column(series) for series in nw.from_native(frame, eager_only=True).iter_columns()}
     assert_array_equal(columns["whole"], [1.0, np.nan, 3.0])
     assert columns["text"] == columns["kind"] == ["x", None, "z"]
     assert_array_equal(columns["day"], np.array(["2024-03-25", "NaT", "2024-03-27"], dtype="M8[us]"))

@@ -293,6 +293,14 @@ ROWS = {
         "drifts slowly over the whole of the data.",
         f"The cycle goes on beyond the data; {FLATTENS}",
     ),
+    "hardly drifting": (
+        [smooth(60.0), CYCLE],
+        {},
+        "A pattern that repeats every 3.7 years",
+        "A pattern that repeats almost exactly every 3.70 years (3.67 to 3.73). It is close to a sine wave, and its "
+        "shape hardly drifts within the data.",
+        "It repeats beyond the data, hardly changed at first.",
+    ),
     "barely periodic": (
         [smooth(0.67 * 3.7), CYCLE],
         {},

@@ -1,4 +1,4 @@
-"""Series to try things on: airline passengers and carbon dioxide at Mauna Loa, and your own from a CSV file.
+"""Series to try things on: airline passengers and carbon dioxide at Mauna Loa, and your own from files.
 
     air = farrier.datasets.load("airline")
     model.fit(air.X, air.y)
@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from farrier.datasets.dataset import Dataset
-from farrier.datasets.files import read_csv
+from farrier.datasets.files import Chosen, Table, choose_columns, read_csv, read_table
 
-__all__ = ["Dataset", "load", "names", "read_csv"]
+__all__ = ["Chosen", "Dataset", "Table", "choose_columns", "load", "locate", "names", "read_csv", "read_table"]
 
 _ABOUT = {
     "airline": {
@@ -36,10 +36,15 @@ def names() -> tuple[str, ...]:
     return tuple(_ABOUT)
 
 
-def load(name: str) -> Dataset:
-    """The bundled series called `name`."""
+def locate(name: str) -> Path:
+    """The file of the bundled series called `name`."""
     if name not in _ABOUT:
         nearest = difflib.get_close_matches(str(name).lower(), names(), n=1, cutoff=0.5)
         hint = f": did you mean {nearest[0]!r}?" if nearest else ""
         raise ValueError(f"name: no bundled dataset is called {name!r}, only {', '.join(names())}{hint}")
-    return replace(read_csv(Path(__file__).with_name(f"{name}.csv")), **_ABOUT[name])
+    return Path(__file__).with_name(f"{name}.csv")
+
+
+def load(name: str) -> Dataset:
+    """The bundled series called `name`."""
+    return replace(read_csv(locate(name)), **_ABOUT[name])

@@ -138,15 +138,7 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
     """
     if not isinstance(table, Table):
         table = Table("table", dict(table))
-    for argument, name in (("time", time), ("target", target)):
-        if name is not None and name not in table:
-            raise ValueError(f"{argument}: there is no column {name!r}: {_hint(name, table)}")
-    if time is not None and time == target:
-        raise ValueError(f"target: {target!r} is the time as well: choose another of {_list(table)}")
-    if time is None:
-        time = _guess_time(table, target)
-    if target is None:
-        target = _guess_target(table, time)
+    time, target = name_columns(table, time, target)
     rows, y = _usable(table, target)
     called = table.rows()
     names = [called[i] for i in rows]
@@ -164,7 +156,7 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
                 f"target: {target!r} is the only column of numbers in {table.name!r}, and no other looks like times: "
                 "add what could explain it"
             )
-        X = np.column_stack([_numbers(table[name], Column(name, called))[rows] for name in inputs])
+        X = np.column_stack([read_numbers(table[name], Column(name, called))[rows] for name in inputs])
         for name, values in zip(inputs, X.T, strict=True):
             Column(name, names).refuse(np.isnan(values), "the cell is empty: fill it in or delete the row")
     return Chosen(
@@ -179,6 +171,18 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
         rows=rows,
         left_out=len(table[target]) - len(rows),
     )
+
+
+def name_columns(table: Table, time: str | None, target: str | None) -> tuple[str | None, str]:
+    """The names of the times and of the target, guessed where they are None; no times: None."""
+    for argument, name in (("time", time), ("target", target)):
+        if name is not None and name not in table:
+            raise ValueError(f"{argument}: there is no column {name!r}: {_hint(name, table)}")
+    if time is not None and time == target:
+        raise ValueError(f"target: {target!r} is the time as well: choose another of {_list(table)}")
+    if time is None:
+        time = _guess_time(table, target)
+    return time, target if target is not None else _guess_target(table, time)
 
 
 def _guess_time(table: Table, target: str | None) -> str | None:
@@ -212,7 +216,7 @@ def _guess_target(table: Table, time: str | None) -> str:
 
 def _usable(table: Table, target: str) -> tuple[np.ndarray, np.ndarray]:
     """The rows that have a target, and their targets."""
-    y = _numbers(table[target], Column(target, table.rows()))
+    y = read_numbers(table[target], Column(target, table.rows()))
     rows = np.flatnonzero(~np.isnan(y))
     if len(y) and not len(rows):
         raise ValueError(f"target: column {target!r} has no value in any of its {len(y)} rows: choose another")
@@ -279,10 +283,11 @@ def _read_parquet(path: Path) -> Table:
         raise ValueError(f"path: {path.name!r} cannot be read as Parquet ({reason}): save it again") from None
     if not len(frame) or not frame.columns:
         raise ValueError(f"path: {path.name!r} is empty: give columns with rows of numbers")
-    return Table(path.name, {series.name: _from_series(series) for series in frame.iter_columns()})
+    return Table(path.name, {series.name: read_column(series) for series in frame.iter_columns()})
 
 
-def _from_series(series: Any) -> np.ndarray | list[Any]:
+def read_column(series: Any) -> np.ndarray | list[Any]:
+    """A column of a frame: numbers as float64 (missing: NaN), dates as they are stored, all else as a list."""
     dtype = series.dtype
     if dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None):
         return series.to_numpy().astype("M8[us]")
@@ -292,7 +297,7 @@ def _from_series(series: Any) -> np.ndarray | list[Any]:
     return [None if missing else value for value, missing in cells]
 
 
-def _numbers(values: Any, column: Column) -> np.ndarray:
+def read_numbers(values: Any, column: Column) -> np.ndarray:
     """The values as float64, NaN where they are missing; the first that is text or infinite is refused."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iufb":
         bad = np.array([value is not None and not _is_number(value) for value in values], dtype=bool)

@@ -77,13 +77,16 @@ def component(story: Story, i: int, part: Story) -> str:
 
 def _over_time(story: Story, i: int, part: Story) -> str:
     """The component alone, then side by side the running sum over the data and what is left after it."""
-    adds, base = _adds(story)
+    adds, base = own_axis(story)
     upto = "component 1" if i == 1 else f"components 1 to {i}"
     own, pair = "", []
     if part.get("x") and part.get("mean"):
         low, high = extremes(part["mean"])
-        says = f"Chart of component {i} alone, {part.get('title')}: it runs between {low} and {high}, with a 95 % band."
-        own = figure("alone", says, "<b>On its own</b>, with its 95 % band.", y=adds, component=i - 1, base=base)
+        band = ", with a 95 % band" if part.get("low") else ""
+        says = f"Chart of component {i} alone, {part.get('title')}: it runs between {low} and {high}{band}."
+        own = figure(
+            "alone", says, f"<b>On its own</b>{band and ', with its 95 % band'}.", y=adds, component=i - 1, base=base
+        )
     in_units, ratio = _leftover(story, part)
     label = measure(story) if in_units else f"{measure(story)}, transformed"
     if part.get("running"):
@@ -102,7 +105,7 @@ def _over_time(story: Story, i: int, part: Story) -> str:
 
 
 def _effect(story: Story, i: int, part: Story) -> str:
-    effect, (adds, base) = part.get("effect"), _adds(story)
+    effect, (adds, base) = part.get("effect"), own_axis(story)
     if not effect:
         return '<p class="quiet">There is no picture of this one: it is not a curve of one input or a map of two.</p>'
     axes = {axis.get("name"): axis for axis in story.get("axes") or []}
@@ -156,7 +159,7 @@ def weights(rows: Sequence[Story]) -> str:
     return figure("weights", says, keys=legend(keys), rows=len(rows), x="weight")
 
 
-def _adds(story: Story) -> tuple[str, int]:
+def own_axis(story: Story) -> tuple[str, int]:
     """The label of a component's own axis, and the value at which it does nothing."""
     target = story.get("target") or {}
     if target.get("scale") == "multiplicative":

@@ -12,15 +12,18 @@ POWERS = ("", "linear", "quadratic", "cubic", "quartic")
 def interaction(parts: Parts, axes: Mapping[str, Axis], *, brief: bool) -> str:
     """The noun: 'an interaction of cement and age'."""
     names = list(parts.columns)
+    noun = "a linear effect" if parts.plane else "an interaction"
     if len(names) == len(axes) > NAMED:
-        return f"an interaction of all {count(len(names))} inputs"
+        return f"{noun} of all {count(len(names))} inputs"
     if brief and len(names) > NAMED + 1:
         names = [*names[:NAMED], f"{count(len(names) - NAMED)} more inputs"]
-    return f"an interaction of {listing(names)}"
+    return f"{noun} of {listing(names)}"
 
 
 def shape(parts: Parts, axes: Mapping[str, Axis]) -> str:
     """What it is in each of its inputs: 'linear in cement and smooth in age over about 12.3 days'."""
+    if parts.plane:
+        return "a line along each, added up"
     said = [_in_column(factors, parts, axes) for factors in _by_column(parts)]
     return "; ".join(said) if len(said) > 1 and any(" and " in clause for clause in said) else listing(said)
 

@@ -57,6 +57,8 @@ RATES = (
 GRAINS = (("year", 20 * DAYS_A_YEAR), ("month", 2 * DAYS_A_YEAR), ("day", 2 * DAYS_A_MONTH), ("minute", 2 * HOUR))
 """How fine a date is, and the range of the data, in days, above which it is no finer; below all, to the second."""
 
+FINER = 2
+"""How many decimals more an interval may take to be told from its value."""
 OUT_OF_REACH = "a time out of reach"
 """What no calendar holds."""
 
@@ -132,8 +134,8 @@ def pair(a: float, b: float, digits: int = 3, most: int = 5) -> tuple[str, str]:
     return fixed(a, low), fixed(a, low)
 
 
-def interval(estimate: Estimate, places: int, unit: str = "") -> str:
-    """The value with its unit and its interval in brackets, with up to two decimals more to tell them apart.
+def interval(estimate: Estimate, places: int, unit: str = "", finer: int = FINER) -> str:
+    """The value with its unit and its interval in brackets, with up to so many decimals more to tell them apart.
 
     No brackets around a number that is given and not estimated, whose interval has no width.
     """
@@ -145,7 +147,7 @@ def interval(estimate: Estimate, places: int, unit: str = "") -> str:
         return f"{fixed(value, places)}{space} ({fixed(low, places)} or more)"
     if math.isinf(low):
         return f"{fixed(value, places)}{space} ({fixed(high, places)} or less)"
-    texts = [[fixed(x, places + extra) for x in (value, low, high)] for extra in range(3)]
+    texts = [[fixed(x, places + extra) for x in (value, low, high)] for extra in range(finer + 1)]
     apart = [t for t in texts if t[0] not in t[1:]] or [t for t in texts if t[1] != t[2]]
     if not apart:
         return f"{texts[0][0]}{space} (give or take less than {fixed(10.0**-places, places)})"
@@ -180,7 +182,7 @@ def scaled(estimate: Estimate, factor: float) -> Estimate:
     return Estimate(factor * estimate.value, ends[0], ends[1])
 
 
-def length(estimate: Estimate, axis: Axis, *, brief: bool = False) -> str:
+def length(estimate: Estimate, axis: Axis, *, brief: bool = False, finer: int = FINER) -> str:
     """A length along an axis: '12.0 months (11.9 to 12.1)', '3.21 mm (3.05 to 3.38)'; without interval if brief."""
     if brief:
         estimate = Estimate(estimate.value, estimate.value, estimate.value)
@@ -192,7 +194,7 @@ def length(estimate: Estimate, axis: Axis, *, brief: bool = False) -> str:
     if monthly and MONTHLY[0] < days < MONTHS_BELOW:
         unit, size = "months", DAYS_A_MONTH
     in_unit = scaled(estimate, in_days(axis) / size)
-    return interval(in_unit, 1 if in_unit.value < 99.95 else min(0, decimals(in_unit.value, 3)), unit)
+    return interval(in_unit, 1 if in_unit.value < 99.95 else min(0, decimals(in_unit.value, 3)), unit, finer)
 
 
 def calendar_name(period: Estimate, axis: Axis) -> str:
@@ -205,6 +207,11 @@ def calendar_name(period: Estimate, axis: Axis) -> str:
         if covered and abs(days.value / size - 1) <= CALENDAR_REACH:
             return name
     return ""
+
+
+def say_period(period: Estimate, axis: Axis, *, brief: bool = False) -> str:
+    """A period: as a length, in no more digits than its name in the calendar needs if it has one."""
+    return length(period, axis, brief=brief, finer=0 if calendar_name(period, axis) else FINER)
 
 
 def rate(slope: Estimate, axis: Axis, *, relative: bool) -> tuple[Estimate, str]:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from farrier.explain import interactions
 from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import is_time, length, moment
-from farrier.explain.parts import Parts, axis_of, barely_periodic, given, pace
+from farrier.explain.parts import Parts, axis_of, barely_periodic, given, pace, steady
 
 AHEAD = "beyond the data"
 
@@ -44,6 +44,8 @@ def _cycle(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> str:
     grows = f", and its amplitude {_onward(facts, parts, axes)}" if parts.lines else ""
     if barely_periodic(parts):
         return f"it is soon back at the mean {AHEAD}"
+    if steady(parts, axis_of(parts.columns, axes)):
+        return f"it repeats {AHEAD}, hardly changed at first{grows}"
     if parts.smooth:
         one = len(parts.periodic) == 1
         goes, cycle = ("the cycle goes on", "cycle") if one else ("the cycles go on", "cycles")

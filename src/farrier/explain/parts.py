@@ -16,6 +16,8 @@ FAST = 1 / 200
 """A lengthscale below this part of the range is fast variation."""
 BARELY_PERIODIC = 0.674
 """Below this many periods, the lengthscale lets a pattern hardly come round again."""
+STEADY = 4.0
+"""Above this many ranges of the data, the lengthscale lets a pattern hardly drift."""
 SINE = 2.0
 """Above this lengthscale within a period (without unit) a pattern is close to a sine wave."""
 WORTH = 1e-3
@@ -59,6 +61,11 @@ class Parts:
     def interaction(self) -> bool:
         """Whether it is one curve over several inputs."""
         return len(self.columns) > 1 and not self.noise and self.alone != "level"
+
+    @property
+    def plane(self) -> bool:
+        """Whether it is one line along several inputs: a sum of lines, and no product."""
+        return self.alone == "line" and len(self.columns) > 1
 
     @property
     def rough(self) -> bool:
@@ -118,6 +125,12 @@ def barely_periodic(parts: Parts) -> bool:
         return False
     period = given(parts.periodic[0].period)
     return period is not None and lengthscale.value < BARELY_PERIODIC * period.value
+
+
+def steady(parts: Parts, axis: Axis) -> bool:
+    """Whether a drifting pattern stays nearly what it is over the whole of the data."""
+    lengthscale, reach = parts.shortest(), axis.high - axis.low
+    return bool(parts.periodic) and lengthscale is not None and 0 < STEADY * reach < lengthscale.value
 
 
 def fall(facts: Facts) -> float | None:

@@ -20,10 +20,11 @@ from farrier.explain.numbers import (
     ordinal,
     per_cent,
     rate,
+    say_period,
     scaled,
     significant,
 )
-from farrier.explain.parts import GRADUAL, SINE, Parts, axis_of, barely_periodic, given, pace
+from farrier.explain.parts import GRADUAL, SINE, Parts, axis_of, barely_periodic, given, pace, steady
 from farrier.explain.places import TURNS, growth, smallest, title_growth, turn, window
 
 DIRECTIONS = {"rising": "rise", "falling": "fall"}
@@ -77,7 +78,7 @@ def amount(size: float, target: Target) -> str:
 
 def periods(parts: Parts, axis: Axis, *, brief: bool) -> list[str]:
     """The periods that are known."""
-    return [length(period, axis, brief=brief) for f in parts.periodic if (period := given(f.period))]
+    return [say_period(period, axis, brief=brief) for f in parts.periodic if (period := given(f.period))]
 
 
 def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
@@ -126,10 +127,11 @@ def _pattern(facts: Facts, parts: Parts, axes: Mapping[str, Axis], axis: Axis, *
         name = calendar_name(period, axis) if period else "periodic"
         noun = f"{'an' if name == 'hourly' else 'a'} {f'{name} ' if name else ''}pattern"
         if brief and name:
-            drifts = ["whose shape drifts"] if parts.smooth else []
+            drifts = ["whose shape drifts"] if parts.smooth and not steady(parts, axis) else []
             grows = [f"whose size {turn(facts, parts, axes)}"] if parts.lines else []
             return " ".join([noun, *([listing(drifts + grows)] if drifts or grows else [])])
-        every = "roughly" if parts.smooth else "" if brief else "exactly"
+        every = "" if brief else "almost exactly" if steady(parts, axis) else "exactly"
+        every = "roughly" if parts.smooth and not steady(parts, axis) else every
         if lengths:
             noun = " ".join(f"{noun} that repeats {every} every {lengths[0]}".split())
     return noun + title_growth(facts, parts, axes, noun) if brief else noun
@@ -203,6 +205,8 @@ def _drift(parts: Parts, axis: Axis) -> list[str]:
     if lengthscale is not None and barely_periodic(parts):
         over, plain = length(lengthscale, axis), "rough" if parts.rough else "smooth"
         return [f"each cycle is forgotten within about {over}, so that it may look like plain {plain} variation"]
+    if steady(parts, axis):
+        return ["its shape hardly drifts within the data"]
     if lengthscale is None or pace(lengthscale, axis) == "slow":
         return ["its shape drifts slowly over the whole of the data"]
     return [f"its shape drifts {'in a rough way ' if parts.rough else ''}over about {length(lengthscale, axis)}"]

@@ -13,7 +13,7 @@ import json
 import math
 import os
 import secrets
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from numbers import Integral, Real
 from pathlib import Path
@@ -23,7 +23,7 @@ from typing import Any
 from farrier.explain import figures
 from farrier.explain.facts import Axis, Estimate
 from farrier.explain.markup import DASH, bar, estimate, foldout, join, number, share, tenths, text
-from farrier.explain.numbers import capital, length
+from farrier.explain.numbers import capital, say_period
 
 Story = Mapping[str, Any]
 
@@ -64,7 +64,7 @@ def write(story: Story, path: str | os.PathLike[str]) -> Path:
 
 def html(story: Story) -> str:
     """The page as text."""
-    story = _plain(story, "story")
+    story = plain(story, "story")
     sections = [
         ("numbers", "The components in numbers", _table(story)),
         ("components", "One component at a time", join(_component(story, i, part) for i, part in _parts(story))),
@@ -121,13 +121,14 @@ def _table(story: Story) -> str:
         return "<p>No component was found: the mean alone describes these data as well as anything that was tried.</p>"
     heads = ("Share", "Together", "Error before", "Error after", "Evidence", "Weight")
     nothing = "0\N{NO-BREAK SPACE}%"
-    rows = [("0. The mean alone", (nothing, nothing, DASH, number(parts[0][1].get("error_before")), DASH, DASH))]
+    error = _error(story)
+    rows = [("0. The mean alone", (nothing, nothing, DASH, error(parts[0][1].get("error_before")), DASH, DASH))]
     for i, part in parts:
         cells = (
             share(part.get("share")),
             share(part.get("cumulative")),
-            number(part.get("error_before")),
-            number(part.get("error_after")),
+            error(part.get("error_before")),
+            error(part.get("error_after")),
             tenths(part.get("evidence")),
             estimate(part.get("weight")),
         )
@@ -147,14 +148,15 @@ def _table(story: Story) -> str:
 
 
 def _component(story: Story, i: int, part: Story) -> str:
+    errors = [part.get(key) for key in ("error_before", "error_after")]
     facts = [
         ("Share", share(part.get("share"))),
         ("Together", share(part.get("cumulative"))),
         ("Typical size", _size(story.get("target") or {}, part.get("sd"))),
         ("Period", _period(story, part.get("period"))),
-        ("Error", f"{number(part.get('error_before'))} → {number(part.get('error_after'))}"),
-        ("Evidence", tenths(part.get("evidence"))),
-        ("Weight", estimate(part.get("weight"))),
+        ("Error", " → ".join(map(_error(story), errors)) if None not in errors else ""),
+        ("Evidence", tenths(part.get("evidence")) if part.get("evidence") is not None else ""),
+        ("Weight", estimate(part.get("weight")) if part.get("weight") else ""),
     ]
     listed = join(f"<div><dt>{name}</dt><dd>{fact}</dd></div>" for name, fact in facts if fact)
     written = " = ".join(f"<code>{text(part[key])}</code>" for key in ("formula", "kernel") if part.get(key))
@@ -171,6 +173,11 @@ def _component(story: Story, i: int, part: Story) -> str:
     )
 
 
+def _error(story: Story) -> Callable[[float | None], str]:
+    """How errors are written: in per cent where sizes are relative."""
+    return share if (story.get("target") or {}).get("scale") == "multiplicative" else number
+
+
 def _size(target: Story, sd: float | None) -> str:
     scale = target.get("scale")
     if scale == "multiplicative":
@@ -185,7 +192,7 @@ def _period(story: Story, period: Story | None) -> str:
         return ""
     known = {key: value for key, value in (story.get("axes") or [{}])[0].items() if value is not None}
     axis = Axis(**({"name": "x", "low": 0.0, "high": 0.0} | known))
-    value, _, interval = length(Estimate(*said), axis).partition(" (")
+    value, _, interval = say_period(Estimate(*said), axis).partition(" (")
     return f"{text(value)}<small>{text(interval.rstrip(')'))}</small>"
 
 
@@ -294,7 +301,7 @@ def _parts(story: Story) -> list[tuple[int, Story]]:
     return list(enumerate(story.get("components") or [], 1))
 
 
-def _plain(value: Any, where: str) -> Any:
+def plain(value: Any, where: str) -> Any:
     """The same in plain types only, numbers that are not finite as None."""
     if value is None or isinstance(value, str | bool):
         return value
@@ -303,9 +310,9 @@ def _plain(value: Any, where: str) -> Any:
     if isinstance(value, Real):
         return float(value) if math.isfinite(value) else None
     if isinstance(value, Mapping):
-        return {str(key): _plain(entry, f"{where}[{key!r}]") for key, entry in value.items()}
+        return {str(key): plain(entry, f"{where}[{key!r}]") for key, entry in value.items()}
     if isinstance(value, Iterable):
-        return [_plain(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
+        return [plain(entry, f"{where}[{i}]") for i, entry in enumerate(value)]
     raise TypeError(
         f"{where}: a {type(value).__name__} has no place in a story: only numbers, text, lists, dictionaries"
     )

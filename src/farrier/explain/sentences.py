@@ -51,7 +51,7 @@ def sentence(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
     modifiers = clauses(facts, parts, axes)
     if modifiers:
         said.append(capital(_joined(modifiers)) + ".")
-    matters = "; ".join(filter(None, [_size(facts, parts, target), _evidence(facts, several=len(axes) > 1)]))
+    matters = "; ".join(filter(None, [_size(facts, parts, target), _evidence(facts, target, several=len(axes) > 1)]))
     if matters:
         said.append(capital(matters) + ".")
     return " ".join(said)
@@ -67,9 +67,15 @@ def flag(facts: Facts) -> str:
     gain = fall(facts)
     if gain is None or gain >= WORTH or read(facts).noise:
         return ""
-    if facts.share < WORTH:
+    if _artefact(facts):
         return "Probably an artefact: it carries next to no variance and does not lower the cross-validated error."
     return "Short-lived, or noise: it does not lower the cross-validated error."
+
+
+def _artefact(facts: Facts) -> bool:
+    """Whether nothing speaks for a component: no variance, and no smaller error."""
+    gain = fall(facts)
+    return gain is not None and gain < WORTH and facts.share < WORTH and not read(facts).noise
 
 
 def summary(
@@ -77,7 +83,7 @@ def summary(
 ) -> list[str]:
     """Two or three sentences: how many components, how few matter, what those are, and the noise around them."""
     n, data = len(components), f"{count(rows)} row{'' if rows == 1 else 's'}"
-    if not n:
+    if all(_artefact(facts) for facts in components):
         return [f"No component stands out: the {data} look like a constant level and noise.", *_noise(target, noise)]
     most = next((i for i, c in enumerate(components, 1) if known(c.cumulative) and c.cumulative >= MOST), n)
     counts = f"{capital(count(n))} component{'s were' if n > 1 else ' was'} found in {data}"
@@ -118,14 +124,16 @@ def text(
 
 
 def _wrapped(paragraph: str, indent: str = "") -> str:
-    return textwrap.fill(
-        paragraph,
+    # a number and its per cent sign stay on one line
+    lines = textwrap.fill(
+        paragraph.replace(" %", "\N{NO-BREAK SPACE}%"),
         WIDTH,
         initial_indent=indent,
         subsequent_indent=" " * len(indent),
         break_on_hyphens=False,
         break_long_words=False,
     )
+    return lines.replace("\N{NO-BREAK SPACE}%", " %")
 
 
 def _joined(parts: Sequence[str]) -> str:
@@ -179,12 +187,13 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
             said.append(f"moves {target.name or 'y'} {f'up and down by {by}' if swings else f'by {by} either way'}")
     if known(facts.share):
         larger = known(facts.cumulative) and facts.cumulative > 1.0005 * facts.share
+        larger = larger and per_cent(facts.cumulative) != per_cent(facts.share)
         with_larger = f", {per_cent(facts.cumulative)} together with all that is larger" if larger else ""
         said.append(f"carries {per_cent(facts.share)} of the variance{with_larger}")
     return f"it {' and '.join(said)}" if said else ""
 
 
-def _evidence(facts: Facts, *, several: bool) -> str:
+def _evidence(facts: Facts, target: Target, *, several: bool) -> str:
     """What is lost without it, and what adding it does to the error; with several inputs, how strongly."""
     said = []
     if facts.evidence is not None and known(facts.evidence):
@@ -194,7 +203,7 @@ def _evidence(facts: Facts, *, several: bool) -> str:
         said.append(f"without it the log evidence {by}")
     gain = fall(facts)
     if gain is not None and facts.error_before is not None and facts.error_after is not None:
-        before, after = pair(facts.error_before, facts.error_after)
+        before, after = _errors(facts.error_before, facts.error_after, target)
         if several and gain <= 0:
             error = f"stays at {after}" if before == after else f"goes from {before} to {after}"
             said.append(f"adding it does not help: the cross-validated error {error}")
@@ -207,3 +216,11 @@ def _evidence(facts: Facts, *, several: bool) -> str:
             adverb = f" {strength}," if several else ""
             said.append(f"adding it {verb} the cross-validated error{adverb} from {before} to {after}")
     return ", and ".join(said)
+
+
+def _errors(before: float, after: float, target: Target) -> tuple[str, str]:
+    """The error without and with a component, in per cent where sizes are relative."""
+    if target.scale != "multiplicative":
+        return pair(before, after)
+    first, second = pair(100 * before, 100 * after, 2)
+    return f"{first} %", f"{second} %"

@@ -43,20 +43,24 @@ from farrier.parameters import fixed, positive, real
 
 LINES = 3
 REPEATS = 2
-SMOOTH: tuple[type[Base], ...] = (SquaredExponential, Matern12, Matern32, Matern52, RationalQuadratic)
-REPEATING: tuple[type[Base], ...] = (Periodic, CentredPeriodic)
+SMOOTH: tuple[type[Any], ...] = (SquaredExponential, Matern12, Matern32, Matern52, RationalQuadratic)
+REPEATING: tuple[type[Any], ...] = (Periodic, CentredPeriodic)
+
+
+def _as_codes(value: Any) -> Any:
+    return np.asarray(value)
 
 
 @final
 class SlotPool(eqx.Module):
     """m products of at most one step from and one until a place, three lines, one smooth factor and two periodic ones.
 
-    `*_on` says on which columns a slot acts (all zero: it is empty), `smooth` and `repeat` which family fills it, counted
-    from 1 in SMOOTH and REPEATING.
+    `*_on` says on which columns a slot acts (all zero: it is empty), `smooth` and `repeat` which family fills it,
+    counted from 1 in SMOOTH and REPEATING.
     """
 
-    smooth: Int[Array, " m"] = eqx.field(converter=np.asarray)
-    repeat: Int[Array, "m R"] = eqx.field(converter=np.asarray)
+    smooth: Int[Array, " m"] = eqx.field(converter=_as_codes)
+    repeat: Int[Array, "m R"] = eqx.field(converter=_as_codes)
     smooth_on: Float[Array, "m D"] = fixed()
     repeat_on: Float[Array, "m R D"] = fixed()
     line_on: Float[Array, "m P D"] = fixed()
@@ -129,7 +133,7 @@ class SlotPool(eqx.Module):
     def at(
         self, Z: Float[Array, "m D"], X: Float[Array, "N D"], families: tuple[tuple[int, ...], tuple[int, ...]]
     ) -> Float[Array, "m N"]:
-        """k_i(z_i, x) for every kernel i, each at one point of its own, without branches; `families` is `families()`."""
+        """k_i(z_i, x) for every kernel i, each at a point of its own, without branches; `families` is `families()`."""
         # (m, 1) and (m, N)
         K = jax.vmap(_window)(self, Z[:, None, :]) * jax.vmap(_window, in_axes=(0, None))(self, X)
         for s in range(LINES):
@@ -151,7 +155,7 @@ class SlotPool(eqx.Module):
         return jax.vmap(_diag, in_axes=(0, None))(self, X)
 
     def profile(self, X: Float[Array, "N D"]) -> Float[Array, "m N"]:
-        """v_i(x) with k_i(x, z) = v_i(x) v_i(z) rho_i(x - z): the steps and the lines, each line being of one column."""
+        """v_i(x) with k_i(x, z) = v_i(x) v_i(z) rho_i(x - z): the steps and the lines, each line of one column."""
         return jax.vmap(_profile, in_axes=(0, None))(self, X)
 
     def correlation(self, lag: Float[Array, " N"]) -> Float[Array, "m N"]:
@@ -273,7 +277,7 @@ def _repeat_of_lag(pool: SlotPool, lag: Float[Array, "m R N"], families: tuple[i
     if not families:
         return jnp.ones((len(pool), lag.shape[-1]), lag.dtype)
     # (cos(2 pi lag / p) - 1) / l^2, and the mean of its exponential over a period
-    inverse = pool.shape[..., None] ** -2
+    inverse = jnp.asarray(pool.shape)[..., None] ** -2
     wave = jnp.expm1((jnp.cos(2.0 * jnp.pi * lag / pool.period[..., None]) - 1.0) * inverse)
     family = jnp.asarray(pool.repeat)[..., None]
     values = jnp.where(family == 1, 1.0 + wave, 1.0 - wave / jnp.expm1(CentredPeriodic.log_mean(inverse)))
@@ -319,7 +323,7 @@ def _repeat_branches(k: SlotPool, s: int, X: Array, Z: Array) -> list[Callable[[
     """What multiplies K for each family of REPEATING, after nothing at all."""
     on = k.repeat_on[s]
 
-    def periodic(family: type[Base]) -> Array:
+    def periodic(family: type[Any]) -> Array:
         kernel = family(period=k.period[s][None], lengthscale=k.shape[s][None])
         return kernel.value((X @ on)[:, None], (Z @ on)[:, None])
 
@@ -386,7 +390,7 @@ def _first_empty(filled: np.ndarray) -> int | None:
     return int(empty[0]) if len(empty) else None
 
 
-def _factors(k: SlotPool) -> list[Base]:
+def _factors(k: Any) -> list[Base]:
     """The factors in the slots of one kernel, in the order of a formula."""
     found: list[Base] = []
     if k.from_on.any():

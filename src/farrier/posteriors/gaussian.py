@@ -7,7 +7,7 @@ for each of S draws of the weights, and the same for f with k(x) = sum_i k_i(x).
 the rows, once; a prediction is quadratic.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, final
 
@@ -16,7 +16,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf
+from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.covariance import bucket
 from farrier.kernels.slots import SlotPool
@@ -29,13 +29,17 @@ BLOCK_ROWS = 256
 @final
 @dataclass(frozen=True)
 class GaussianPosterior:
-    """The distribution of f and of its components given rows X, targets y, draws of the weights and the noise of each row."""
+    """The distribution of f and of its components, given rows X, y, draws of the weights and the noise of each row."""
 
     pool: SlotPool
     weights: np.ndarray
     noise: np.ndarray
     X: np.ndarray
     y: np.ndarray
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields: the factors are made again where they are needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
     def _factors(self) -> list[tuple[np.ndarray, np.ndarray]]:
@@ -73,6 +77,11 @@ class GaussianPosterior:
             covariances.append(np.einsum("i,ixy->xy", chosen * w**2, K_xx) - A.T @ A)
         mean, apart = np.mean(means, axis=0), np.asarray(means) - np.mean(means, axis=0)
         return mean, np.mean(covariances, axis=0) + apart.T @ apart / len(apart)
+
+    def one_step(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each y given those before it, for each draw, (S, N) each: (y - mean) / sd = L^-1 y."""
+        sd = np.stack([np.diagonal(L) for L, _ in self._factors])
+        return self.y - sd * np.stack([e for _, e in self._factors]), sd**2
 
     def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         K_x, k_xx = _gram(self.pool, self.X, X), _diag(self.pool, X)

@@ -1,0 +1,129 @@
+"""`farrier compare`: Farrier and the methods of the paper's comparisons on rows that none of them has seen.
+
+The last rows of a series are held out, of a table rows drawn at random. Each method runs in a process of its own, which
+ends when the time limit does (trial.py); one that fails or takes too long gets a row that says so.
+"""
+
+import io
+import json
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from farrier.baselines import BASELINES
+from farrier.commands.screen import Live, live, say, table
+from farrier.commands.source import Source
+
+OURS = "farrier"
+FEWEST = 2
+"""Rows to hold out at the least."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What one method did."""
+
+    method: str
+    seconds: float
+    rmse: float = float("inf")
+    log_likelihood: float = float("nan")
+    coverage: float = float("nan")
+    failure: str = ""
+
+
+def compare(source: Source, methods: Sequence[str], part: float, limit: float, seed: int, *, quiet: bool) -> None:
+    """Run the methods one after the other, and print who did how well, best first."""
+    chosen = source.chosen
+    train, test = split(len(chosen.y), part, None if chosen.kind == "series" else seed)
+    names = suitable(methods, len(train))
+    _check_varies(chosen.y[train])
+    periods = [] if chosen.axis is None else chosen.axis.calendar_periods()
+    packed = _pack(chosen.X, chosen.y, train, test, periods)
+    outcomes = []
+    with live(quiet=quiet) as screen:
+        for i, name in enumerate(names, 1):
+            outcomes.append(_run(name, packed, limit, seed, screen, f"{i} of {len(names)}"))
+            screen.done(_line(outcomes[-1]))
+    held = "the last" if chosen.kind == "series" else "drawn at random, seed " + str(seed)
+    say(f"{source.title}: fitted to {len(train):,} rows, {len(test):,} held out ({held}).\n")
+    table(_rows(outcomes))
+    say(
+        "\nBest RMSE first. RMSE: the typical error. Log-likelihood: of a held-out value, the higher the better. "
+        "Coverage: how many of the held-out values lie in the 95 % intervals."
+    )
+
+
+def split(rows: int, part: float, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
+    """The rows to fit and those to hold out: the last without a seed, else drawn at random."""
+    held = max(FEWEST, round(part * rows))
+    order = np.arange(rows) if seed is None else np.random.default_rng(seed).permutation(rows)
+    return np.sort(order[: rows - held]), np.sort(order[rows - held :])
+
+
+def suitable(methods: Sequence[str], rows: int) -> list[str]:
+    """The methods that were named; without names, all that suit so many rows."""
+    known = [OURS, *(name for name, factory in BASELINES.items() if factory.task == "regression")]
+    for name in methods:
+        if name not in known:
+            raise ValueError(f"--methods: there is no method {name!r}: choose among {', '.join(known)}")
+    if methods:
+        return list(dict.fromkeys(methods))
+    return [name for name in known if name == OURS or BASELINES[name].most_rows >= rows]
+
+
+def _check_varies(y: np.ndarray) -> None:
+    if np.ptp(y) == 0:
+        raise ValueError(f"--test: the target is {y[0]:g} in every row that is left to fit: hold out fewer")
+
+
+def _pack(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, periods: Sequence[float]) -> bytes:
+    varies = np.ptp(X[train], axis=0) > 0
+    file = io.BytesIO()
+    np.savez(file, X=X[train][:, varies], y=y[train], X_new=X[test][:, varies], y_new=y[test], periods=periods)
+    return file.getvalue()
+
+
+def _run(name: str, packed: bytes, limit: float, seed: int, screen: Live, place: str) -> Outcome:
+    screen.doing(f"fitting {name}", place)
+    begin = perf_counter()
+    command = [sys.executable, "-m", "farrier.commands.trial", name, str(seed)]
+    try:
+        done = subprocess.run(command, input=packed, capture_output=True, timeout=limit, check=False)
+    except subprocess.TimeoutExpired:
+        return Outcome(name, perf_counter() - begin, failure=f"out of time after {limit:g} s")
+    try:
+        told: dict[str, Any] = json.loads(done.stdout.decode().strip().splitlines()[-1])
+    except (ValueError, IndexError):
+        ended = f"its process ended with code {done.returncode}"
+        said = done.stderr.decode(errors="replace").strip().splitlines()
+        return Outcome(name, perf_counter() - begin, failure=said[-1] if said and done.returncode == 1 else ended)
+    return Outcome(name, **told)
+
+
+def _line(outcome: Outcome) -> str:
+    said = f"failed: {outcome.failure}" if outcome.failure else f"RMSE {outcome.rmse:.4g}"
+    return f"{outcome.method}: {said} ({outcome.seconds:.0f} s)"
+
+
+def _rows(outcomes: Sequence[Outcome]) -> list[dict[str, str]]:
+    best = min(outcome.rmse for outcome in outcomes)
+    places = max(0, 2 - int(np.floor(np.log10(best)))) if np.isfinite(best) and best > 0 else 3
+    rows = []
+    for one in sorted(outcomes, key=lambda one: (bool(one.failure), one.rmse)):
+        numbers = ("",) * 3
+        if not one.failure:
+            numbers = f"{one.rmse:.{places}f}", f"{one.log_likelihood:.2f}", f"{100 * one.coverage:.0f} %"
+        rows.append(
+            dict(zip(("method", "RMSE", "log-likelihood", "95 % coverage"), (one.method, *numbers), strict=True))
+            | {"seconds": f"{one.seconds:.0f}", "": one.failure[:60] or _about(one.method)}
+        )
+    return rows
+
+
+def _about(name: str) -> str:
+    return "the structure found by Farrier" if name == OURS else BASELINES[name].description

@@ -1,0 +1,92 @@
+"""`farrier explain`: the components in words, a forecast, the report."""
+
+import json
+import math
+import sys
+from pathlib import Path
+from typing import Any
+
+from farrier.commands.screen import decimals, live, note, say, table
+from farrier.commands.source import Source, fit
+from farrier.commands.writing import check_out
+
+LEVELS = (80, 95)
+
+
+def explain(
+    source: Source, settings: dict[str, Any], horizon: int | None, path: Path | None, *, quiet: bool, as_json: bool
+) -> None:
+    """Fit, and tell what was found."""
+    check_out(path)
+    if horizon and source.chosen.axis is None:
+        raise ValueError(
+            "--horizon: these rows have no time to go on with: name its column with --time, or leave it out"
+        )
+    with live(quiet=quiet) as screen:
+        screen.doing("loading")
+        model = fit(source, settings | {"progress": screen})
+        screen.doing("putting it into words")
+        ahead = forecast_rows(source, model, horizon or 0)
+        if as_json:
+            story = model.explain().to_dict(horizon=horizon) | {"forecast": ahead}
+            text = json.dumps(_finite(story), indent=2, allow_nan=False)
+        else:
+            text = _text(source, model)
+        if path is not None:
+            screen.doing("drawing the report")
+            model.report(path, horizon=horizon)
+    if as_json:
+        sys.stdout.write(text + "\n")
+    else:
+        say(text)
+        print_forecast(ahead)
+    if path is not None and as_json:
+        if not quiet:
+            note(f"the report is {path}")
+    elif path is not None:
+        say(f"\nThe report is {path}: open it in a browser.")
+
+
+def _text(source: Source, model: Any) -> str:
+    from farrier.explain.context import Setting
+
+    unit = f" ({source.unit})" if source.unit else ""
+    return f"{source.title}{unit}\n{Setting.of(model).sentence()}\n\n{model.explain()}"
+
+
+def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, Any]]:
+    """One row for each future step: its time, the mean and the intervals that hold a new value."""
+    axis = source.chosen.axis
+    if not horizon or axis is None:
+        return []
+    from farrier.explain.context import labels_of
+
+    future = axis.future(horizon)
+    X = future.numbers[:, None]
+    ends = [0.5 + sign * level / 200 for level in LEVELS for sign in (-1, 1)]
+    names = [f"{end}_{level}" for level in LEVELS for end in ("low", "high")]
+    columns = [model.predict(X), *model.predict_quantiles(X, ends).T]
+    return [
+        {axis.name: label} | {name: float(value) for name, value in zip(["mean", *names], values, strict=True)}
+        for label, *values in zip(labels_of(axis, future.numbers, future.labels), *columns, strict=True)
+    ]
+
+
+def print_forecast(rows: list[dict[str, Any]]) -> None:
+    """The forecast as a table, rounded to what the intervals are worth."""
+    if not rows:
+        return
+    places = decimals(min(row["high_80"] - row["low_80"] for row in rows))
+    say("\nForecast, with the intervals that hold 80 and 95 % of new values:\n")
+    table([{k: v if isinstance(v, str) else f"{v:.{places}f}" for k, v in row.items()} for row in rows])
+
+
+def _finite(value: Any) -> Any:
+    """The same with None for numbers that JSON does not have."""
+    if isinstance(value, dict):
+        return {str(key): _finite(entry) for key, entry in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(entry) for entry in value]
+    if hasattr(value, "tolist"):  # numpy's arrays and numbers
+        return _finite(value.tolist())
+    return None if isinstance(value, float) and not math.isfinite(value) else value

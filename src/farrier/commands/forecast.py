@@ -1,0 +1,145 @@
+"""`farrier forecast`: a table of what comes next, for one series or for many in the long format."""
+
+import csv
+import importlib.util
+import io
+import sys
+import warnings
+from collections.abc import Sequence
+from datetime import datetime, time
+from pathlib import Path
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from farrier.commands.screen import Live, live, note
+from farrier.commands.source import Source, open_source, open_table
+from farrier.commands.writing import check_out, write_whole
+from farrier.datasets.files import Table
+
+ID = "unique_id"
+"""The column that tells series apart where nobody names one."""
+SHOWN = 10
+"""So many series without a forecast are named."""
+
+
+def forecast(
+    data: str,
+    names: dict[str, str | None],
+    settings: dict[str, Any],
+    ahead: tuple[int, Sequence[float]],
+    path: Path | None,
+    *,
+    id: str | None,
+    quiet: bool,
+) -> None:
+    """Fit, and write the next steps as CSV to `path`, or to standard output."""
+    check_out(path)
+    for level in ahead[1]:
+        if not 1 <= level < 100:
+            raise ValueError(f"--levels: {level:g} is no level in per cent: give numbers such as 80 and 95")
+    table = open_table(data)
+    if id is None and ID in table:
+        id = ID
+    frame = None if id is None else _frame(table, id)
+    source = open_source(data, **names, quiet=quiet) if id is None else None
+    if source is not None:
+        _ = source.stamps  # where there are none it is said before the work begins
+    with live(quiet=quiet) as screen:
+        screen.doing("loading")
+        if source is not None:
+            columns = _one(source, settings, ahead, screen)
+        else:
+            columns = _many(frame, str(id), names, settings, ahead, screen, quiet=quiet)
+    text = as_csv(columns)
+    if path is None:
+        sys.stdout.write(text)
+        return
+    write_whole(path, text)
+    if not quiet:
+        note(f"the forecast is {path}")
+
+
+def _one(
+    source: Source, settings: dict[str, Any], ahead: tuple[int, Sequence[float]], screen: Live
+) -> dict[str, Sequence[Any]]:
+    from farrier.forecaster import Forecaster
+
+    settings = {name: value for name, value in settings.items() if name != "n_jobs"}
+    forecaster = Forecaster(**settings, progress=screen).fit(source.stamps, source.chosen.y)
+    screen.doing("forecasting")
+    table = forecaster.forecast(ahead[0], ahead[1])
+    return {str(source.chosen.time): table.pop("time"), **table}
+
+
+def _many(
+    frame: Any,
+    id: str,
+    names: dict[str, str | None],
+    settings: dict[str, Any],
+    ahead: tuple[int, Sequence[float]],
+    screen: Live,
+    *,
+    quiet: bool,
+) -> dict[str, Sequence[Any]]:
+    from farrier.forecaster import Forecaster
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # what it says of series that failed is said below
+        forecaster = Forecaster(**settings, progress=screen).fit(
+            frame, id=id, time=names["time"], target=names["target"]
+        )
+    screen.doing("forecasting")
+    found = nw.from_native(forecaster.forecast(ahead[0], ahead[1]), eager_only=True)
+    if not quiet:
+        for name, error in list(forecaster.errors_.items())[:SHOWN]:
+            screen.done(f"farrier: no forecast of {name!r}: {error}")
+        if len(forecaster.errors_) > SHOWN:
+            screen.done(f"farrier: and of {len(forecaster.errors_) - SHOWN} more")
+    return {name: found[name].to_list() for name in found.columns}
+
+
+def _frame(table: Table, id: str) -> Any:
+    """The table as a frame of whichever library there is."""
+    if id not in table:
+        raise ValueError(f"--id: there is no column {id!r}: choose one of {', '.join(map(repr, table))}")
+    backend: Any = next((name for name in ("polars", "pandas") if importlib.util.find_spec(name)), None)
+    if backend is None:
+        raise ValueError("--id: many series in one file need a frame library: pip install polars, or pandas")
+    return nw.from_dict({name: _plain(values) for name, values in table.items()}, backend=backend).to_native()
+
+
+def _plain(values: Any) -> Any:
+    """A column of the file for a frame: numbers that count or name things as whole numbers."""
+    if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isfinite(values).all():
+        whole = values.astype(np.int64)
+        return whole if np.array_equal(whole, values) else values
+    return values
+
+
+def as_csv(columns: dict[str, Sequence[Any]]) -> str:
+    """Columns as comma separated text, floats to ten digits."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    for row in zip(*map(_dates, columns.values()), strict=True):
+        writer.writerow([_cell(cell) for cell in row])
+    return text.getvalue()
+
+
+def _dates(values: Sequence[Any]) -> Sequence[Any]:
+    """Times of which all are midnight as dates, others as ISO text; what is no time as it is."""
+    times = list(values)
+    if times and isinstance(times[0], np.datetime64):
+        times = np.asarray(values).astype("M8[us]").tolist()
+    if not times or not isinstance(times[0], datetime):
+        return times
+    dated = all(moment.tzinfo is None and moment.time() == time() for moment in times)
+    return [(moment.date() if dated else moment).isoformat() for moment in times]
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, float | np.floating):
+        return f"{value:.10g}"
+    return str(value)

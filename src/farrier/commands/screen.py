@@ -1,0 +1,131 @@
+"""What a person at a terminal sees: results on standard output, everything else on standard error.
+
+`Live` says what is being done while it lasts: at a terminal a line that moves, elsewhere a line for each new phase.
+`ends_cleanly` turns whatever goes wrong into one line and an exit code: 0 done, 1 the fit failed, 2 the input or an
+option is wrong, 130 stopped by Ctrl-C.
+"""
+
+import functools
+import math
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+TRACEBACK = "FARRIER_TRACEBACK"
+"""Set in the environment, it lets errors through as Python has them."""
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+
+def say(text: str = "") -> None:
+    """A line of the result, as it is."""
+    out.print(text, markup=False, soft_wrap=True)
+
+
+def note(text: str) -> None:
+    """A line beside the result."""
+    err.print(f"farrier: {text}", markup=False, soft_wrap=True)
+
+
+def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
+    """A command whose failures are one line and an exit code."""
+
+    @functools.wraps(command)
+    def guarded(*arguments: Any, **options: Any) -> None:
+        try:
+            command(*arguments, **options)
+        except KeyboardInterrupt:
+            note("stopped")
+            raise typer.Exit(130) from None
+        except BrokenPipeError:
+            raise
+        except Exception as error:
+            if os.environ.get(TRACEBACK):
+                raise
+            note(_words(error))
+            raise typer.Exit(_code(error)) from None
+
+    return guarded
+
+
+def _code(error: Exception) -> int:
+    failed = isinstance(error, ArithmeticError) or type(error).__name__ == "LinAlgError"
+    return 2 if isinstance(error, ValueError | OSError) and not failed else 1
+
+
+def _words(error: Exception) -> str:
+    text = " ".join(str(error).split())
+    if isinstance(error, OSError) and error.strerror:
+        return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
+    if isinstance(error, ValueError | OSError | ArithmeticError):
+        return text
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for so many rows: try fewer, or --method collapsed"
+    return f"something went wrong inside ({type(error).__name__}: {text}); {TRACEBACK}=1 shows where"
+
+
+class Live:
+    """Says what is being done. Called with a `farrier.fit.Progress`, or told by `doing`."""
+
+    def __init__(self, bar: Progress | None, task: TaskID | None, *, silent: bool) -> None:
+        self._bar, self._task, self._silent = bar, task, silent
+        self._said: set[str] = set()
+
+    def __call__(self, progress: Any) -> None:
+        steps = f"{progress.step} of {progress.steps}" if progress.steps else ""
+        bound = f"bound {progress.bound:.1f}" if math.isfinite(progress.bound) else ""
+        self.doing(progress.phase, steps, bound)
+
+    def doing(self, phase: str, steps: str = "", bound: str = "") -> None:
+        """The phase, how far it is, and how good."""
+        if self._bar is not None and self._task is not None:
+            self._bar.update(self._task, description=phase, steps=steps, bound=bound)
+        elif not self._silent and phase not in self._said:
+            self._said.add(phase)
+            err.print(f"{phase} ...", markup=False)
+
+    def done(self, text: str) -> None:
+        """A line that stays."""
+        if not self._silent:
+            err.print(text, markup=False, soft_wrap=True)
+
+
+@contextmanager
+def live(*, quiet: bool) -> Iterator[Live]:
+    """Something that moves on standard error until the work is done."""
+    if quiet or not err.is_terminal:
+        yield Live(None, None, silent=quiet)
+        return
+    columns = (
+        SpinnerColumn(),
+        TextColumn("{task.description}", markup=False),
+        TextColumn("{task.fields[steps]}"),
+        TextColumn("{task.fields[bound]}", style="dim"),
+        TimeElapsedColumn(),
+    )
+    with Progress(*columns, console=err, transient=True) as bar:
+        yield Live(bar, bar.add_task("starting", total=None, steps="", bound=""), silent=False)
+
+
+def table(rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print rows under the names of their columns; cells are text."""
+    grid = Table(box=None, pad_edge=False, header_style="bold")
+    for i, name in enumerate(rows[0]):
+        grid.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
+    for row in rows:
+        grid.add_row(*map(str, row.values()))
+    # a table that is cut off or folded is of no use to a program that reads it
+    wide = out if out.is_terminal else Console(highlight=False, width=200)
+    wide.print(grid)
+
+
+def decimals(width: float) -> int:
+    """How many decimals show a number to a tenth of `width`."""
+    return min(max(1 - math.floor(math.log10(width)), 0), 9) if math.isfinite(width) and width > 0 else 3

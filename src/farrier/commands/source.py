@@ -1,0 +1,105 @@
+"""DATA on the command line: a bundled series, or a CSV or Parquet file; and the model of it.
+
+All that can be wrong with a file is found here, before jax is imported.
+"""
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from farrier import datasets
+from farrier.commands.screen import note
+from farrier.data import check_varies
+from farrier.datasets.files import LISTED, TARGET_WORDS, Chosen, Table
+
+if TYPE_CHECKING:
+    from farrier.estimators import Regressor
+
+
+@dataclass(frozen=True, eq=False)
+class Source:
+    """Rows with their names."""
+
+    title: str
+    unit: str
+    table: Table
+    chosen: Chosen
+
+    @property
+    def stamps(self) -> Any:
+        """The times as they stand in the file, of a series."""
+        if self.chosen.time is None:
+            raise ValueError(
+                f"time: no column of {self.table.name!r} looks like times: name one with --time; "
+                f"it has {', '.join(map(repr, list(self.table)[:LISTED]))}"
+            )
+        values, rows = self.table[self.chosen.time], self.chosen.rows
+        return values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows]
+
+
+def open_table(data: str) -> Table:
+    """The columns of a bundled series, or of a file."""
+    if data in datasets.names() or not (Path(data).suffix or Path(data).exists()):
+        return datasets.read_table(datasets.locate(data))
+    return datasets.read_table(data)
+
+
+def open_source(data: str, time: str | None, target: str | None, *, quiet: bool) -> Source:
+    """The series or the table that is meant; what is left out of it is said unless `quiet`."""
+    table = open_table(data)
+    chosen = _without_constants(datasets.choose_columns(table, time, target))
+    check_varies(chosen.X, chosen.y, chosen.inputs)
+    if not quiet:
+        _say_what_is_left_out(chosen)
+    if data in datasets.names():
+        about = datasets.load(data)
+        return Source(about.title, about.unit, table, chosen)
+    stem = Path(table.name.removesuffix(".gz")).stem
+    title = stem.replace("_", " ") if chosen.target.lower() in TARGET_WORDS else chosen.target
+    return Source(title[:1].upper() + title[1:], "", table, chosen)
+
+
+def _without_constants(chosen: Chosen) -> Chosen:
+    keep = np.ptp(chosen.X, axis=0) > 0
+    if chosen.kind == "series" or keep.all() or not keep.any():
+        return chosen
+    inputs = tuple(name for name, kept in zip(chosen.inputs, keep, strict=True) if kept)
+    gone = tuple(name for name in chosen.inputs if name not in inputs)
+    return replace(chosen, inputs=inputs, X=chosen.X[:, keep], ignored=chosen.ignored + gone)
+
+
+def _say_what_is_left_out(chosen: Chosen) -> None:
+    if chosen.left_out:
+        rows = f"{chosen.left_out:,} rows have" if chosen.left_out > 1 else "one row has"
+        note(f"{rows} no {chosen.target!r} and {'are' if chosen.left_out > 1 else 'is'} left out")
+    if chosen.ignored:
+        many = len(chosen.ignored) > 1
+        listed = ", ".join(map(repr, chosen.ignored[:LISTED])) + (" ..." if len(chosen.ignored) > LISTED else "")
+        why = "neither the time nor the target" if chosen.kind == "series" else "no numbers, or the same in every row"
+        note(f"column{'s' if many else ''} {listed} {'are' if many else 'is'} left out: {why}")
+
+
+def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
+    """A model that knows what its rows and columns are called."""
+    from farrier.estimators import Regressor
+    from farrier.explain.context import Context
+
+    chosen = source.chosen
+    if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:
+        # the paper's periodic kernels repeat in all inputs at once, which only its own algorithm can do
+        settings = settings | {"method": "stochastic"}
+    if chosen.axis is not None:
+        settings = settings | {"periods": chosen.axis.calendar_periods()}
+    model = Regressor(**settings).fit(chosen.X, chosen.y)
+    model._columns = list(chosen.inputs)
+    model._context = Context(
+        title=source.title,
+        target_name=chosen.target,
+        target_unit=source.unit,
+        axis=chosen.axis,
+        labels=None if chosen.axis is None else chosen.axis.labels(),
+        y=chosen.y,
+    )
+    return model

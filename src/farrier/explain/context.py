@@ -1,0 +1,176 @@
+"""What is known about the data beside the numbers: names, units, times; and the line that describes the rows.
+
+A `Context` is what somebody said, a `Setting` what the story goes by: the axes of all inputs, the target, the rows in
+order, and how each is called. Where nobody said anything one input is read as a time if its numbers look like years.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from farrier.explain.facts import Axis, Estimate, Target
+from farrier.explain.numbers import count, is_time, length, moment
+from farrier.timeaxis import TimeAxis
+
+SCALES = {"identity": "additive", "log": "multiplicative"}
+"""What a transform makes of the components; any other one is a scale of its own."""
+STEPS = {
+    "yearly": ("year", 1.0, 30 * 365.0),
+    "quarterly": ("quarter", 0.25, 10 * 365.0),
+    "monthly": ("month", 1 / 12, 10 * 365.0),
+    "weekly": ("week", 7.0, 365.0),
+    "daily": ("day", 1.0, 365.0),
+    "business-daily": ("business day", 1.0, 365.0),
+    "hourly": ("hour", 1 / 24, 30.0),
+    "minutes": ("minute", 1 / 1440, 30.0),
+    "seconds": ("second", 1 / 86400, 0.0),
+}
+"""For each frequency its step in words and in units of the axis, and a range in days whose dates are as fine."""
+AHEAD = 6
+"""By default a forecast is as long as one part in so many of the data, and at most `MOST_AHEAD` steps."""
+MOST_AHEAD = 120
+
+
+@dataclass(frozen=True, eq=False)
+class Context:
+    """What is known beside the numbers that were fitted."""
+
+    title: str = ""
+    target_name: str = "y"
+    target_unit: str = ""
+    axis: TimeAxis | None = None
+    """The times of the rows, in the order in which they were fitted."""
+    labels: Sequence[str] | None = None
+    """What the rows are called, in the same order."""
+    y: np.ndarray | None = None
+    """The target in the same order, as it is to be shown; None: as it was fitted."""
+
+
+@dataclass(frozen=True, eq=False)
+class Setting:
+    """What the inputs and the target are."""
+
+    kind: str
+    """"series", "table" or "classes"."""
+    title: str
+    axes: dict[str, Axis]
+    target: Target
+    order: np.ndarray
+    """The rows in order of time, or as they came."""
+    labels: list[str]
+    """What the rows are called, in the order of fitting; empty for a table."""
+    time: TimeAxis | None
+
+    @classmethod
+    def of(cls, model: Any) -> "Setting":
+        """The setting of a fitted estimator."""
+        context = model._context or Context()
+        rows, columns = rows_of(model), model._columns
+        classes = getattr(model, "classes_", None)
+        time = context.axis if context.axis is not None else _time_of(rows, columns[0])
+        if classes is not None:
+            target = Target(str(classes[1]), scale="odds")
+        else:
+            scale = SCALES.get(model.transform_, "transformed")
+            target = Target(context.target_name, context.target_unit, scale)
+        series = time is not None and rows.shape[1] == 1 and classes is None
+        if series and time is not None:
+            axes = {columns[0]: replace(time.axis(), name=columns[0])}
+        else:
+            ends = zip(columns, rows.min(axis=0), rows.max(axis=0), strict=True)
+            axes = {name: Axis(name, float(low), float(high)) for name, low, high in ends}
+        labels = (
+            [] if not series or time is None else list(context.labels or labels_of(time, time.numbers, time.labels()))
+        )
+        return cls(
+            kind="classes" if classes is not None else "series" if series else "table",
+            title=context.title,
+            axes=axes,
+            target=target,
+            order=np.argsort(rows[:, 0], kind="stable") if series else np.arange(len(rows)),
+            labels=labels,
+            time=time if series else None,
+        )
+
+    @property
+    def axis(self) -> Axis:
+        """The first input."""
+        return next(iter(self.axes.values()))
+
+    def horizon(self, asked: int | None) -> int:
+        """How many steps to forecast, where nobody asked: some if the steps of time are even, else none."""
+        if self.time is None or not self.time.spacing:
+            return 0
+        even = is_time(self.axis) and self.time.frequency != "irregular"
+        return asked if asked is not None else min(len(self.order) // AHEAD, MOST_AHEAD) if even else 0
+
+    def sentence(self) -> str:
+        """The rows in one line: '144 rows from January 1949 to December 1960, one a month, no gaps.'"""
+        rows = f"{len(self.order):,} rows"
+        if self.time is None:
+            return f"{rows}, {count(len(self.axes))} input{'s' if len(self.axes) > 1 else ''}, nothing missing."
+        frequency, axis = self.time.frequency, self.axis
+        word, size, reach = STEPS.get(frequency, ("", 0.0, 0.0))
+        if word:
+            fine = reach / (365.2425 if axis.kind == "years" else 1.0)
+            first, last = (moment(x, replace(axis, low=0.0, high=fine)) for x in (axis.low, axis.high))
+            steps = round(axis.spacing / size)
+            article = "an" if word == "hour" else "a"
+            said = f"one {article} {word}" if steps <= 1 else f"one every {count(steps)} {word}s"
+        else:
+            first, last = moment(axis.low, axis), moment(axis.high, axis)
+            said = "unevenly spaced" if frequency == "irregular" else f"one every {say_length(axis.spacing, axis)}"
+        gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
+        name = "" if is_time(axis) else f" of {axis.name}"
+        return f"{rows} from {first} to {last}{name}, {said}{gaps}."
+
+
+def say_length(x: float, axis: Axis) -> str:
+    """A length along an axis in words, whole numbers of a unit of time as such: 'one month', '3 months'."""
+    said = length(Estimate(x, x, x), axis)
+    if not is_time(axis):
+        return said
+    said = re.sub(r"\.0 ", " ", said)
+    return re.sub(r"^1 (\w+)s$", r"one \1", said)
+
+
+def rows_of(model: Any) -> np.ndarray:
+    """The rows that were fitted, in the user's units."""
+    return model._rows * model._scale.x_scale + model._scale.x_mean
+
+
+def target_of(model: Any) -> np.ndarray:
+    """The target of the rows that were fitted."""
+    shown = None if model._context is None else model._context.y
+    return model._target if shown is None else np.asarray(shown, np.float64)
+
+
+def labels_of(time: TimeAxis, numbers: np.ndarray, plain: list[str]) -> list[str]:
+    """Times on an axis as people read them: `plain`, or decimal years as the months or quarters that they are."""
+    width = {"yearly": 1, "quarterly": 4, "monthly": 12}.get(time.frequency)
+    if width is None or not all(_is_decimal(label) for label in time.labels()[:12]):
+        return plain
+    # years stand for the beginning or for the middle of their step
+    beginning = np.median((time.numbers * width + 0.25) % 1.0) < 0.5
+    place = numbers * width + 1e-6
+    return [_step_label(int(step), width) for step in (np.round(place) if beginning else np.floor(place))]
+
+
+def _step_label(step: int, width: int) -> str:
+    year, part = divmod(step, width)
+    return f"{year:04d}" + {1: "", 4: f"Q{part + 1}", 12: f"-{part + 1:02d}"}[width]
+
+
+def _is_decimal(label: str) -> bool:
+    return label.replace(".", "", 1).isdigit()
+
+
+def _time_of(rows: np.ndarray, name: str) -> TimeAxis | None:
+    """One input as a time; None for several, or where one comes twice."""
+    if rows.shape[1] > 1 or len(np.unique(rows)) < len(rows):
+        return None
+    # what was standardised and back again has lost its last digits
+    return TimeAxis.of(np.array([float(f"{x:.12g}") for x in rows[:, 0]]), name)

@@ -1,0 +1,190 @@
+"""The numbers behind the pictures: the fit, every component alone, the running sum, and what is left after it.
+
+Components are told as they act: in units of y, as factors where they multiply, or on their own scale where y was
+transformed; the running sum and what is left are always in units of y. Each is centred, its mean over the data being
+counted to the level: how high a slow component lies is not known apart from the level, and a band that held that too
+would hide its shape.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from farrier.explain.context import Setting, labels_of, rows_of, target_of
+from farrier.explain.gather import Z95, Findings, columns_of, in_words_of
+from farrier.fitted import Fitted
+from farrier.transforms import Transform
+
+MOST_ROWS = 1000
+"""So many rows are drawn, evenly chosen."""
+CURVE_POINTS, GRID_POINTS = 80, 25
+CENTRE_ROWS, BLOCK_ROWS = 200, 256
+"""A component is centred over so many rows, and so many are worked out at once."""
+LEVELS = (0.025, 0.1, 0.9, 0.975)
+DIGITS = 8
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """The rows that are drawn, in order, and the steps after them."""
+
+    setting: Setting
+    chosen: np.ndarray
+    """Which rows of the data these are."""
+    x: np.ndarray
+    """The first input, in the user's units, at the rows and then at the steps after them."""
+    labels: list[str]
+    inputs: np.ndarray
+    """The same rows on the scale of the model."""
+    y: np.ndarray
+
+    @classmethod
+    def of(cls, model: Any, setting: Setting, ahead: int) -> "Rows":
+        """Rows of a fitted estimator, with so many steps ahead."""
+        n = len(setting.order)
+        chosen = setting.order[np.unique(np.linspace(0, n - 1, MOST_ROWS).round().astype(int))]
+        inputs, x = model._rows[chosen], rows_of(model)[chosen, 0]
+        labels = [setting.labels[i] for i in chosen] if setting.labels else []
+        if ahead and setting.time is not None:
+            later = setting.time.future(ahead)
+            labels += labels_of(setting.time, later.numbers, later.labels)
+            x = np.concatenate([x, later.numbers])
+            inputs = np.vstack([inputs, model._scale.inputs(later.numbers[:, None])])
+        return cls(setting, chosen, x, labels, inputs, target_of(model)[chosen])
+
+
+@dataclass(frozen=True, eq=False)
+class Curves:
+    """Components at some rows on the scale of z: the level, those that are named, the rest."""
+
+    rows: Rows
+    transform: Transform
+    z_mean: float
+    z_scale: float
+    mean: np.ndarray
+    sd: np.ndarray
+    named: int
+    difference: bool
+    """Whether the rest is the difference of two fits, which has no band."""
+
+    @classmethod
+    def of(cls, model: Any, named: Sequence[int], rows: Rows) -> "Curves":
+        """The components of a fitted estimator."""
+        fitted = model._fitted
+        mean, variance = fitted.parts(rows.inputs, named)
+        shift = mean[1:, : len(rows.y)].mean(axis=1, keepdims=True)
+        mean = np.vstack([mean[:1] + shift.sum(), mean[1:] - shift])
+        for place, i in enumerate(named, 1):
+            variance[place] = centred(fitted, rows.inputs, rows.inputs[: len(rows.y)], i)[1]
+        sd, difference = np.sqrt(np.maximum(variance, 0.0)), fitted.alone is not None
+        return cls(rows, fitted.transform, fitted.z_mean, fitted.z_scale, mean, sd, len(named), difference)
+
+    def of_component(self, place: int) -> dict[str, Any]:
+        """What the story says of a component's curve; of a table's there is none over time."""
+        if self.rows.setting.kind != "series":
+            return {key: [] for key in ("x", "label", "mean", "low", "high", "running", "residual")}
+        n = len(self.rows.y)
+        mean, low, high = seen(self.rows.setting, self.z_scale, self.mean[1 + place], self.sd[1 + place])
+        banded = place in range(self.named) or not self.difference
+        total = self.mean[: 2 + place, :n].sum(axis=0)
+        running = self.transform.inverse(self.z_mean + self.z_scale * total)
+        return {
+            "x": self.rows.x.tolist(),
+            "label": self.rows.labels,
+            "mean": short(mean),
+            "low": short(low) if banded else [],
+            "high": short(high) if banded else [],
+            "running": short(running),
+            "residual": short(self.rows.y - running),
+        }
+
+    def size_of_rest(self) -> float:
+        """The standard deviation of what the rest adds, as it is told."""
+        n = len(self.rows.y)
+        return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, :n].std()) * self.z_scale)
+
+    def end_of_rest(self) -> float | None:
+        """What the rest adds at the end of the forecast, as it is told; None where there is no forecast."""
+        if len(self.rows.x) == len(self.rows.y):
+            return None
+        return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, -1]) * self.z_scale)
+
+
+def centred(fitted: Fitted, inputs: np.ndarray, rows: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of component i less its mean over some rows; in the stochastic tier the variance is its own."""
+    posterior = fitted.explaining.posterior
+    sample = rows[np.unique(np.linspace(0, len(rows) - 1, CENTRE_ROWS).round().astype(int))]
+    if fitted.tier == "stochastic":
+        mean, variance = (each[i] for each in posterior.components(np.vstack([inputs, sample])))
+        return mean[: len(inputs)] - mean[len(inputs) :].mean(), variance[: len(inputs)]
+    means, variances = [], []
+    for first in range(0, len(inputs), BLOCK_ROWS):
+        block = inputs[first : first + BLOCK_ROWS]
+        mean, covariance = posterior.joint(np.vstack([block, sample]), np.array([i]))
+        here, there = slice(0, len(block)), slice(len(block), None)
+        means.append(mean[here] - mean[there].mean())
+        # Var(f - m) = Var f - 2 Cov(f, m) + Var m
+        both = covariance[here, there].mean(axis=1)
+        variances.append(np.diagonal(covariance)[here] - 2.0 * both + covariance[there, there].mean())
+    return np.concatenate(means), np.concatenate(variances)
+
+
+def seen(setting: Setting, z_scale: float, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, ...]:
+    """A component with its 95 % band, as it acts: a factor where components multiply."""
+    curves = (z_scale * (mean + side * sd) for side in (0.0, -Z95, Z95))
+    return tuple(np.exp(curve) if setting.target.scale == "multiplicative" else curve for curve in curves)
+
+
+def short(values: np.ndarray) -> list[float]:
+    """Numbers with as many digits as a picture needs."""
+    return [float(f"{value:.{DIGITS}g}") for value in values]
+
+
+def fit_of(model: Any, rows: Rows) -> dict[str, Any]:
+    """The data and the fit; for a series with the band of an observation, and the forecast."""
+    fitted, n = model._fitted, len(rows.y)
+    if rows.setting.kind == "classes":
+        chance, _ = fitted.observed(rows.inputs)
+        return {"y": [str(model.classes_[int(c)]) for c in rows.y], "mean": short(chance.mean(axis=0))}
+    mean, _ = fitted.moments(rows.inputs)
+    if rows.setting.kind == "table":
+        return {"y": rows.y.tolist(), "mean": short(mean)}
+    low95, low80, high80, high95 = fitted.quantiles(rows.inputs, LEVELS)
+    bands = {"low80": low80, "high80": high80, "low95": low95, "high95": high95}
+    return {
+        "x": rows.x[:n].tolist(),
+        "label": rows.labels[:n],
+        "y": rows.y.tolist(),
+        "mean": short(mean[:n]),
+        "low": short(low95[:n]),
+        "high": short(high95[:n]),
+        "future": {"x": rows.x[n:].tolist(), "label": rows.labels[n:], "mean": short(mean[n:])}
+        | {name: short(band[n:]) for name, band in bands.items()},
+    }
+
+
+def effects(model: Any, found: Findings) -> list[dict[str, Any] | None]:
+    """For each component of a table the curve of its one input, the map of its two, or nothing."""
+    return [_effect(model, found, place) for place in range(len(found.named))]
+
+
+def _effect(model: Any, found: Findings, place: int) -> dict[str, Any] | None:
+    setting, columns = found.setting, model._columns
+    own = columns_of(model.pool_[found.named[place]], columns)
+    if len(own) not in (1, 2):
+        return None
+    points = CURVE_POINTS if len(own) == 1 else GRID_POINTS
+    ticks = [np.linspace(setting.axes[name].low, setting.axes[name].high, points) for name in own]
+    grid = np.stack([axis.ravel() for axis in np.meshgrid(*ticks)], axis=1)
+    rows = np.tile(model._scale.x_mean, (len(grid), 1))
+    rows[:, [columns.index(name) for name in own]] = grid
+    fitted = model._fitted
+    mean, variance = centred(fitted, model._scale.inputs(rows), model._rows, found.named[place])
+    mean, low, high = seen(setting, fitted.z_scale, mean, np.sqrt(np.maximum(variance, 0.0)))
+    if len(own) == 1:
+        return {"column": own[0], "x": short(ticks[0]), "mean": short(mean), "low": short(low), "high": short(high)}
+    # z[i][j] belongs to x[j] and y[i]
+    z = [short(line) for line in mean.reshape(points, points)]
+    return {"columns": list(own), "x": short(ticks[0]), "y": short(ticks[1]), "z": z}

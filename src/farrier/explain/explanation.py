@@ -1,0 +1,104 @@
+"""What `model.explain()` returns: the components in words, as text, a table, Markdown, or the whole story.
+
+print(model.explain())
+model.explain().to_frame()
+"""
+
+import importlib
+import importlib.util
+from typing import Any
+
+import numpy as np
+
+from farrier.data import frame_like
+from farrier.explain import sentences
+from farrier.explain.gather import Findings, findings
+from farrier.explain.numbers import capital, known, per_cent, significant
+from farrier.explain.story import story
+
+FRAMES = ("pandas", "polars")
+"""The libraries whose frames a table becomes where nobody says which, in this order."""
+
+
+class Explanation:
+    """The components of a fitted model in plain English, largest first."""
+
+    def __init__(self, model: Any) -> None:
+        self._model = model
+        self._found: Findings = findings(model)
+
+    def __str__(self) -> str:
+        found = self._found
+        axes, target = found.setting.axes, found.setting.target
+        return sentences.text(found.facts, axes, target, found.noise, len(found.setting.order), found.rest_share)
+
+    def __repr__(self) -> str:
+        return str(self)
+
+    def __len__(self) -> int:
+        return len(self._found.facts)
+
+    def _repr_markdown_(self) -> str:
+        return self.to_markdown()
+
+    def to_dict(self, *, title: str | None = None, horizon: int | None = None) -> dict[str, Any]:
+        """The story: everything that the report shows, as text, numbers and lists."""
+        return story(self._model, title=title, horizon=horizon)
+
+    def to_frame(self, like: Any = None) -> Any:
+        """One row a component: a frame of the same kind as `like`.
+
+        Without `like`, a frame of pandas or polars, whichever is installed; a dictionary of columns if neither is.
+        """
+        columns = {name: np.asarray(column) for name, column in self._columns().items()}
+        if like is not None:
+            return frame_like(columns, like)
+        library = next((name for name in FRAMES if importlib.util.find_spec(name)), None)
+        return columns if library is None else importlib.import_module(library).DataFrame(columns)
+
+    def to_markdown(self) -> str:
+        """The explanation with headings and a table, for a README or a notebook."""
+        found = self._found
+        setting = found.setting
+        heading = setting.title or ("The explanation" if setting.target.name == "y" else capital(setting.target.name))
+        summary = sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
+        lines = [f"# {heading}", setting.sentence(), " ".join(summary)]
+        if found.facts:
+            lines.append(self._table())
+        for i, facts in enumerate(found.facts, 1):
+            said = [words(facts, setting.axes, setting.target) for words in (sentences.sentence, sentences.future)]
+            flag = sentences.flag(facts)
+            lines.append(f"## {i}. {sentences.title(facts, setting.axes, setting.target)}")
+            lines.append(" ".join(said) + (f" *{flag}*" if flag else ""))
+        return "\n\n".join(lines) + "\n"
+
+    def _columns(self) -> dict[str, list[Any]]:
+        found = self._found
+        axes, target = found.setting.axes, found.setting.target
+        columns: dict[str, list[Any]] = {
+            "component": [sentences.title(facts, axes, target) for facts in found.facts],
+            "formula": [facts.formula for facts in found.facts],
+        }
+        for name in ("share", "cumulative", "sd", "evidence", "error_before", "error_after"):
+            values = [getattr(facts, name) for facts in found.facts]
+            columns[name] = [np.nan if value is None else value for value in values]
+        columns |= {
+            "weight": [facts.weight.value for facts in found.facts],
+            "weight_low": [facts.weight.low for facts in found.facts],
+            "weight_high": [facts.weight.high for facts in found.facts],
+        }
+        periods = [[f.period for f in facts.factors if f.period is not None] for facts in found.facts]
+        columns["period"] = [found[0].value if found else np.nan for found in periods]
+        columns["sentence"] = [sentences.sentence(facts, axes, target) for facts in found.facts]
+        return columns
+
+    def _table(self) -> str:
+        head = ("", "Component", "Share", "Together", "Error", "Evidence")
+        rows = [head, ("---:", "---", "---:", "---:", "---:", "---:")]
+        columns = self._columns()
+        for i, name in enumerate(columns["component"]):
+            error, evidence = columns["error_after"][i], columns["evidence"][i]
+            share, together = per_cent(columns["share"][i]), per_cent(columns["cumulative"][i])
+            said = (significant(error) if known(error) else "", f"{evidence:.1f}" if known(evidence) else "")
+            rows.append((str(i + 1), name.replace("|", "\\|"), share, together, *said))
+        return "\n".join(f"| {' | '.join(row)} |" for row in rows)

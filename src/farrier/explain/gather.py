@@ -1,0 +1,242 @@
+"""From a fitted model to facts: what each component is, how large, how sure, in the user's units.
+
+Only plain numbers leave this file (facts.py). Components come in the order of what they add; their sizes are those of
+the posterior at the rows that were fitted, their intervals those of the appraisal, where there was one.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+
+from farrier.cache import keep_compiled_programs
+from farrier.explain.components import NEGLIGIBLE
+from farrier.explain.context import Setting
+from farrier.explain.facts import Estimate, Factor, Facts
+from farrier.explain.parts import NAMED
+from farrier.fitted import Fitted
+from farrier.kernels import base
+from farrier.kernels.algebra import Base, Kernel
+
+Z95 = 1.96
+MOST_ROWS = 4000
+"""Sizes are taken over so many rows."""
+KINDS: dict[type[Base], str] = {
+    base.Constant: "constant",
+    base.White: "noise",
+    base.Linear: "linear",
+    base.SquaredExponential: "smooth",
+    base.RationalQuadratic: "smooth",
+    base.Matern52: "smooth",
+    base.Matern32: "rough",
+    base.Matern12: "rough",
+    base.Periodic: "periodic",
+    base.CentredPeriodic: "periodic",
+    base.Step: "from",
+    base.StepUntil: "until",
+}
+FLAT = 1e-6
+"""Differences below this part of the range of a curve have no sign."""
+
+
+@dataclass(frozen=True, eq=False)
+class Findings:
+    """What there is to tell of a fitted model."""
+
+    setting: Setting
+    named: tuple[int, ...]
+    """The components that are told, as places in `pool_`, in the order of `facts`."""
+    facts: tuple[Facts, ...]
+    noise: float | None
+    """The standard deviation of the noise, in units of y or relative."""
+    others: int
+    """How many kernels there are beside those that are told."""
+    rest_share: float | None
+    explained: float
+    """The part of the variance that components and rest explain together."""
+
+
+def findings(model: Any) -> Findings:
+    """What a fitted estimator found."""
+    keep_compiled_programs()
+    fitted, setting = model._fitted, Setting.of(model)
+    with jax.enable_x64(True):
+        rows = np.unique(np.linspace(0, len(model._rows) - 1, MOST_ROWS).round().astype(int))
+        inputs = model._rows[rows]
+        mean, spread = fitted.parts(inputs, range(fitted.survivors))
+        target = mean.sum(axis=0) if setting.kind == "classes" else fitted.scaled(model._target[rows])
+        variance = max(float(np.var(target)), np.finfo(float).tiny)
+        shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
+        named = _order(fitted, shares)
+        running = np.cumsum(mean[[1 + i for i in named]], axis=0)
+        together = 1.0 - np.var(target - running, axis=1) / variance
+        # of the first, together is alone
+        together[:1] = np.minimum(shares[list(named[:1])], 1.0)
+        facts = tuple(
+            _facts(model, setting, _Curve(inputs, mean[1 + i], spread[1 + i]), i, place, shares[i], together[place])
+            for place, i in enumerate(named)
+        )
+        left = mean.sum(axis=0) - mean[0] - (running[-1] if named else 0.0)
+        others = len(fitted.kernels) - len(named) - (fitted.level is not None)
+        return Findings(
+            setting=setting,
+            named=named,
+            facts=facts,
+            noise=_noise(fitted, setting),
+            others=others,
+            rest_share=float(np.var(left)) / variance if others else None,
+            explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
+        )
+
+
+def in_words_of(target_scale: str, size: float) -> float:
+    """A size on the model's scale in units of y as it is told: relative where components multiply."""
+    return float(np.expm1(size)) if target_scale == "multiplicative" else size
+
+
+def columns_of(kernel: Kernel, columns: Sequence[str]) -> tuple[str, ...]:
+    """The inputs that a product acts on, in the order of the table."""
+    used = {
+        name for factor in kernel.products()[0] for name in _names(factor, columns) if KINDS[type(factor)] != "constant"
+    }
+    return tuple(name for name in columns if name in used)
+
+
+def _order(fitted: Fitted, shares: np.ndarray) -> tuple[int, ...]:
+    """Which components are told, largest first: all that were found, or those of given ones that matter."""
+    if fitted.appraisal is not None:
+        return fitted.appraisal.order
+    largest = [int(i) for i in np.argsort(shares)[::-1]]
+    return tuple(i for place, i in enumerate(largest) if place == 0 or shares[i] >= NEGLIGIBLE)
+
+
+@dataclass(frozen=True, eq=False)
+class _Curve:
+    """A component at some rows, on the scale of the model."""
+
+    inputs: np.ndarray
+    mean: np.ndarray
+    variance: np.ndarray
+
+
+def _facts(model: Any, setting: Setting, curve: _Curve, i: int, place: int, share: float, cumulative: float) -> Facts:
+    fitted, kernel, scale = model._fitted, model.pool_[i], setting.target.scale
+    appraisal, z_scale = fitted.appraisal, fitted.z_scale
+    factors = _factors(model, kernel, i)
+    quantiles = [float(np.asarray(fitted.explaining.prior.quantile(p))[i]) * z_scale for p in (0.5, 0.025, 0.975)]
+    errors = [None, None]
+    if appraisal is not None:
+        errors = [in_words_of(scale, error * z_scale) for error in appraisal.errors[place : place + 2]]
+    nouns = [factor.kind for factor in factors if factor.kind != "constant"]
+    return Facts(
+        formula=kernel.formula(model._columns if len(model._columns) > 1 else None),
+        factors=factors,
+        share=float(share),
+        cumulative=float(cumulative),
+        sd=in_words_of(scale, float(curve.mean.std()) * z_scale),
+        weight=Estimate(*quantiles),
+        evidence=None if appraisal is None else appraisal.losses[i],
+        error_before=errors[0],
+        error_after=errors[1],
+        slope=_slope(model, setting, curve, i) if nouns == ["linear"] else None,
+        monotone=_monotone(curve, columns_of(kernel, model._columns), model._columns),
+        amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
+    )
+
+
+def _factors(model: Any, kernel: Kernel, i: int) -> tuple[Factor, ...]:
+    """The factors of a component with the intervals of their numbers."""
+    appraisal, scale = model._fitted.appraisal, model._scale
+    found = kernel.products()[0]
+    ends: list[Sequence[Base]] = []
+    if appraisal is not None:
+        ends = [side[i].rescale(scale.x_scale, scale.x_mean).products()[0] for side in (appraisal.low, appraisal.high)]
+    told = []
+    for place, factor in enumerate(found):
+        names = _names(factor, model._columns)
+        # over several inputs these are products of one factor each
+        splits = isinstance(factor, base.SquaredExponential | base.Periodic) and len(names) <= NAMED + 1
+        groups = [(name,) for name in names] if splits else [names]
+        sides = [end[place] for end in ends]
+        told += [_factor(factor, sides, group, k) for k, group in enumerate(groups)]
+    return tuple(told)
+
+
+def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int) -> Factor:
+    kind = KINDS[type(factor)]
+
+    def number(name: str) -> Estimate | None:
+        if len(names) > 1 or name not in factor.parameters():
+            return None
+        value, *others = (_entry(getattr(one, name), k) for one in (factor, *sides))
+        return Estimate(value, min(value, *others), max(value, *others)) if others else Estimate(value, value, value)
+
+    width = number("width")
+    return Factor(
+        kind=kind,
+        columns=names,
+        location=number("location"),
+        width=None if width is None else width.value,
+        lengthscale=number("lengthscale"),
+        period=number("period"),
+    )
+
+
+def _entry(parameter: Any, k: int) -> float:
+    """One number for all columns, or that of column k."""
+    entries = np.ravel(np.asarray(parameter, np.float64))
+    return float(entries[k if len(entries) > 1 else 0])
+
+
+def _names(factor: Base, columns: Sequence[str]) -> tuple[str, ...]:
+    return tuple(columns) if factor.dims is None else tuple(columns[int(d)] for d in factor.dims)
+
+
+def _monotone(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> str | None:
+    """Whether a curve of one input rises or falls throughout."""
+    if len(own) != 1:
+        return None
+    _, first = np.unique(curve.inputs[:, list(columns).index(own[0])], return_index=True)
+    steps, least = np.diff(curve.mean[first]), FLAT * float(np.ptp(curve.mean))
+    if not len(steps) or least == 0.0:
+        return None
+    return "rising" if np.all(steps > -least) else "falling" if np.all(steps < least) else None
+
+
+def _amplitude(factors: Sequence[Factor], setting: Setting) -> str | None:
+    """Where lines are zero, seen from the data."""
+    sides = set()
+    for factor in factors:
+        if factor.kind == "linear" and factor.location is not None:
+            axis, at = setting.axes[factor.columns[0]], factor.location.value
+            sides.add("growing" if at < axis.low else "shrinking" if at > axis.high else "smallest inside")
+    return "smallest inside" if "smallest inside" in sides else sides.pop() if len(sides) == 1 else None
+
+
+def _slope(model: Any, setting: Setting, curve: _Curve, i: int) -> Estimate | None:
+    """The change of y for a unit of x along f(x) = b (x - location), whose variance is (x - location)^2 Var b."""
+    kernel, fitted = model._fitted.explaining.kernels[i], model._fitted
+    own = columns_of(kernel, model._columns)
+    if len(own) != 1:
+        return None
+    d = model._columns.index(own[0])
+    line = next(factor for factor in kernel.products()[0] if isinstance(factor, base.Linear))
+    away = curve.inputs[:, d] - _entry(line.location, 0)
+    far = int(np.argmax(np.abs(away)))
+    slope, sd = curve.mean[far] / away[far], np.sqrt(max(curve.variance[far], 0.0)) / abs(away[far])
+    unit = fitted.z_scale / float(model._scale.x_scale[d])
+    ends = (slope, slope - Z95 * sd, slope + Z95 * sd)
+    return Estimate(*(in_words_of(setting.target.scale, float(end) * unit) for end in ends))
+
+
+def _noise(fitted: Fitted, setting: Setting) -> float | None:
+    if setting.kind == "classes":
+        return None
+    if fitted.explaining.noise is not None:
+        variance = fitted.explaining.noise
+    else:
+        _, (variance,) = fitted.likelihood.predict(jnp.zeros(1), jnp.zeros(1))
+    return in_words_of(setting.target.scale, float(np.sqrt(variance)) * fitted.z_scale)

@@ -1,0 +1,79 @@
+"""The checks of a fitted model: each row is predicted from others, and what happened is held against that.
+
+*Residuals* are those of each row given all before it: whitened by the covariance, (L^-1 y)_n, they are independent and
+standard normal if the model is right, whatever its memory. (Those of the fit are not, and those of rows left out are
+not either: where a model remembers its neighbours, they alternate.) *Calibration* asks about each row given all others.
+With m and v the mean and variance of f at a row, given the weights, and s^2 the noise, the row left out has, since
+(C^-1 y)_n = (y - m) / s^2 and (C^-1)_nn = (s^2 - v) / s^4,
+
+    y - E y = (y - m) s^2 / (s^2 - v),    Var y = s^4 / (s^2 - v)
+
+Over the draws of the weights both are mixtures. Nothing is fitted again: forecasts from many origins, each with a fit
+of its own, would take many fits. For noise that is not Gaussian the residuals are those of the fit, and nothing is
+left out.
+"""
+
+from typing import Any
+
+import numpy as np
+from scipy.special import ndtr
+
+from farrier.collapsed import CollapsedPosterior
+from farrier.explain.checks import Check, checks
+from farrier.explain.context import Setting, rows_of, say_length
+from farrier.fitted import Fitted
+from farrier.learning import snapped
+from farrier.posteriors.gaussian import GaussianPosterior
+
+MOST_ROWS = 1000
+"""So many rows are checked, the last ones."""
+LEAST = 1e-9
+"""Of the noise, that is left of it where a row nearly determines itself."""
+
+
+def model_checks(model: Any, setting: Setting) -> list[Check]:
+    """The checks that apply; none for classes."""
+    if setting.kind == "classes":
+        return []
+    last = setting.order[-MOST_ROWS:]
+    fitted = model._fitted
+    # the exact tier has seen the rows on their grid
+    inputs = (snapped(model._rows) if fitted.tier == "exact" else model._rows)[last]
+    z = fitted.scaled(model._target)[last]
+    axis = setting.axis if setting.kind == "series" else None
+    times = None if axis is None else rows_of(model)[last, 0]
+    if not isinstance(fitted.posterior, GaussianPosterior | CollapsedPosterior):
+        return checks(_standardised(z, *fitted.observed(inputs)), times, None, axis, _say(setting))
+    residual = _standardised(z, *given_earlier(fitted, inputs, z))
+    mean, variance = left_out(fitted, inputs, z)
+    calibration = ndtr((z - mean) / np.sqrt(variance)).mean(axis=0)
+    return checks(residual, times, calibration, axis, _say(setting))
+
+
+def given_earlier(fitted: Fitted, inputs: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each of some fitted rows given those before it, for each draw of the weights, (S, N)."""
+    posterior: Any = fitted.posterior
+    noise = np.full(len(z), float(_noise(fitted)))
+    return GaussianPosterior(posterior.pool, posterior.weights, noise, inputs, z).one_step()
+
+
+def left_out(fitted: Fitted, inputs: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of each of some fitted rows given all others, for each draw of the weights, (S, N)."""
+    mean, variance = fitted.posterior.draws(inputs)
+    noise = _noise(fitted)
+    left = np.maximum(noise - variance, LEAST * noise)
+    return z - (z - mean) * noise / left, noise**2 / left
+
+
+def _noise(fitted: Fitted) -> float:
+    likelihood: Any = fitted.likelihood
+    return float(likelihood.variance)
+
+
+def _standardised(z: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
+    """Residuals over the standard deviation of the mixture."""
+    return (z - mean.mean(axis=0)) / np.sqrt(variance.mean(axis=0) + mean.var(axis=0))
+
+
+def _say(setting: Setting) -> Any:
+    return lambda x: say_length(x, setting.axis)

@@ -1,0 +1,163 @@
+"""Pictures by matplotlib, of the same numbers as the report: the fit, each component, the weights.
+
+    ax = model.plot(horizon=24)
+    ax.figure.savefig("fit.png")
+
+Every function draws into `ax`, or into a new figure, and returns the axes.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import numpy as np
+from matplotlib import pyplot as plt
+from matplotlib.axes import Axes
+
+from farrier.explain.figures import measure, own_axis
+from farrier.explain.story import story
+
+INK, BLUE, ORANGE, GREY = "#222222", "#2166ac", "#d95f02", "#999999"
+BAND = 0.18
+WIDTH, HEIGHT = 9.0, 4.2
+LONGEST = 56
+"""A title is broken into lines of about so many characters."""
+
+Story = Mapping[str, Any]
+
+
+def plot(model: Any, *, horizon: int | None = 0, ax: Axes | None = None) -> Axes:
+    """Data, fit and 95 % band, with a forecast of `horizon` steps (None: as long as the report's).
+
+    Of a table: observed against fitted.
+    """
+    told = story(model, horizon=horizon)
+    ax = _axes(ax)
+    series = told["series"]
+    if told["kind"] != "series":
+        return _observed(ax, told)
+    x = _times(told, series["x"])
+    ax.fill_between(x, series["low"], series["high"], color=BLUE, alpha=BAND, lw=0, label="95 % band")
+    ax.plot(x, series["mean"], color=BLUE, lw=1.5, label="fit")
+    future = series["future"]
+    if future["x"]:
+        later = _times(told, future["x"])
+        for level in (95, 80):
+            low, high = future[f"low{level}"], future[f"high{level}"]
+            ax.fill_between(later, low, high, color=ORANGE, alpha=BAND, lw=0, label=f"{level} % band")
+        ax.plot([*x[-1:], *later], [*series["mean"][-1:], *future["mean"]], color=ORANGE, lw=1.5, label="forecast")
+    ax.plot(x, series["y"], ".", color=INK, ms=4, label="data")
+    ax.set_ylabel(measure(told))
+    _name_x(ax, told)
+    ax.set_title(told["title"], loc="left")
+    ax.legend(frameon=False, fontsize="small")
+    return ax
+
+
+def plot_components(model: Any, *, horizon: int | None = 0) -> np.ndarray:
+    """One panel a component, largest first, each with its 95 % band; of a table the curve or the map of its inputs."""
+    told = story(model, horizon=horizon)
+    parts = [part for part in told["components"] if part["mean"] or part["effect"]]
+    if not parts:
+        _, ax = plt.subplots(figsize=(WIDTH, 1.5), layout="constrained")
+        ax.set_axis_off()
+        ax.text(0.0, 0.5, "No component was found.", va="center")
+        return np.array([ax])
+    size = (WIDTH, 2.3 * len(parts) + 0.4)
+    series = told["kind"] == "series"
+    _, axes = plt.subplots(len(parts), 1, figsize=size, sharex=series, squeeze=False, layout="constrained")
+    for ax, part in zip(axes[:, 0], parts, strict=True):
+        _component(ax, told, part)
+    if series:
+        _name_x(axes[-1, 0], told)
+    return axes[:, 0]
+
+
+def plot_weights(model: Any, *, ax: Axes | None = None) -> Axes:
+    """The weight of every candidate before the fit and after it, with its 95 % interval, on a log scale."""
+    rows = story(model, horizon=0)["weights"][::-1]
+    ax = _axes(ax, height=0.28 * len(rows) + 1.2)
+    places = np.arange(len(rows))
+    for place, row in zip(places, rows, strict=True):
+        colour = BLUE if row["kept"] else GREY
+        ax.plot([max(row["low"], 1e-12), row["high"]], [place, place], color=colour, lw=2.0, solid_capstyle="butt")
+        ax.plot(row["after"], place, "o", color=colour, ms=5)
+    ax.plot([row["before"] for row in rows], places, "|", color=INK, ms=9, label="before")
+    ax.plot([], [], "o-", color=BLUE, label="after, in the explanation")
+    ax.plot([], [], "o-", color=GREY, label="after, in the rest")
+    ax.set_xscale("log")
+    ax.set_yticks(places, [row["formula"] for row in rows])
+    ax.set_xlabel("weight")
+    ax.legend(frameon=False, fontsize="small", loc="upper center", bbox_to_anchor=(0.5, -0.12), ncols=3)
+    return ax
+
+
+def _axes(ax: Axes | None, height: float = HEIGHT) -> Axes:
+    if ax is None:
+        _, ax = plt.subplots(figsize=(WIDTH, height), layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    return ax
+
+
+def _component(ax: Axes, told: Story, part: Story) -> None:
+    label, nothing = own_axis(told)
+    ax.spines[["top", "right"]].set_visible(False)
+    effect = part["effect"]
+    ax.set_title(_title(part), loc="left", fontsize="medium")
+    if effect and effect.get("z"):
+        image = ax.pcolormesh(effect["x"], effect["y"], effect["z"], cmap="RdBu_r", shading="nearest")
+        ax.figure.colorbar(image, ax=ax, label=label)
+        ax.set_xlabel(effect["columns"][0])
+        ax.set_ylabel(effect["columns"][1])
+        return
+    curve = effect or part
+    x = _times(told, curve["x"])
+    ax.axhline(nothing, color=GREY, lw=0.8)
+    if curve["low"]:
+        ax.fill_between(x, curve["low"], curve["high"], color=BLUE, alpha=BAND, lw=0)
+    ax.plot(x, curve["mean"], color=BLUE, lw=1.5)
+    series = told["series"]
+    if not effect and len(curve["x"]) > len(series["x"]):
+        ax.axvline(_times(told, series["x"])[-1], color=GREY, lw=0.8, ls=":")
+    ax.set_ylabel(label, fontsize="small")
+    if effect:
+        ax.set_xlabel(effect["column"])
+
+
+def _title(part: Story) -> str:
+    words, lines = f"{part['title']} ({part['formula']})".split(), [""]
+    for word in words:
+        if len(lines[-1]) + len(word) > 2 * LONGEST:
+            lines.append("")
+        lines[-1] = f"{lines[-1]} {word}".strip()
+    return "\n".join(lines)
+
+
+def _observed(ax: Axes, told: Story) -> Axes:
+    fitted, seen = told["series"]["mean"], told["series"]["y"]
+    if told["kind"] == "classes":
+        classes = sorted(set(seen))
+        spread = ((np.arange(len(seen)) * 0.618034) % 1.0 - 0.5) * 0.5
+        ax.plot(fitted, [classes.index(name) for name in seen] + spread, ".", color=INK, ms=4)
+        ax.set_yticks(range(len(classes)), classes)
+        ax.set_xlabel(f"fitted chance of {told['target']['name']}")
+        return ax
+    ends = [min(*fitted, *seen), max(*fitted, *seen)]
+    ax.plot(ends, ends, color=GREY, lw=0.8)
+    ax.plot(fitted, seen, ".", color=INK, ms=4)
+    ax.set_xlabel(f"fitted {measure(told)}")
+    ax.set_ylabel(f"observed {measure(told)}")
+    return ax
+
+
+def _times(told: Story, x: Sequence[float]) -> Any:
+    """Days since 1970 as dates; years and plain numbers as they are."""
+    if told["kind"] != "series" or told["axes"][0]["kind"] != "days":
+        return x
+    return [datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day) for day in x]
+
+
+def _name_x(ax: Axes, told: Story) -> None:
+    axis = told["axes"][0]
+    if axis["kind"] == "number":
+        ax.set_xlabel(f"{axis['name']}, {axis['unit']}" if axis["unit"] else axis["name"])

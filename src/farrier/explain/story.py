@@ -1,0 +1,208 @@
+"""The story of a fitted model: one plain dictionary of text, numbers and lists that holds everything the report shows.
+
+    story(model, title="Sales", horizon=12)
+
+The words come from sentences.py, made of the facts of gather.py; the checks from leftover.py; what pictures show from
+curves.py; here they are put together. What nobody knows is None, an empty list or an empty text.
+"""
+
+import platform
+import re
+from collections.abc import Sequence
+from dataclasses import asdict
+from importlib.metadata import version
+from typing import Any
+
+import jax
+import numpy as np
+
+from farrier.discover import FIRST_WEIGHT
+from farrier.explain import sentences
+from farrier.explain.context import Context as Context
+from farrier.explain.curves import Curves, Rows, effects, fit_of
+from farrier.explain.facts import Estimate, Facts
+from farrier.explain.gather import Findings, findings
+from farrier.explain.leftover import model_checks
+from farrier.explain.numbers import capital, count, per_cent
+from farrier.explain.phrases import amount
+from farrier.explain.report import plain
+from farrier.learning import REST_WEIGHT
+from farrier.priors import starting_weight
+
+REST_TITLE = "Everything too small to name"
+SCALES = {
+    "multiplicative": "Components multiply: each is a factor, and its size is relative.",
+    "transformed": "Components add up on the scale of the {transform}.",
+    "odds": "Components add up to a score; the higher it is, the more likely is {name}.",
+}
+
+
+def story(model: Any, *, title: str | None = None, horizon: int | None = None) -> dict[str, Any]:
+    """Everything there is to tell of a fitted estimator, with a forecast of `horizon` steps where rows have an order.
+
+    By default a forecast is as long as a sixth of the data if they are evenly spaced in time.
+    """
+    found = findings(model)
+    setting, fitted = found.setting, model._fitted
+    ahead = setting.horizon(horizon)
+    with jax.enable_x64(True):
+        rows = Rows.of(model, setting, ahead)
+        components = _components(model, found, rows)
+        checks = [asdict(check) for check in model_checks(model, setting)]
+        said = asdict(setting.target)
+        scale = SCALES.get(said["scale"], "").format(transform=f"{fitted.transform.name}s", **said)
+        told = {
+            "title": title or setting.title or ("" if said["name"] == "y" else capital(said["name"])),
+            "subtitle": scale,
+            "kind": setting.kind,
+            "target": said,
+            "axes": [asdict(axis) for axis in setting.axes.values()],
+            "data": {"rows": len(setting.order), "sentence": setting.sentence()},
+            "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order)),
+            "series": fit_of(model, rows),
+            "components": components,
+            "checks": checks,
+            "weights": _weights(model, found),
+            "record": _record(model),
+            "repeat": _repeat(model),
+        }
+        return plain(told, "story")
+
+
+def _components(model: Any, found: Findings, rows: Rows) -> list[dict[str, Any]]:
+    setting = found.setting
+    curves = Curves.of(model, found.named, rows)
+    pictures = effects(model, found) if setting.kind != "series" else [None] * len(found.named)
+    told = []
+    for place, (i, facts) in enumerate(zip(found.named, found.facts, strict=True)):
+        words = {
+            "title": sentences.title(facts, setting.axes, setting.target),
+            "sentence": sentences.sentence(facts, setting.axes, setting.target),
+            "future_sentence": sentences.future(facts, setting.axes, setting.target),
+            "flag": sentences.flag(facts),
+        }
+        numbers = ("share", "cumulative", "sd", "evidence", "error_before", "error_after")
+        told.append(
+            words
+            | {"formula": facts.formula, "kernel": _rounded(repr(model.pool_[i])), "rest": False}
+            | {name: getattr(facts, name) for name in numbers}
+            | {"weight": asdict(facts.weight), "period": _period(facts)}
+            | curves.of_component(place)
+            | {"effect": pictures[place]}
+        )
+    if found.others and found.rest_share is not None:
+        told.append(_rest(model, found, curves))
+    return told
+
+
+def _rest(model: Any, found: Findings, curves: Curves) -> dict[str, Any]:
+    """What is too small to name, so that the parts add up."""
+    share, many = per_cent(found.rest_share or 0.0), found.others
+    who = f"{count(many)} further candidates add together" if many > 1 else "one further candidate adds"
+    said = f"What {who}, none of them worth a sentence. It carries {share} of the variance."
+    ahead = "It keeps a forecast from hanging on the named components being exactly right"
+    end = curves.end_of_rest()
+    if end is not None:
+        by = amount(abs(end), found.setting.target)
+        ahead += f": at the end of this one it {'adds' if end > 0 else 'takes off'} {by}"
+    return {
+        "title": REST_TITLE,
+        "sentence": said,
+        "future_sentence": f"{ahead}.",
+        "flag": "",
+        "formula": f"{many} kernel{'s' if many > 1 else ''}",
+        "kernel": "",
+        "rest": True,
+        "share": found.rest_share,
+        "cumulative": found.explained,
+        "sd": curves.size_of_rest(),
+        "evidence": None,
+        "error_before": None,
+        "error_after": None,
+        "weight": None,
+        "period": None,
+        **curves.of_component(len(found.named)),
+        "effect": None,
+    }
+
+
+def _period(facts: Facts) -> dict[str, float] | None:
+    periods: list[Estimate] = [factor.period for factor in facts.factors if factor.period is not None]
+    return asdict(periods[0]) if periods else None
+
+
+def _weights(model: Any, found: Findings) -> list[dict[str, Any]]:
+    """Every candidate of the pool: where its weight started, and where it is; those that are told come first."""
+    fitted = model._fitted
+    candidates = [i for i in range(len(fitted.kernels)) if i != fitted.level]
+    given = starting_weight(len(candidates))
+    told = []
+    for i in candidates:
+        survivor = i < fitted.survivors
+        prior = fitted.explaining.prior if survivor else fitted.prior
+        searched = FIRST_WEIGHT if survivor else REST_WEIGHT
+        low, after, high = (float(np.asarray(prior.quantile(p))[i]) * fitted.z_scale for p in (0.025, 0.5, 0.975))
+        told.append(
+            {
+                "formula": fitted.kernels[i].formula(_names(model)),
+                "before": (given if fitted.appraisal is None else searched) * fitted.z_scale,
+                "after": after,
+                "low": low,
+                "high": high,
+                "kept": i in found.named,
+            }
+        )
+    return sorted(told, key=lambda row: (not row["kept"], -row["after"]))
+
+
+def _names(model: Any) -> Sequence[str] | None:
+    return model._columns if len(model._columns) > 1 else None
+
+
+def _record(model: Any) -> list[dict[str, Any]]:
+    """The search, step by step; inputs by their names."""
+
+    def named(formula: str) -> str:
+        def names(match: re.Match[str]) -> str:
+            return f"[{', '.join(model._columns[int(place)] for place in match[1].split(', '))}]"
+
+        return re.sub(r"\[(\d+(?:, \d+)*)\]", names, formula)
+
+    return [
+        {
+            "round": int(decision.round),
+            "action": decision.action,
+            "formula": named(decision.formula),
+            "gain": float(decision.gain),
+            "reason": decision.reason,
+        }
+        for decision in model.record_
+    ]
+
+
+def _repeat(model: Any) -> dict[str, Any]:
+    """What it takes to do it again."""
+    settings = {name: _setting(value) for name, value in model.get_params().items() if not callable(value)}
+    usual = {name: _setting(value) for name, value in type(model)().get_params().items() if not callable(value)}
+    changed = ", ".join(f"{name}={value!r}" for name, value in settings.items() if value != usual.get(name))
+    seed = settings.pop("random_state", None)
+    packages = {name: version(name) for name in ("farrier", "jax", "numpy")}
+    return {
+        "settings": {name: value for name, value in settings.items() if value is not None},
+        "versions": packages | {"python": platform.python_version()},
+        "seconds": float(model.seconds_),
+        "seed": seed if isinstance(seed, int) else None,
+        "code": f"farrier.{type(model).__name__}({changed}).fit(X, y)",
+    }
+
+
+def _setting(value: Any) -> Any:
+    if isinstance(value, list | tuple):
+        return [_setting(each) for each in value]
+    if isinstance(value, np.generic):
+        return value.item()
+    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
+
+
+def _rounded(kernel: str) -> str:
+    return re.sub(r"\d+\.\d+(?:e-?\d+)?", lambda match: f"{float(match[0]):.6g}", kernel)

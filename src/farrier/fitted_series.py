@@ -1,0 +1,130 @@
+"""One series with the model that was fitted to it: where its times go on, and what is expected there.
+
+Between the columns of a user (observed.py) and the `Regressor`, which sees numbers only: the times come first among its
+inputs, the known regressors after them.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from numbers import Integral
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from farrier.estimators import Regressor
+from farrier.fit import Progress
+from farrier.observed import Observed, native_column, read_regressors
+from farrier.refit import refitted
+
+
+class OverTime(Regressor):
+    """A regressor whose first input is time."""
+
+    _timed = True
+
+
+@dataclass(frozen=True, eq=False)
+class Ahead:
+    """Times at which something is expected."""
+
+    stamps: Any
+    """In the type in which the times of the series came."""
+    X: Any
+    """What the model takes."""
+
+
+@dataclass(frozen=True, eq=False)
+class FittedSeries:
+    """One series and its model."""
+
+    observed: Observed
+    model: Regressor
+
+    @classmethod
+    def fit(cls, observed: Observed, settings: dict[str, Any]) -> "FittedSeries":
+        """With the settings of a `Regressor`; the calendar says which periods are worth trying unless they do."""
+        rows = observed.check().present
+        if settings.get("periods") is None:
+            settings = settings | {"periods": observed.axis.calendar_periods()}
+        X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
+        return cls(observed, _quiet(OverTime(**settings).fit(X, observed.y[rows])))
+
+    def updated(self, more: Observed, progress: Callable[[Progress], None] | None = None) -> "FittedSeries":
+        """With more rows; the structure stays."""
+        observed = self.observed.extended(more)
+        rows = observed.present
+        X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
+        return FittedSeries(observed, _quiet(refitted(self.model, X, observed.y[rows], progress)))
+
+    def ahead(self, when: Any, future: Any) -> Ahead:
+        """The next so many steps, or stamps that somebody chose; `future` holds the regressors at these times."""
+        observed, axis = self.observed, self.observed.axis
+        names = observed.layout.regressors
+        frame = None if future is None else nw.from_native(future, eager_only=True, pass_through=True)
+        if frame is not None and not isinstance(frame, nw.DataFrame):
+            raise ValueError(f"future: {type(future).__name__} is no frame: give one with a row for each time.")
+        if frame is None and names:
+            raise ValueError(
+                f"future: None, but the series was fitted with {', '.join(map(repr, names))}: give a frame of these "
+                "columns with a row for each time ahead."
+            )
+        if when is None and frame is None:
+            raise ValueError("horizon: None: say how many steps ahead, such as 12.")
+        missing = [name for name in names if frame is not None and name not in frame.columns]
+        if missing:
+            raise ValueError(f"future: there is no column {missing[0]!r}: give {', '.join(map(repr, names))}.")
+        count = int(when) if isinstance(when, Integral) else None if when is None else len(when)
+        if frame is not None and count is not None and len(frame) < count:
+            raise ValueError(f"future: {len(frame)} rows for {count} times: give a row for each.")
+        steps = len(frame) if frame is not None and count is None else count or 0
+        if when is not None and not isinstance(when, Integral):
+            stamps = native_column(when)
+            numbers = axis.locate(stamps)
+        elif frame is not None and observed.layout.time in frame.columns:
+            stamps = native_column(frame[observed.layout.time].to_native()[:steps])
+            numbers = axis.locate(stamps)
+        else:
+            if steps < 1:
+                raise ValueError(f"horizon: {when} steps: give 1 or more.")
+            found = axis.future(steps)
+            stamps, numbers = found.stamps, found.numbers
+        extra = np.empty((len(numbers), 0)) if frame is None else read_regressors(frame, names)[: len(numbers)]
+        return Ahead(stamps, observed.inputs(numbers, extra))
+
+    def within(self) -> Ahead:
+        """All times of the series, those without a value too."""
+        observed = self.observed
+        return Ahead(observed.stamps, observed.inputs(observed.axis.numbers, observed.extra))
+
+    def expected(self, ahead: Ahead, levels: Sequence[float]) -> dict[str, np.ndarray]:
+        """Mean, median and the ends of the intervals, by name."""
+        ends = [0.5 + sign * level / 200.0 for level in levels for sign in (-1.0, 1.0)]
+        quantiles = self.model.predict_quantiles(ahead.X, [0.5, *ends])
+        names = [f"{end}_{level:g}" for level in levels for end in ("low", "high")]
+        return {"mean": self.model.predict(ahead.X), "median": quantiles[:, 0]} | dict(
+            zip(names, quantiles[:, 1:].T, strict=True)
+        )
+
+    def quantiles(self, ahead: Ahead, levels: Sequence[float]) -> dict[str, np.ndarray]:
+        """Quantiles, by name."""
+        found = self.model.predict_quantiles(ahead.X, levels)
+        return {f"quantile_{level:g}": column for level, column in zip(levels, found.T, strict=True)}
+
+    def told(self, title: str = "") -> Any:
+        """The model, knowing what its rows and its target are called."""
+        from farrier.explain.context import Context
+
+        observed, rows = self.observed, self.observed.present
+        axis = observed.axis.take(rows)
+        model: Any = self.model
+        model._context = Context(
+            title=title, target_name=observed.layout.target, axis=axis, labels=axis.labels(), y=observed.y[rows]
+        )
+        return model
+
+
+def _quiet(model: Regressor) -> Regressor:
+    """The model without its callback, which may not be one that can be sent to another process or saved."""
+    model.progress = None
+    return model

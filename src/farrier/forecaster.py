@@ -1,0 +1,275 @@
+"""`Forecaster`: a series with dates in, its future with intervals out. Validation and glue, no mathematics.
+
+    forecaster = Forecaster().fit(series)                 # a pandas Series; a frame; times and values
+    forecaster.forecast(12, levels=(80, 95))              # a table of the kind that came in
+    forecaster.update(new_rows)                           # the structure stays
+    print(forecaster.explain())
+
+Times are read by timeaxis.py, which knows the calendar: months count as equal steps, future stamps fall where the old
+ones did (month ends, business days ...), and the year, the week and the day are tried as periods. Rows without a value
+are left out of the fit, never filled; times may be irregular. Many series at once: panel.py.
+"""
+
+from collections.abc import Callable, Sequence
+from numbers import Integral
+from typing import Any, Literal
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import NotFittedError
+from sklearn.utils._param_validation import StrOptions
+
+from farrier.estimators import Regressor
+from farrier.explain.components import ComponentTable, Decomposition
+from farrier.fit import Progress
+from farrier.fitted_series import Ahead, FittedSeries
+from farrier.kernels.algebra import Kernel
+from farrier.observed import Layout, read
+from farrier.panel import ID, Panel, fit_panel
+
+OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
+"""The settings that go to the `Regressor` as they are."""
+
+
+class Forecaster(BaseEstimator):
+    """Explain one series and forecast it, or many.
+
+    Parameters
+    ----------
+    kernels, prior, likelihood, scale, method, iterations, random_state, progress
+        As in `Regressor`.
+    periods : list of float, default=None
+        Periods worth trying: in years where steps are months or longer, in days where they are shorter, for plain
+        numbers in their unit. None takes those of the calendar; what the data show is tried in any case.
+    n_jobs : int, default=None
+        Processes for many series; None is one, -1 as many as there are processors.
+
+    Attributes
+    ----------
+    components_ : ComponentTable
+        One row a component, as in `Regressor`. (One series.)
+    model_ : Regressor
+        The fitted model, whose first input are the times as numbers. (One series.)
+    series_ : dict
+        A fitted Forecaster for each series, by name. (Many series; `forecaster[name]` is the same.)
+    errors_ : dict
+        The exceptions of the series that could not be fitted, by name. (Many series.)
+    """
+
+    _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
+        **{name: Regressor._parameter_constraints[name] for name in OWN},
+        "likelihood": [StrOptions({"gaussian", "student-t"})],
+        "n_jobs": [Integral, None],
+    }
+
+    def __init__(
+        self,
+        kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
+        *,
+        prior: str = "horseshoe",
+        likelihood: Literal["gaussian", "student-t"] = "gaussian",
+        scale: str = "auto",
+        periods: Sequence[float] | None = None,
+        method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
+        iterations: int = 2500,
+        random_state: int | np.random.RandomState | None = 0,
+        progress: Callable[[Progress], None] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.prior = prior
+        self.likelihood = likelihood
+        self.scale = scale
+        self.periods = periods
+        self.method = method
+        self.iterations = iterations
+        self.random_state = random_state
+        self.progress = progress
+        self.n_jobs = n_jobs
+
+    def fit(
+        self,
+        series: Any,
+        y: Any = None,
+        *,
+        time: str | None = None,
+        target: str | None = None,
+        regressors: Sequence[str] = (),
+        id: str | None = None,
+    ) -> "Forecaster":
+        """Find the components of a series.
+
+        Parameters
+        ----------
+        series : pandas Series, frame, or times
+            A Series has its times as index. A frame has a column of times (or, of pandas, an index of dates) and one of
+            values. Times alone are dates, ISO text or numbers, in an array or a list, and go with `y`.
+        y : values, default=None
+            One a time, where `series` are times. Missing ones (NaN, None) are left out.
+        time, target : str, default=None
+            The columns of a frame; guessed where there is only one candidate.
+        regressors : list of str, default=()
+            Further columns of numbers that are known ahead; `forecast` then asks for their future values.
+        id : str, default=None
+            The column that tells many series apart; None takes "unique_id" if the frame has it.
+        """
+        self._validate_params()
+        table = nw.from_native(series, eager_only=True, pass_through=True)
+        if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
+            names = {"time": time, "target": target, "regressors": regressors}
+            layout = Layout(id=id or ID)
+            self._found: FittedSeries | Panel = fit_panel(
+                series, layout, names, self._settings(progress=None), self.n_jobs, self._finish()
+            )
+            return self
+        if id is not None:
+            raise ValueError(f"id={id!r} names a column of a frame: give a frame, or leave it out.")
+        observed = read(series, y, time=time, target=target, regressors=regressors)
+        self._found = FittedSeries.fit(observed, self._settings())
+        return self
+
+    def update(self, series: Any, y: Any = None) -> "Forecaster":
+        """Append rows of the kind that was fitted. The structure stays; weights and numbers are fitted again, quickly.
+
+        Times that are already there are refused, unless they had no value. Of many series those without new rows stay
+        as they are, and new ones are fitted.
+        """
+        found = self._fitted()
+        if isinstance(found, Panel):
+            self._found = found.updated(series, self._settings(progress=None), self.n_jobs, self._finish())
+            return self
+        layout = found.observed.layout
+        framed = isinstance(nw.from_native(series, eager_only=True, pass_through=True), nw.DataFrame)
+        names: dict[str, Any] = {"time": layout.time, "target": layout.target, "regressors": layout.regressors}
+        self._found = found.updated(read(series, y, **(names if framed else {})), self.progress)
+        return self
+
+    def forecast(self, horizon: int | None = None, levels: Sequence[float] = (80, 95), *, future: Any = None) -> Any:
+        """What is expected in the next `horizon` steps, and the intervals that hold a new value.
+
+        Columns: the time under its own name ("time" for arrays), mean, median, and for each level in per cent low_80,
+        high_80 ... A pandas Series (or a frame indexed by dates) gives a frame indexed by the new dates, arrays give a
+        dictionary of arrays, many series one long table. `future` is a frame of the regressors' future values; where
+        it has the column of times, these are the times of the forecast.
+        """
+        _check_percent(levels)
+        return self._table(horizon, future, lambda one, ahead: one.expected(ahead, levels))
+
+    def predict_quantiles(
+        self, when: Any = None, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975), *, future: Any = None
+    ) -> Any:
+        """Quantiles of a new value, columns quantile_0.1 ...: `when` steps ahead, or at stamps (also past ones)."""
+        return self._table(when, future, lambda one, ahead: one.quantiles(ahead, levels))
+
+    def predict_in_sample(self, levels: Sequence[float] = (80, 95)) -> Any:
+        """The fit at all times that came, those without a value too, with the column of the values.
+
+        Each row is fitted with the knowledge of all others: this is no forecast.
+        """
+        _check_percent(levels)
+
+        def make(one: FittedSeries) -> tuple[Any, dict[str, Any]]:
+            ahead = one.within()
+            return ahead.stamps, {one.observed.layout.target: one.observed.y} | one.expected(ahead, levels)
+
+        found = self._fitted()
+        if isinstance(found, Panel):
+            return found.each(lambda name, one: make(one))
+        return found.observed.layout.write(*make(found))
+
+    def explain(self, *arguments: Any, **options: Any) -> Any:
+        """The components in sentences, as `Regressor.explain`."""
+        return self._one().told().explain(*arguments, **options)
+
+    def report(self, *arguments: Any, **options: Any) -> Any:
+        """The whole story in one file, as `Regressor.report`."""
+        return self._one().told().report(*arguments, **options)
+
+    def decompose(self, when: Any = None, *, future: Any = None) -> Decomposition:
+        """Mean and standard deviation of every component: in the next `when` steps, or at stamps.
+
+        None: at all times that came. On the scale of `model_.transform_`.
+        """
+        one = self._one()
+        ahead = one.within() if when is None and future is None else one.ahead(when, future)
+        return one.told().decompose(ahead.X)
+
+    @property
+    def components_(self) -> ComponentTable:
+        """One row a component, largest first."""
+        return self._one().model.components_
+
+    @property
+    def model_(self) -> Regressor:
+        """The model of one series."""
+        return self._one().told()
+
+    @property
+    def series_(self) -> dict[Any, "Forecaster"]:
+        """A Forecaster for each of many series."""
+        return {name: self[name] for name in self._many().series}
+
+    @property
+    def errors_(self) -> dict[Any, Exception]:
+        """What went wrong with series that could not be fitted."""
+        return dict(self._many().errors)
+
+    def __getitem__(self, name: Any) -> "Forecaster":
+        """The Forecaster of one of many series."""
+        panel = self._many()
+        if name in panel.errors and name not in panel.series:
+            raise KeyError(f"{name!r} could not be fitted: {panel.errors[name]}")
+        one = Forecaster(**self.get_params(deep=False))
+        one._found = panel.series[name]
+        return one
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return "_found" in vars(self)
+
+    def _fitted(self) -> FittedSeries | Panel:
+        if not self.__sklearn_is_fitted__():
+            raise NotFittedError("This Forecaster is not fitted yet: call fit first.")
+        return self._found
+
+    def _one(self) -> FittedSeries:
+        found = self._fitted()
+        if isinstance(found, Panel):
+            name = next(iter(found.series))
+            raise AttributeError(f"many series were fitted: ask one of them, such as forecaster[{name!r}].")
+        return found
+
+    def _many(self) -> Panel:
+        found = self._fitted()
+        if isinstance(found, FittedSeries):
+            raise AttributeError("one series was fitted: it has no name, and no others beside it.")
+        return found
+
+    def _table(self, when: Any, future: Any, make: Callable[[FittedSeries, Ahead], dict[str, np.ndarray]]) -> Any:
+        found = self._fitted()
+        if isinstance(found, Panel):
+
+            def part(name: Any, one: FittedSeries) -> tuple[Any, dict[str, Any]]:
+                ahead = one.ahead(when, found.future_of(future, name))
+                return ahead.stamps, make(one, ahead)
+
+            return found.each(part)
+        ahead = found.ahead(when, future)
+        return found.observed.layout.write(ahead.stamps, make(found, ahead))
+
+    def _settings(self, **changes: Any) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in OWN} | changes
+
+    def _finish(self) -> Callable[[int, int], None]:
+        progress = self.progress
+        if progress is None:
+            return lambda done, count: None
+        return lambda done, count: progress(Progress("fitting series", done, count, float("nan")))
+
+
+def _check_percent(levels: Sequence[float]) -> None:
+    bad = [level for level in levels if not 0.0 < level < 100.0]
+    if bad:
+        raise ValueError(f"levels: {bad[0]:g} is no part of 100: 80 means that four values in five lie inside.")
+    if len(levels) and max(levels) < 1.0:
+        raise ValueError(f"levels: {levels[0]:g} is less than one per cent: write {100 * levels[0]:g}.")

@@ -1,0 +1,234 @@
+"""A series in whatever form it comes, as arrays; and tables in that form back.
+
+    read(series)                        # a pandas Series, or a frame whose index are the times
+    read(frame, time="month")           # a frame with a column of times and one of values
+    read(times, values)                 # two arrays or lists
+
+Rows without a value stay among the times, for the calendar to be read off, and out of the fit. Each time may come
+once. Everything is in order of time from here on.
+"""
+
+import importlib
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from farrier.datasets.files import Table, name_columns, read_column, read_numbers
+from farrier.stamps import Column
+from farrier.timeaxis import TimeAxis
+
+MIN_ROWS = 4
+"""Values below which there is nothing to forecast from."""
+EMPTY = "the cell is empty: fill it in or delete the row"
+
+
+@dataclass(frozen=True)
+class Layout:
+    """Which columns are what, and the kind of table in which they came."""
+
+    time: str = "time"
+    target: str = "y"
+    regressors: tuple[str, ...] = ()
+    id: str | None = None
+    """The column that tells many series apart."""
+    backend: str | None = None
+    """The library of the frame ("pandas", "polars" ...); None for arrays."""
+    indexed: bool = False
+    """Whether the times are the index of a pandas object."""
+
+    def write(self, stamps: Any, columns: dict[str, Any], ids: Sequence[Any] | None = None) -> Any:
+        """A table of the kind that came in: the times, and what belongs to them."""
+        first = {} if ids is None or self.id is None else {self.id: ids}
+        if self.indexed:
+            pandas = importlib.import_module("pandas")
+            return pandas.DataFrame(first | columns, index=pandas.Index(stamps, name=self.time))
+        table = {**first, self.time: stamps, **columns}
+        match self.backend:
+            case None:
+                return table
+            case "pandas" | "polars":
+                return importlib.import_module(self.backend).DataFrame(table)
+        backend: Any = self.backend
+        return nw.from_dict({name: list(values) for name, values in table.items()}, backend=backend).to_native()
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """One series in order of time."""
+
+    layout: Layout
+    stamps: Any
+    """The times in the type in which they came."""
+    axis: TimeAxis
+    y: np.ndarray
+    """NaN where a value is missing."""
+    extra: np.ndarray
+    """The regressors, (N, R)."""
+
+    @classmethod
+    def of(cls, layout: Layout, stamps: Any, y: np.ndarray, extra: np.ndarray | None = None) -> "Observed":
+        """From rows in any order."""
+        if len(stamps) != len(y):
+            raise ValueError(f"y has {len(y)} values and there are {len(stamps)} times: give one value a time.")
+        if len(y) == 0:
+            raise ValueError("series: it has no rows: give times with values.")
+        axis = TimeAxis.of(stamps, layout.time)
+        order = np.argsort(axis.numbers, kind="stable")
+        extra = np.empty((len(y), 0)) if extra is None else extra
+        return cls(layout, take(stamps, order), axis.take(order), y[order], extra[order])
+
+    @property
+    def present(self) -> np.ndarray:
+        """The rows that have a value."""
+        return np.flatnonzero(~np.isnan(self.y))
+
+    def check(self) -> "Observed":
+        """The same, if there is enough of it."""
+        found = len(self.present)
+        if found < MIN_ROWS:
+            missing = f", and {len(self.y) - found} without" if found < len(self.y) else ""
+            raise ValueError(f"series: {found} values{missing}: give at least {MIN_ROWS}.")
+        return self
+
+    def inputs(self, numbers: np.ndarray, extra: np.ndarray) -> Any:
+        """What a `Regressor` takes: the times as numbers, beside them the regressors by name."""
+        if not self.layout.regressors:
+            return numbers[:, None]
+        columns = dict(zip(self.layout.regressors, extra.T, strict=True))
+        return replace(self.layout, id=None).write(numbers, columns)
+
+    def extended(self, more: "Observed") -> "Observed":
+        """With more rows; those that came without a value before may come again."""
+        at = more.axis.numbers if more.axis.kind == self.axis.kind else self.axis.locate(more.stamps)
+        again = np.isnan(self.y) & (np.abs(self.axis.numbers[:, None] - at[None, :]) < 1e-9).any(axis=1)
+        keep = np.flatnonzero(~again)
+        stamps = append(take(self.stamps, keep), more.stamps)
+        y, extra = np.concatenate([self.y[keep], more.y]), np.concatenate([self.extra[keep], more.extra])
+        found = Observed.of(self.layout, stamps, y, extra)
+        if found.axis.kind != self.axis.kind:
+            raise ValueError(
+                f"new rows: the times were {self.axis.frequency} and would become {found.axis.frequency}: correct "
+                "them, or fit all rows again."
+            )
+        return found
+
+
+def read(
+    series: Any, y: Any = None, *, time: str | None = None, target: str | None = None, regressors: Sequence[str] = ()
+) -> Observed:
+    """One series from a pandas Series, a frame, or times and values."""
+    native = nw.from_native(series, eager_only=True, allow_series=True, pass_through=True)
+    if isinstance(native, nw.DataFrame):
+        if y is not None:
+            raise ValueError("y: the values are a column of the frame: name it by target, and leave y out.")
+        layout, columns = read_frame(native, time=time, target=target, regressors=regressors)
+        return Observed.of(layout, *columns)
+    if time is not None or target is not None or len(regressors):
+        raise ValueError("time, target and regressors name columns of a frame: give a frame, or leave them out.")
+    if y is not None:
+        return Observed.of(Layout(), native_column(series), _values(y, "y"))
+    if nw.dependencies.is_pandas_series(series):
+        name = str(series.index.name or "time"), str(series.name if series.name is not None else "y")
+        return Observed.of(Layout(*name, backend="pandas", indexed=True), series.index, _values(series, name[1]))
+    raise ValueError("y: None, and series holds no times: give fit(times, values), a frame, or a pandas Series.")
+
+
+def read_frame(
+    frame: "nw.DataFrame[Any]",
+    *,
+    time: str | None,
+    target: str | None,
+    regressors: Sequence[str] = (),
+    id: str | None = None,
+) -> tuple[Layout, tuple[Any, np.ndarray, np.ndarray]]:
+    """Which columns are what; and the times, the values and the regressors."""
+    names = (regressors,) if isinstance(regressors, str) else tuple(regressors)
+    for name in names:
+        if name not in frame.columns:
+            raise ValueError(f"regressors: there is no column {name!r}: choose among {frame.columns}.")
+    native = frame.to_native()
+    index = _index_of_times(native, time)
+    columns = {name: read_column(frame[name]) for name in frame.columns if name not in (*names, id)}
+    called = "" if index is None else str(index.name or "time")
+    if index is not None:
+        columns = {called: index.to_numpy() if index.dtype.kind == "M" else index.to_timestamp().to_numpy(), **columns}
+    else:
+        columns |= {name: _as_dates(frame[name].to_native()) for name in columns if _is_period(frame[name].to_native())}
+    found, target = name_columns(Table("frame", columns), called or time, target)
+    if found is None:
+        raise ValueError(f"time: None, and no column of the frame looks like times: choose one of {list(columns)}.")
+    indexed = index is not None and found == called
+    layout = Layout(found, target, names, id, frame.implementation.name.lower(), indexed)
+    y = read_numbers(columns[target], Column(target))
+    extra = read_regressors(frame, names)
+    return layout, (index if indexed else native_column(frame[found].to_native()), y, extra)
+
+
+def read_regressors(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> np.ndarray:
+    """The columns of numbers, (N, R), of which none may be missing."""
+    extra = np.empty((len(frame), len(names)))
+    for i, name in enumerate(names):
+        extra[:, i] = read_numbers(read_column(frame[name]), Column(name))
+        Column(name).refuse(np.isnan(extra[:, i]), EMPTY)
+    return extra
+
+
+def native_column(values: Any) -> Any:
+    """A column of times that can be taken from and appended to: of pandas an Index, else as it is, or a list."""
+    if nw.dependencies.is_pandas_series(values):
+        return importlib.import_module("pandas").Index(values)
+    if nw.dependencies.is_pandas_index(values) or nw.dependencies.is_polars_series(values):
+        return values
+    if isinstance(values, np.ndarray):
+        if values.ndim != 1:
+            raise ValueError(f"times: an array of shape {values.shape}: give one time a row, shape ({len(values)},).")
+        return values
+    series = nw.from_native(values, series_only=True, pass_through=True)
+    return series.to_list() if isinstance(series, nw.Series) else list(values)
+
+
+def take(values: Any, rows: np.ndarray) -> Any:
+    """Some rows of a native column."""
+    return [values[i] for i in rows] if isinstance(values, list) else values[rows]
+
+
+def append(first: Any, *others: Any) -> Any:
+    """Native columns one after the other, in the type of the first."""
+    if nw.dependencies.is_pandas_index(first):
+        pandas = importlib.import_module("pandas")
+        return first.append([pandas.Index(other) for other in others]).rename(first.name)
+    if nw.dependencies.is_polars_series(first):
+        return importlib.import_module("polars").concat([first, *others])
+    if isinstance(first, np.ndarray):
+        return np.concatenate([first, *(np.asarray(other) for other in others)])
+    return [value for column in (first, *others) for value in column]
+
+
+def _values(y: Any, name: str) -> np.ndarray:
+    series = nw.from_native(y, series_only=True, pass_through=True)
+    values = read_column(series) if isinstance(series, nw.Series) else y
+    if isinstance(values, np.ndarray) and values.ndim != 1:
+        raise ValueError(f"{name} has shape {values.shape}: give one value a time, shape ({len(values)},).")
+    return read_numbers(values if isinstance(values, np.ndarray) else list(values), Column(name))
+
+
+def _index_of_times(native: Any, time: str | None) -> Any:
+    """The index of a pandas frame where it holds the times."""
+    if not nw.dependencies.is_pandas_dataframe(native):
+        return None
+    pandas = importlib.import_module("pandas")
+    if time is not None and (time in native.columns or time != native.index.name):
+        return None
+    dated = isinstance(native.index, pandas.DatetimeIndex | pandas.PeriodIndex)
+    return native.index if dated else None
+
+
+def _is_period(native: Any) -> bool:
+    return nw.dependencies.is_pandas_series(native) and str(native.dtype).startswith("period")
+
+
+def _as_dates(native: Any) -> np.ndarray:
+    return native.dt.to_timestamp().to_numpy()

@@ -1,0 +1,160 @@
+"""Many series in the long format: one row a time of one series, a column that tells the series apart.
+
+    unique_id  ds          y
+    north      2024-01-01  112
+    north      2024-02-01  118
+    south      2024-01-01   31
+
+Each series has its own model. They are fitted by several processes with one BLAS thread each, and share the compiled
+programs of their length. A series that cannot be fitted loses nobody else: its error is kept.
+"""
+
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from joblib import Parallel, delayed, parallel_config
+from joblib.externals.loky.process_executor import TerminatedWorkerError
+from threadpoolctl import threadpool_limits
+
+from farrier.fitted_series import FittedSeries
+from farrier.observed import Layout, Observed, append, read_frame, take
+
+ID = "unique_id"
+"""The column that tells series apart where nobody names one."""
+SHOWN = 3
+"""So many failing series are named in a warning."""
+
+Finish = Callable[[int, int], None]
+"""Called with how many series are done, and how many there are."""
+
+
+@dataclass(frozen=True, eq=False)
+class Panel:
+    """Series by name, in the order in which they came."""
+
+    layout: Layout
+    series: dict[Any, FittedSeries]
+    errors: dict[Any, Exception] = field(default_factory=dict)
+
+    def each(self, make: Callable[[Any, FittedSeries], tuple[Any, dict[str, Any]]]) -> Any:
+        """One long table of what `make` gives for each series: times, and columns."""
+        made = [(name, *make(name, one)) for name, one in self.series.items()]
+        ids = [name for name, stamps, _ in made for _ in range(len(stamps))]
+        stamps = append(*(stamps for _, stamps, _ in made))
+        columns = {key: np.concatenate([columns[key] for *_, columns in made]) for key in made[0][2]}
+        return self.layout.write(stamps, columns, ids)
+
+    def future_of(self, future: Any, name: Any) -> Any:
+        """The rows of one series in a long frame of future values."""
+        if future is None:
+            return None
+        frame = nw.from_native(future, eager_only=True)
+        if self.layout.id not in frame.columns:
+            raise ValueError(f"future: there is no column {self.layout.id!r} to tell the series apart: add it.")
+        rows = [i for i, value in enumerate(frame[self.layout.id].to_list()) if value == name]
+        return frame[rows].to_native()
+
+    def updated(self, frame: Any, settings: dict[str, Any], n_jobs: int | None, finish: Finish) -> "Panel":
+        """With more rows; series that are new are fitted, the others keep their structure."""
+        layout, more, errors = _split(frame, self.layout, None)
+        old = {name: self.series[name] for name in more if name in self.series}
+        work = [(name, old.get(name), observed) for name, observed in more.items()]
+        done, failed = _work(work, settings, n_jobs, finish)
+        _warn(errors | failed, len(more) + len(errors), "updated")
+        return Panel(layout, self.series | done, {**self.errors, **errors, **failed})
+
+
+def fit_panel(
+    frame: Any, layout: Layout, names: dict[str, Any], settings: dict[str, Any], n_jobs: int | None, finish: Finish
+) -> Panel:
+    """One model a series; `names` are the columns that the user named."""
+    layout, found, errors = _split(frame, layout, names)
+    done, failed = _work([(name, None, observed) for name, observed in found.items()], settings, n_jobs, finish)
+    errors |= failed
+    if not done:
+        name, error = next(iter(errors.items()))
+        raise ValueError(f"none of the {len(errors)} series could be fitted; {name!r}: {error}") from error
+    _warn(errors, len(done) + len(errors), "fitted")
+    return Panel(layout, {name: done[name] for name in found if name in done}, errors)
+
+
+def _split(
+    frame: Any, layout: Layout, names: dict[str, Any] | None
+) -> tuple[Layout, dict[Any, Observed], dict[Any, Exception]]:
+    """Each series on its own; what is wrong with one is its error."""
+    table = nw.from_native(frame, eager_only=True)
+    known = {"time": layout.time, "target": layout.target, "regressors": layout.regressors} if names is None else names
+    if layout.id not in table.columns:
+        raise ValueError(f"id: there is no column {layout.id!r}: choose one of {table.columns}.")
+    layout, (stamps, y, extra) = read_frame(table, id=layout.id, **known)
+    rows: dict[Any, list[int]] = {}
+    for i, name in enumerate(table[str(layout.id)].to_list()):
+        rows.setdefault(name, []).append(i)
+    found: dict[Any, Observed] = {}
+    errors: dict[Any, Exception] = {}
+    for name, places in rows.items():
+        one = np.array(places)
+        try:
+            observed = Observed.of(layout, take(stamps, one), y[one], extra[one])
+            found[name] = observed if names is None else observed.check()
+        except ValueError as error:
+            errors[name] = error
+    return layout, found, errors
+
+
+def _work(
+    work: Sequence[tuple[Any, FittedSeries | None, Observed]],
+    settings: dict[str, Any],
+    n_jobs: int | None,
+    finish: Finish,
+) -> tuple[dict[Any, FittedSeries], dict[Any, Exception]]:
+    """Fit or update each series, in this process or in several."""
+    done: dict[Any, FittedSeries] = {}
+    failed: dict[Any, Exception] = {}
+    finish(0, len(work))
+    for name, result in _results(work, settings, n_jobs):
+        if isinstance(result, FittedSeries):
+            done[name] = result
+        else:
+            failed[name] = result
+        finish(len(done) + len(failed), len(work))
+    lost = RuntimeError("its process ended, perhaps for want of memory: try a smaller n_jobs.")
+    return done, failed | {name: lost for name, *_ in work if name not in done and name not in failed}
+
+
+def _results(
+    work: Sequence[tuple[Any, FittedSeries | None, Observed]], settings: dict[str, Any], n_jobs: int | None
+) -> Iterator[tuple[Any, FittedSeries | Exception]]:
+    if n_jobs in (None, 1) or len(work) < 2:
+        for each in work:
+            with threadpool_limits(limits=1, user_api="blas"):
+                found = _one(*each, settings)
+            yield found
+        return
+    options: Any = {"n_jobs": n_jobs, "batch_size": 1, "return_as": "generator_unordered"}
+    with parallel_config(backend="loky", inner_max_num_threads=1):
+        found: Any = Parallel(**options)(delayed(_one)(*each, settings) for each in work)
+        try:
+            yield from found
+        except TerminatedWorkerError:
+            return
+
+
+def _one(
+    name: Any, before: FittedSeries | None, observed: Observed, settings: dict[str, Any]
+) -> tuple[Any, FittedSeries | Exception]:
+    try:
+        return name, FittedSeries.fit(observed, settings) if before is None else before.updated(observed)
+    except Exception as error:
+        return name, error
+
+
+def _warn(errors: dict[Any, Exception], count: int, what: str) -> None:
+    if errors:
+        shown = "; ".join(f"{name!r}: {error}" for name, error in list(errors.items())[:SHOWN])
+        more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
+        warnings.warn(f"{len(errors)} of {count} series could not be {what}: see errors_. {shown}{more}", stacklevel=4)

@@ -1,0 +1,134 @@
+"""More rows, the same structure: the weights and numbers that were found are taken up again, nothing is looked for.
+
+Both models of learning.py are fitted again from where they stand: the survivors, which explain, and the whole shrunk
+pool, which predicts. The scale of inputs and target stays that of the first fit, so that every number keeps its
+meaning. A fit from the start spends most of its time looking for the structure; this spends none.
+"""
+
+from collections.abc import Callable, Sequence
+from copy import copy
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import jax
+import numpy as np
+
+from farrier.appraise import appraise
+from farrier.beliefs import price
+from farrier.climb import climb
+from farrier.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.covariance import covariance_of
+from farrier.discover import LEVEL, Part, Search, Structure, model_with
+from farrier.estimators import Regressor, _from_learned
+from farrier.exact import ExactModel, ExactObjective
+from farrier.fit import Progress
+from farrier.fitted import Fitted
+from farrier.kernels.algebra import Kernel
+from farrier.learning import (
+    MOST_POINTS,
+    TOLERANCE,
+    WIDE_DRAWS,
+    WIDE_TOLERANCE,
+    Learned,
+    Tell,
+    exact_posterior,
+    search_rows,
+)
+from farrier.learning import _prediction_weights as prediction_weights
+from farrier.likelihoods import Gaussian
+from farrier.priors import WeightPrior
+
+ITERATIONS = 30
+"""Steps at most: the start is close."""
+
+
+def refitted(model: Regressor, X: Any, y: np.ndarray, progress: Callable[[Progress], None] | None = None) -> Regressor:
+    """A copy of the model with its structure, fitted to these rows, which hold the old ones and more.
+
+    The stochastic tier has no such start and fits from the beginning.
+    """
+    found, fitted, begin = copy(model), model._fitted, perf_counter()
+    found.progress = progress
+    if fitted.tier == "stochastic":
+        return found.fit(X, y)
+    low, scale = y.min(), fitted.transform
+    if low <= scale.lowest:
+        raise ValueError(
+            f"y: {low:g} has no place on the {scale.name} scale of the structure so far: fit all rows again."
+        )
+    inputs = model._inputs(X)
+    with jax.enable_x64(True):
+        again = _from_learned(refit(fitted, inputs, y, found._tell()), inputs, y)
+        found._finish(again, model._scale, model._columns, inputs, again.scaled(y))
+    found.seconds_ = perf_counter() - begin
+    return found
+
+
+def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Learned:
+    """The structure of a fitted model, fitted to rows X, y; X is on the scale of the model."""
+    tell("fitting the same structure again", np.nan)
+    z, exact = fitted.scaled(y), fitted.tier == "exact"
+    whole, objective = _climbed(fitted.kernels, fitted.prior, _noise(fitted), X, z, exact)
+    structure, search = whole, None
+    if fitted.alone is not None or fitted.level is not None:
+        rows = search_rows(X)
+        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell)
+        structure = search.empty()
+    if search is not None and fitted.alone is not None:
+        kernels = (*fitted.alone.kernels, *([] if fitted.alone.level is None else [LEVEL.kernel]))
+        structure, _ = _climbed(kernels, fitted.alone.prior, whole.noise, search.X, search.y, exact=True)
+        structure = _without_level(structure, len(fitted.alone.kernels), len(search.y))
+    assert whole.model is not None
+    assert whole.terms is not None
+    posterior: Any = (
+        exact_posterior(whole.model, X, z)
+        if exact
+        else CollapsedPosterior.of(objective, whole.model, prediction_weights(whole.model))
+    )
+    jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
+    return Learned(
+        transform=fitted.transform,
+        z_mean=fitted.z_mean,
+        z_scale=fitted.z_scale,
+        structure=structure,
+        model=whole.model,
+        kernels=tuple(part.kernel for part in whole.parts),
+        level=fitted.level,
+        posterior=posterior,
+        bound=whole.terms.total + jacobian,
+        tier=fitted.tier,
+        steps=fitted.steps,
+        appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
+        record=fitted.record,
+    )
+
+
+def _climbed(
+    kernels: Sequence[Kernel], prior: WeightPrior, noise: float, X: np.ndarray, z: np.ndarray, exact: bool
+) -> tuple[Structure, Any]:
+    """A few steps from kernels with their q(w)."""
+    weights = np.asarray(prior.quantile(0.5))
+    parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
+    model: ExactModel = replace(model_with(parts, noise, X.shape[1], padded=len(weights) > len(parts)), prior=prior)
+    objective: Any = (
+        ExactObjective.of(model, X, z, WIDE_DRAWS)
+        if exact
+        else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+    )
+    numbers, terms = climb(objective, ITERATIONS, WIDE_TOLERANCE)
+    model = objective.model(numbers)
+    weights = np.asarray(model.prior.quantile(0.5))
+    found = tuple(Part(model.pool[i], part.centre, float(weights[i])) for i, part in enumerate(parts))
+    return Structure(found, float(model.noise), terms[-1].total, model, terms[-1]), objective
+
+
+def _without_level(structure: Structure, count: int, rows: int) -> Structure:
+    """The parts that explain, with the score that a search would give them."""
+    parts = structure.parts[:count]
+    return replace(structure, parts=parts, score=structure.score - sum(price(part.kernel, rows) for part in parts))
+
+
+def _noise(fitted: Fitted) -> float:
+    assert isinstance(fitted.likelihood, Gaussian)
+    return float(np.asarray(fitted.likelihood.variance))

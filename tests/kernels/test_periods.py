@@ -1,0 +1,100 @@
+"""Laws of the search for periods: what is there is found once, what is not there is not."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from farrier.kernels.periods import find_periods
+
+X = np.arange(120.0) / 12.0  # ten years of months
+
+
+def noise(size, seed=0, count=120):
+    return size * np.random.default_rng(seed).standard_normal(count)
+
+
+def wave(x, period, phase=0.3):
+    return np.sin(2.0 * np.pi * x / period + phase)
+
+
+@pytest.mark.parametrize("period", [0.31, 1.0, 2.7])
+def test_a_sine_has_its_period(period):
+    found = find_periods(X, wave(X, period) + noise(0.2), 3)
+    assert_allclose(found[0], period, rtol=0.01)
+
+
+def test_the_period_does_not_depend_on_units_or_on_the_order_of_rows():
+    y = 40.0 + 7.0 * wave(X, 1.0) + noise(1.0)
+    order = np.random.default_rng(1).permutation(120)
+    found = find_periods(X, y, 3)
+    assert_allclose(find_periods(X[order], y[order], 3), found, rtol=1e-9)
+    assert_allclose(find_periods(365.25 * X + 1900.0, 0.01 * y, 3), 365.25 * np.array(found), rtol=1e-6)
+
+
+def test_a_saw_tooth_has_one_period_and_no_harmonics():
+    found = find_periods(X, (X % 1.0) + noise(0.02), 3)
+    assert_allclose(found[0], 1.0, rtol=0.01)
+    # 1/2, 1/3, 1/4 ... are the saw's own
+    assert not any(abs(1.0 / p - round(1.0 / p)) < 0.1 for p in found[1:])
+
+
+def test_two_cycles_are_both_found_the_stronger_first():
+    found = find_periods(X, 2.0 * wave(X, 1.0) + wave(X, 0.37) + noise(0.2), 3)
+    assert_allclose(found[:2], [1.0, 0.37], rtol=0.01)
+
+
+def test_a_growing_cycle_has_no_sidebands():
+    found = find_periods(X, (1.0 + X / 3.0) * wave(X, 1.0) + noise(0.05), 3)
+    assert_allclose(found[0], 1.0, rtol=0.01)
+    assert not any(0.75 < p < 1.33 for p in found[1:])
+
+
+@pytest.mark.parametrize("trend", [X, X**2, 40.0 - 3.0 * X + 0.1 * X**2], ids=["line", "square", "bend"])
+def test_a_trend_has_no_period_and_hides_none(trend):
+    assert find_periods(X, trend, 3) == []
+    for y in (noise(1.0), wave(X, 0.8) + noise(0.3)):
+        assert_allclose(find_periods(X, y + trend, 3), find_periods(X, y, 3), rtol=1e-6)
+
+
+def test_a_trend_that_is_no_parabola_has_no_period_that_repeats_often():
+    assert all(p > 3.0 for p in find_periods(X, np.exp(X / 5.0), 3))
+
+
+def test_a_small_cycle_on_a_large_trend_is_found():
+    found = find_periods(X, 50.0 * X + 0.7 * X**2 + wave(X, 1.0) + noise(0.1), 3)
+    assert_allclose(found[0], 1.0, rtol=0.01)
+
+
+def test_known_periods_are_taken_where_they_are_close():
+    y = wave(X, 1.02) + noise(0.1)
+    assert find_periods(X, y, 1, known=(1.0, 0.25)) == [1.0]
+    assert_allclose(find_periods(X, y, 1, known=(1.2, 0.25)), [1.02], rtol=0.01)
+
+
+def test_white_noise_has_few_periods():
+    counts = [len(find_periods(X, noise(1.0, seed), 5)) for seed in range(20)]
+    assert np.mean(counts) < 2.5
+
+
+def test_no_more_than_asked_for():
+    y = sum(wave(X, p) for p in (0.2, 0.37, 0.61, 1.0, 1.7))
+    for count in (0, 1, 2):
+        assert len(find_periods(X, y, count)) == count
+
+
+def test_irregular_rows_are_no_obstacle():
+    x = np.sort(np.random.default_rng(2).uniform(0.0, 10.0, 120))
+    assert_allclose(find_periods(x, wave(x, 0.83) + noise(0.2), 2)[0], 0.83, rtol=0.01)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [np.arange(6.0), np.zeros(20), np.repeat([0.0, 1.0, 2.0], 8)],
+    ids=["few rows", "one place", "three places"],
+)
+def test_too_short_a_series_has_no_period(x):
+    assert find_periods(x, wave(x, 2.7) + noise(0.1, count=len(x)), 3) == []
+
+
+def test_a_constant_has_no_period():
+    assert find_periods(X, np.full(120, 3.0), 3) == []

@@ -1,0 +1,106 @@
+"""Laws of the exact posterior by LAPACK: the textbook's formulas in plain numpy, and that the parts add up."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from plain_kernels import plain_gram
+
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.slots import SlotPool
+from farrier.posteriors import gaussian
+from farrier.posteriors.gaussian import GaussianPosterior
+
+RNG = np.random.default_rng(0)
+X = RNG.uniform(-2.0, 2.0, (11, 1))
+NEW = np.linspace(-3.0, 3.0, 7)[:, None]
+Y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 0] + 0.2 * RNG.standard_normal(11)
+NOISE = RNG.uniform(0.05, 0.3, 11)
+WEIGHTS = np.array([[1.2, 0.5, 0.8], [0.3, 1.1, 0.9], [0.7, 0.2, 1.5]])
+KERNELS = [SquaredExponential(0.9), Linear(0.4, np.sqrt(1.0 + 0.4**2)), CentredPeriodic(1.6, 1.1)]
+POSTERIOR = GaussianPosterior(SlotPool.of(KERNELS, 1), WEIGHTS, NOISE, X, Y)
+
+
+def grams(A, B):
+    return np.stack([plain_gram(kernel, A, B) for kernel in KERNELS])
+
+
+def textbook(w, A, chosen=(1.0, 1.0, 1.0)):
+    """Mean and covariance of the sum of the chosen components at the rows of A, given one draw of the weights."""
+    w2 = w[:, None, None] ** 2
+    inverse = np.linalg.inv(np.sum(w2 * grams(X, X), axis=0) + np.diag(NOISE))
+    some = w2 * np.asarray(chosen)[:, None, None]
+    cross, prior = np.sum(some * grams(A, X), axis=0), np.sum(some * grams(A, A), axis=0)
+    return cross @ inverse @ Y, prior - cross @ inverse @ cross.T
+
+
+def mixture(moments):
+    """Mean and covariance over equally likely draws."""
+    means = np.stack([mean for mean, _ in moments])
+    second = np.mean([C + np.outer(m, m) for m, C in moments], axis=0)
+    return means.mean(axis=0), second - np.outer(means.mean(axis=0), means.mean(axis=0))
+
+
+def test_each_draw_of_the_weights_has_the_textbook_s_moments():
+    means, variances = POSTERIOR.draws(NEW)
+    for w, mean, variance in zip(WEIGHTS, means, variances, strict=True):
+        expected, covariance = textbook(w, NEW)
+        assert_allclose(mean, expected, rtol=1e-6, atol=1e-8)
+        assert_allclose(variance, np.diagonal(covariance), rtol=1e-6)
+
+
+def test_components_have_the_textbook_s_moments_over_the_draws():
+    means, variances = POSTERIOR.components(NEW)
+    for i in range(3):
+        expected, covariance = mixture([textbook(w, NEW, np.eye(3)[i]) for w in WEIGHTS])
+        assert_allclose(means[i], expected, rtol=1e-6, atol=1e-8)
+        assert_allclose(variances[i], np.diagonal(covariance), rtol=1e-6)
+
+
+@pytest.mark.parametrize("parts", [None, [1], [0, 2]], ids=["all", "one", "two"])
+def test_joint_is_the_textbook_s_of_the_chosen_parts(parts):
+    chosen = np.ones(3) if parts is None else np.isin(np.arange(3), parts).astype(float)
+    mean, covariance = POSTERIOR.joint(NEW, None if parts is None else np.array(parts))
+    expected, expected_covariance = mixture([textbook(w, NEW, chosen) for w in WEIGHTS])
+    assert_allclose(mean, expected, rtol=1e-6, atol=1e-8)
+    assert_allclose(covariance, expected_covariance, rtol=1e-5, atol=1e-7)
+
+
+def test_components_add_up_to_the_whole():
+    assert_allclose(POSTERIOR.components(NEW)[0].sum(axis=0), POSTERIOR.draws(NEW)[0].mean(axis=0), rtol=1e-10)
+    assert_allclose(
+        POSTERIOR.joint(NEW, np.array([0]))[0] + POSTERIOR.joint(NEW, np.array([1, 2]))[0],
+        POSTERIOR.joint(NEW)[0],
+        rtol=1e-9,
+        atol=1e-12,
+    )
+
+
+def test_the_diagonal_of_joint_is_the_variance_over_the_draws():
+    means, variances = POSTERIOR.draws(NEW)
+    assert_allclose(np.diagonal(POSTERIOR.joint(NEW)[1]), variances.mean(axis=0) + means.var(axis=0), rtol=1e-9)
+
+
+def test_blocks_give_the_same_numbers(monkeypatch):
+    whole = [*POSTERIOR.draws(NEW), *POSTERIOR.components(NEW)]
+    monkeypatch.setattr(gaussian, "BLOCK_ROWS", 3)
+    for one, other in zip([*POSTERIOR.draws(NEW), *POSTERIOR.components(NEW)], whole, strict=True):
+        assert_allclose(one, other, rtol=1e-10)
+
+
+def test_without_noise_the_rows_are_met():
+    exact = GaussianPosterior(POSTERIOR.pool, WEIGHTS[:1], np.full(11, 1e-7), X, Y)
+    mean, variance = exact.draws(X)
+    assert_allclose(mean[0], Y, atol=1e-2)
+    assert np.all(variance < 1e-3)
+
+
+def test_far_away_only_the_line_is_known():
+    mean, variance = POSTERIOR.components(np.array([[60.0]]))
+    assert abs(mean[0, 0]) < 1e-8
+    assert_allclose(variance[0, 0], np.mean(WEIGHTS[:, 0] ** 2), rtol=1e-8)
+    assert abs(mean[1, 0]) > 1.0
+
+
+def test_a_covariance_that_is_not_positive_definite_is_said_in_words():
+    with pytest.raises(ArithmeticError, match="not positive definite"):
+        GaussianPosterior(POSTERIOR.pool, WEIGHTS, np.full(11, -9.0), X, Y).draws(NEW)

@@ -1,0 +1,187 @@
+"""Laws of the candidates: no two alike, all of them fit the pool, and they answer to what was found."""
+
+import numpy as np
+import pytest
+
+from farrier import candidates
+from farrier.candidates import Extent, Signature, narrowed, ordinary_series, ordinary_table, periods_of, series, table
+from farrier.kernels.base import (
+    CentredPeriodic,
+    Linear,
+    Matern12,
+    SquaredExponential,
+    Step,
+    StepUntil,
+)
+from farrier.kernels.normal import normal_form
+from farrier.kernels.slots import SlotPool
+
+X = np.linspace(-1.7, 1.7, 60)
+LEFT = np.sin(2.0 * np.pi * X / 0.5) + 0.1 * np.random.default_rng(0).standard_normal(60)
+FOUND = {
+    "nothing": [],
+    "simple": [SquaredExponential(0.4), Linear(0.2), CentredPeriodic(0.5, 1.0)],
+    "products": [
+        CentredPeriodic(0.5, 1.0) * Linear(-2.0) * SquaredExponential(1.0),
+        Step(0.3, 0.02) * SquaredExponential(0.4),
+        (1 - Step(0.3, 0.02)) * CentredPeriodic(0.5, 0.7),
+        Linear(0.1) * Linear(-0.2),
+        Matern12(0.2),
+    ],
+}
+CASES = pytest.mark.parametrize("found", FOUND.values(), ids=FOUND.keys())
+CHANGES = pytest.mark.parametrize("change", [None, 0.31], ids=["no change", "a change"])
+
+
+def formulas(kernels):
+    return [str(kernel) for kernel in kernels]
+
+
+def factors(kernels):
+    return [kernel.products()[0] for kernel in kernels]
+
+
+@CASES
+@CHANGES
+def test_every_candidate_of_a_series_fits_the_pool_in_normal_form(found, change):
+    kernels = series(X, LEFT, (0.8,), found, change)
+    pool = SlotPool.of(kernels, 1)
+    assert formulas(pool) == formulas(kernels) == formulas(normal_form(kernel) for kernel in kernels)
+
+
+@CASES
+def test_every_candidate_of_a_table_fits_the_pool(found):
+    kernels = table(4, [SquaredExponential(1.0, dims=1), Linear(0.0, dims=2) * Linear(0.0, dims=0)], [2, 0, 1])
+    assert formulas(SlotPool.of(kernels, 4)) == formulas(kernels)
+
+
+@CASES
+@CHANGES
+def test_no_two_candidates_are_alike_and_none_was_found_before(found, change):
+    signatures = [Signature.of(kernel) for kernel in [*found, *series(X, LEFT, (0.8,), found, change)]]
+    for place, one in enumerate(signatures):
+        for other in signatures[max(place + 1, len(found)) :]:
+            assert not one.alike(other, 0.35), one
+
+
+def test_the_periods_of_what_is_left_and_those_that_are_known_are_tried():
+    tried = periods_of(series(X, LEFT, (0.8, 50.0), [], None))
+    assert tried[0] == pytest.approx(0.5, rel=0.02)
+    assert 0.8 in tried
+    # that is longer than the series
+    assert 50.0 not in tried
+    assert {"Per0", "SE * Per0", "Lin * Per0", "Lin * SE * Per0"} <= set(formulas(series(X, LEFT, (), [], None)))
+
+
+def test_a_known_period_that_was_found_is_tried_once():
+    tried = periods_of(series(X, LEFT, (0.505,), [], None))
+    assert [period for period in tried if 0.45 < period < 0.55] == [0.505]
+
+
+def test_lengths_run_from_the_range_to_the_spacing():
+    kernels = [kernel for kernel in series(X, LEFT, (), [], None) if str(kernel) == "SE"]
+    lengths = [float(kernel.lengthscale) for kernel in kernels]
+    assert lengths[0] == pytest.approx(3.4)
+    assert np.all(np.diff(lengths) < 0)
+    assert 3.4 / 59 < lengths[-1] < 3.0 * 3.4 / 59
+
+
+def test_a_change_gives_both_sides_of_everything_found():
+    found = FOUND["simple"]
+    kernels = series(X, LEFT, (), found, 0.31)
+    steps = [f for one in factors(kernels) for f in one if isinstance(f, Step | StepUntil)]
+    assert all(float(step.location) == 0.31 for step in steps)
+    tried = set(formulas(kernels))
+    assert "Step" in tried
+    for kernel in found:
+        assert {f"Step * {kernel}", f"(1 - Step) * {kernel}"} <= tried
+    assert not any("Step" in formula for formula in formulas(series(X, LEFT, (), found, None)))
+
+
+def test_what_is_windowed_is_not_windowed_again():
+    for one in factors(series(X, LEFT, (), FOUND["products"], 0.31)):
+        assert sum(isinstance(f, Step | StepUntil) for f in one) <= 1
+
+
+@pytest.mark.parametrize("window", [Step(0.3, 0.02), 1 - Step(0.3, 0.02)], ids=["from", "until"])
+def test_components_grow_to_three_factors_and_a_step(window):
+    two, three = CentredPeriodic(0.5) * Linear(-2.0), CentredPeriodic(0.5) * Linear(-2.0) * SquaredExponential(1.0)
+    without = set(formulas(series(X, np.zeros(60), (), [], None)))
+    grown = set(formulas(series(X, np.zeros(60), (), [window * two], None))) - without
+    assert grown == {str(normal_form(window * two * SquaredExponential(1.0)))}
+    assert set(formulas(series(X, np.zeros(60), (), [window * three], None))) == without
+
+
+def test_a_single_line_grows_to_a_parabola_and_no_further():
+    assert "Lin * Lin" in formulas(series(X, LEFT, (), [Linear(0.2)], None))
+    assert "Lin * Lin * Lin" not in formulas(series(X, LEFT, (), [Linear(0.2) * Linear(0.1)], None))
+
+
+def test_a_table_offers_each_input_all_together_and_pairs_of_the_useful():
+    tried = formulas(table(4, [], [2, 0]))
+    assert {f"Lin[{d}]" for d in range(4)} | {f"SE[{d}]" for d in range(4)} <= set(tried)
+    assert {"SE", "Mat52", "SE[0, 2]", "Lin[0] * Lin[2]"} <= set(tried)
+    assert not any("[1, " in formula or ", 3]" in formula for formula in tried)
+
+
+def test_pairs_are_limited():
+    tried = formulas(table(10, [], list(range(10))))
+    assert sum(formula.count(",") == 1 for formula in tried) == 6 * 5 // 2
+
+
+def test_the_ordinary_stand_beside_what_was_found_without_repeating_it():
+    found = [SquaredExponential(3.4 * 0.3), Linear(0.4)]
+    kernels = ordinary_series(X, [0.5], found)
+    assert "Lin" not in formulas(kernels)
+    assert "Lin * Lin" in formulas(kernels)
+    assert all(abs(np.log(float(k.lengthscale) / 1.02)) > 0.9 for k in kernels if str(k) == "SE")
+    assert periods_of(kernels) == [0.5]
+    assert "SE[1]" not in formulas(ordinary_table(3, [SquaredExponential(3.0, dims=1)]))
+    SlotPool.of(kernels, 1)
+
+
+def test_periods_of_products_are_told_apart():
+    kernels = [
+        CentredPeriodic(1.0),
+        CentredPeriodic(1.02) * Linear(0.0),
+        SquaredExponential(0.3) * CentredPeriodic(0.5),
+    ]
+    assert periods_of(kernels) == [1.0, 0.5]
+
+
+def test_inputs_along_which_a_kernel_is_flat_are_left_out():
+    kernel = SquaredExponential(np.array([0.7, 40.0, 1.2, 9.0]))
+    narrow = narrowed(kernel, 5.0)
+    assert str(narrow) == "SE[0, 2]"
+    assert np.array_equal(narrow.lengthscale, [0.7, 1.2])
+    assert str(narrowed(SquaredExponential(np.array([8.0, 1.0]), dims=(1, 3)) * Linear(0.0, dims=0), 5.0)) == (
+        "Lin[0] * SE[3]"
+    )
+    assert narrowed(SquaredExponential(np.array([0.7, 1.0])), 5.0) is None
+    assert narrowed(SquaredExponential(np.array([70.0, 10.0])), 5.0) is None
+    assert narrowed(Linear(0.0), 5.0) is None
+
+
+def test_extent_is_the_range_and_the_usual_step():
+    extent = Extent.of(np.array([3.0, 1.0, 1.0, 2.0, 10.0]))
+    assert (extent.low, extent.high, extent.range, extent.spacing) == (1.0, 10.0, 9.0, 1.0)
+
+
+def test_signatures_tell_by_formula_lengths_periods_and_changes():
+    def alike(one, other):
+        return Signature.of(one).alike(Signature.of(other), 0.35)
+
+    assert alike(SquaredExponential(1.0), SquaredExponential(1.3))
+    assert not alike(SquaredExponential(1.0), SquaredExponential(1.6))
+    assert not alike(SquaredExponential(1.0), Matern12(1.0))
+    assert alike(CentredPeriodic(1.0, 1.0), CentredPeriodic(1.02, 1.2))
+    assert not alike(CentredPeriodic(1.0, 1.0), CentredPeriodic(1.05, 1.0))
+    assert alike(Step(0.3, 0.1), Step(0.33, 0.1))
+    assert not alike(Step(0.3, 0.1), Step(0.4, 0.1))
+    assert not alike(Step(0.3, 0.1), 1 - Step(0.3, 0.1))
+
+
+def test_a_sharp_step_is_narrower_than_the_spacing():
+    step = candidates.step_at(X, 0.2)
+    assert float(step.location) == 0.2
+    assert float(step.width) < 3.4 / 59

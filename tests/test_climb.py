@@ -1,0 +1,105 @@
+"""Laws of the climb: it finds the top, stays within its limits, stops when it gains too little, and comes back."""
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from farrier.climb import climb
+
+RNG = np.random.default_rng(0)
+A = RNG.standard_normal((5, 5))
+CURVATURE = A @ A.T + np.eye(5)
+TOP = np.array([0.5, -1.0, 2.0, 0.0, 1.5])
+
+
+class Terms(NamedTuple):
+    total: float
+
+
+@dataclass
+class Quadratic:
+    """7 - (u - top)' B (u - top) / 2, minus infinity beyond a wall."""
+
+    limit: float = 10.0
+    wall: float = np.inf
+    seen: list = field(default_factory=list)
+
+    def start(self):
+        return np.zeros(5)
+
+    def limits(self):
+        return np.tile([-self.limit, self.limit], (5, 1))
+
+    def terms(self, numbers):
+        self.seen.append(numbers.copy())
+        if numbers[2] > self.wall:
+            return Terms(-np.inf), np.zeros(5)
+        slope = -CURVATURE @ (numbers - TOP)
+        return Terms(float(7.0 + 0.5 * slope @ (numbers - TOP))), slope
+
+
+def test_the_top_of_a_quadratic_is_found():
+    numbers, terms = climb(Quadratic(), iterations=100, tolerance=1e-12)
+    assert_allclose(numbers, TOP, atol=1e-4)
+    assert terms[-1].total == pytest.approx(7.0, abs=1e-8)
+
+
+def test_the_bound_never_falls_from_step_to_step():
+    _, terms = climb(Quadratic(), iterations=100, tolerance=1e-12)
+    totals = [one.total for one in terms]
+    assert len(totals) > 3
+    assert np.all(np.diff(totals) >= -1e-12)
+
+
+def test_limits_are_kept():
+    bound = Quadratic(limit=0.8)
+    numbers, _ = climb(bound, iterations=100, tolerance=1e-12)
+    assert np.all(np.abs(bound.seen) <= 0.8 + 1e-12)
+    # the top lies outside: there is a wall where the bound still rises outwards
+    slope = bound.terms(numbers)[1]
+    inside = np.abs(numbers) < 0.8 - 1e-9
+    assert not inside.all()
+    assert_allclose(slope[inside], 0.0, atol=1e-3)
+    assert np.all(slope[~inside] * numbers[~inside] > 0)
+
+
+def test_iterations_are_limited():
+    bound = Quadratic()
+    _, terms = climb(bound, iterations=2, tolerance=0.0)
+    assert len(terms) <= 3
+    assert len(bound.seen) <= 6
+
+
+def test_it_ends_when_a_window_of_steps_gained_less_than_the_tolerance():
+    _, long = climb(Quadratic(), iterations=100, tolerance=0.0)
+    _, short = climb(Quadratic(), iterations=100, tolerance=1.0, window=2)
+    assert len(short) < len(long)
+    # the last term is the final one, once more
+    steps = [one.total for one in short[:-1]]
+    assert steps[-1] - steps[-3] < 1.0
+    assert all(later - earlier >= 1.0 for earlier, later in zip(steps[:-3], steps[2:-1], strict=True))
+
+
+def test_minus_infinity_on_the_way_is_survived():
+    bound = Quadratic(wall=1.0)
+    numbers, terms = climb(bound, iterations=100, tolerance=1e-12)
+    assert np.isfinite(terms[-1].total)
+    assert numbers[2] <= 1.0
+    assert terms[-1].total > Quadratic().terms(np.zeros(5))[0].total
+    assert any(seen[2] > 1.0 for seen in bound.seen)
+
+
+def test_minus_infinity_at_the_start_stays_there():
+    numbers, terms = climb(Quadratic(wall=-1.0), iterations=100, tolerance=1e-12)
+    assert_array_equal(numbers, np.zeros(5))
+    assert terms[-1].total == -np.inf
+
+
+def test_the_callback_hears_of_every_step():
+    heard = []
+    _, terms = climb(Quadratic(), iterations=100, tolerance=1e-12, callback=lambda i, one: heard.append((i, one.total)))
+    assert [i for i, _ in heard] == list(range(1, len(heard) + 1))
+    assert [total for _, total in heard] == [one.total for one in terms[:-1]]

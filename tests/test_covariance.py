@@ -1,0 +1,199 @@
+"""Laws of the covariance of the rows: the fast way on a grid is the dense way, forward and backward; rows that only
+fill up change nothing."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from plain_kernels import plain_gram
+
+from farrier.covariance import (
+    DenseCovariance,
+    GridCovariance,
+    bucket,
+    covariance_of,
+    diagonal_sums,
+    on_grid,
+    toeplitz,
+)
+from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
+from farrier.kernels.slots import SlotPool
+
+RNG = np.random.default_rng(0)
+POOL = SlotPool.of(
+    [
+        SquaredExponential(0.6),
+        Linear(0.3) * CentredPeriodic(0.7, 0.9),
+        Step(0.1, 0.2) * Matern32(0.5),
+        RationalQuadratic(0.4, 1.5) * CentredPeriodic(0.9, 1.2),
+        (1 - Step(-0.3, 0.4)) * Linear(-0.8),
+    ],
+    inputs=1,
+    size=8,
+)
+NUMBERS = ("lengthscale", "mixture", "period", "shape", "line", "start", "start_width", "end", "end_width")
+W2 = RNG.uniform(0.2, 1.5, (2, 8))
+# 15 of 19 places of a regular grid
+PLACES = np.array([0, 1, 2, 4, 5, 6, 7, 8, 11, 12, 13, 14, 15, 17, 18])
+X = -1.5 + 0.17 * PLACES[:, None].astype(float)
+G = RNG.standard_normal((2, 15, 15))
+G = G + G.transpose(0, 2, 1)
+
+ORDERS = pytest.mark.parametrize("order", [np.arange(15), RNG.permutation(15)], ids=["sorted", "shuffled"])
+
+
+def both(X):
+    grid = on_grid(X[:, 0])
+    assert grid is not None
+    return GridCovariance(X, *grid), DenseCovariance(X)
+
+
+def slow_grams(X):
+    """The kernels one by one, as they are taken out of the pool."""
+    return np.stack([plain_gram(kernel, X, X) for kernel in POOL])
+
+
+def slopes(covariance):
+    """The derivative of tr G' C, G being given for the real rows."""
+    C, saved = covariance.forward(POOL, W2)
+    dC = np.zeros_like(C)
+    dC[:, covariance.places[:, None], covariance.places[None, :]] = G
+    return covariance.backward(saved, dC)
+
+
+@ORDERS
+def test_both_ways_give_the_covariance_of_the_rows_in_their_order(order):
+    grams = slow_grams(X[order])
+    for covariance in both(X[order]):
+        C, _ = covariance.forward(POOL, W2)
+        assert C.shape == (2, 32, 32)
+        assert_allclose(covariance.gather(C), np.einsum("si,inm->snm", W2, grams), rtol=1e-9, atol=1e-11)
+        assert_allclose(covariance.grams(POOL), grams, rtol=1e-9, atol=1e-11)
+
+
+@ORDERS
+def test_both_ways_have_the_same_derivative(order):
+    (grid, grid_w2), (dense, dense_w2) = (slopes(covariance) for covariance in both(X[order]))
+    assert_allclose(grid_w2, dense_w2, rtol=1e-9)
+    for name in NUMBERS:
+        one, other = np.asarray(getattr(grid, name)), np.asarray(getattr(dense, name))
+        assert np.any(other != 0.0), name
+        assert_allclose(one, other, rtol=1e-7, atol=1e-9, err_msg=name)
+
+
+def test_derivative_is_that_of_finite_differences():
+    covariance = covariance_of(X)
+    slope, slope_w2 = slopes(covariance)
+    along_w2 = RNG.standard_normal(W2.shape)
+    for name in NUMBERS:
+        along = RNG.standard_normal(np.shape(getattr(POOL, name)))
+        values = []
+        for step in (1e-5, -1e-5):
+            moved = replace(POOL, **{name: getattr(POOL, name) + step * along})
+            C, _ = covariance.forward(moved, W2 + step * along_w2)
+            values.append(np.sum(G * covariance.gather(C)))
+        tied = np.sum(np.asarray(getattr(slope, name)) * along) + np.sum(slope_w2 * along_w2)
+        assert_allclose(tied, (values[0] - values[1]) / 2e-5, rtol=1e-5, err_msg=name)
+
+
+def test_rows_that_are_not_real_are_zero_and_change_nothing():
+    for covariance in both(X):
+        assert_array_equal(np.sort(np.flatnonzero(covariance.filled)), np.sort(covariance.places))
+        C, _ = covariance.forward(POOL, W2)
+        empty = covariance.filled == 0
+        assert not C[:, empty, :].any()
+        assert not C[:, :, empty].any()
+    # and where they stand does not matter
+    dense, slope_w2 = DenseCovariance(X), slopes(DenseCovariance(X))[1]
+    before = dense.gather(dense.forward(POOL, W2)[0])
+    dense.X[dense.filled == 0] = 77.0
+    assert_allclose(dense.gather(dense.forward(POOL, W2)[0]), before, rtol=1e-9)
+    assert_allclose(slopes(dense)[1], slope_w2, rtol=1e-9)
+
+
+def test_scatter_and_gather_undo_each_other():
+    for covariance in both(X[RNG.permutation(15)]):
+        y = RNG.standard_normal(15)
+        spread = covariance.scatter(y)
+        assert_array_equal(spread[covariance.filled == 0], 0.0)
+        assert_array_equal(np.diagonal(covariance.gather(np.diag(spread))), y)
+
+
+# grids
+
+
+def months(count):
+    """The first days of consecutive months, standardised."""
+    days = (np.datetime64("1990-01", "M") + np.arange(count)).astype("datetime64[D]").astype(float)
+    return (days - days.mean()) / days.std()
+
+
+def test_calendar_months_stand_on_a_grid():
+    places, spacing = on_grid(months(60)) or ([], 0.0)
+    assert_array_equal(places, np.arange(60))
+    assert_allclose(spacing, np.ptp(months(60)) / 59, rtol=1e-12)
+    assert isinstance(covariance_of(months(60)[:, None]), GridCovariance)
+
+
+def test_a_grid_may_have_gaps_but_not_many():
+    x = np.arange(30.0)
+    places, spacing = on_grid(np.delete(x, [3, 4, 17, 20])) or ([], 0.0)
+    assert_array_equal(places, np.delete(np.arange(30), [3, 4, 17, 20]))
+    assert spacing == pytest.approx(1.0)
+    assert on_grid(np.concatenate([x[:15], x[:15] + 40.0])) is None
+
+
+def test_places_follow_the_order_of_the_rows():
+    order = RNG.permutation(12)
+    places, _ = on_grid(0.25 * order.astype(float)) or ([], 0.0)
+    assert_array_equal(places, order)
+
+
+@pytest.mark.parametrize(
+    "x",
+    [
+        RNG.uniform(0.0, 1.0, 20),
+        np.append(np.arange(10.0), 4.0),
+        np.arange(10.0) + np.where(np.arange(10) == 5, 0.3, 0.0),
+        np.array([0.0, 1.0]),
+        np.zeros(5),
+    ],
+    ids=["irregular", "twice", "one beside its place", "too short", "constant"],
+)
+def test_other_rows_stand_on_none(x):
+    assert on_grid(x) is None
+    assert isinstance(covariance_of(x[:, None]), DenseCovariance)
+
+
+def test_several_inputs_are_never_a_grid():
+    assert isinstance(covariance_of(np.arange(10.0).reshape(5, 2)), DenseCovariance)
+
+
+# the small parts
+
+
+def test_toeplitz_holds_the_value_of_each_lag():
+    row = RNG.standard_normal(7)
+    T = toeplitz(row)
+    assert T.shape == (7, 7)
+    for a in range(7):
+        for b in range(7):
+            assert T[a, b] == row[abs(a - b)]
+
+
+def test_diagonal_sums_add_up_pairs_of_equal_lag():
+    M = RNG.standard_normal((7, 7))
+    M = M + M.T
+    expected = [sum(M[a, b] for a in range(7) for b in range(7) if abs(a - b) == lag) for lag in range(7)]
+    assert_allclose(diagonal_sums(M), expected, rtol=1e-12)
+
+
+def test_buckets_hold_the_rows_with_little_waste():
+    sizes = np.array([bucket(n) for n in range(1, 3000)])
+    n = np.arange(1, 3000)
+    assert np.all(sizes >= n)
+    assert np.all(np.diff(sizes) >= 0)
+    assert np.all((sizes - n < 32) | (sizes - n <= n / 4))
+    # similar lengths share a program
+    assert len(np.unique(sizes)) < 40

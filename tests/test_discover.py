@@ -1,0 +1,203 @@
+"""Laws of the search: it finds what the data were made of and nothing where there is nothing, and says what it did."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal
+
+from farrier.beliefs import price
+from farrier.covariance import covariance_of
+from farrier.discover import LEVEL, WORTH, Part, Search, model_with
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
+from farrier.kernels.slots import SlotPool
+
+N = 64
+X = np.linspace(-1.7, 1.7, N)[:, None]
+
+
+def noise(size, seed=0):
+    return size * np.random.default_rng(seed).standard_normal(N)
+
+
+SERIES = {
+    "line and season": X[:, 0] + np.sin(2.0 * np.pi * X[:, 0] / 0.31) + noise(0.4),
+    "white": noise(1.0, 3),
+    "step": np.where(X[:, 0] > 0.4, 1.0, 0.0) + noise(0.15, 1),
+}
+
+
+def searching(y, **settings):
+    return Search(X, (y - y.mean()) / y.std(), covariance_of(X), **settings)
+
+
+@pytest.fixture(scope="module")
+def found():
+    """The search and what it found, for each series, and what it told on the way."""
+    results = {}
+    for name, y in SERIES.items():
+        told = []
+        search = searching(y, tell=lambda what, bound, told=told: told.append((what, bound)))
+        results[name] = search, search.run(), told
+    return results
+
+
+def formulas(structure):
+    return sorted(str(part.kernel) for part in structure.parts)
+
+
+def part(kernel, weight=0.5):
+    return Part(kernel, kernel, weight)
+
+
+def test_a_line_and_a_season_are_found(found):
+    _, structure, _ = found["line and season"]
+    assert formulas(structure) == ["Lin", "Per0"]
+    cycle = next(part.kernel for part in structure.parts if str(part.kernel) == "Per0")
+    assert_allclose(float(cycle.period), 0.31, rtol=0.02)
+
+
+def test_white_noise_has_no_component(found):
+    search, structure, _ = found["white"]
+    assert structure.parts == ()
+    assert structure.score == search.empty().score
+    assert_allclose(search.residual(structure), search.y, rtol=1e-12)
+    assert search.losses(structure).shape == search.refitted_losses(structure).shape == (0,)
+
+
+def test_a_change_of_level_is_found_where_it_is(found):
+    _, structure, _ = found["step"]
+    (only,) = structure.parts
+    assert str(only.kernel) in ("Step", "(1 - Step)")
+    # between the two rows beside 0.4
+    assert abs(float(only.kernel.location) - 0.4) < 3.4 / 63
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_the_record_tells_every_decision_of_every_round(found, name):
+    search, structure, _ = found[name]
+    rounds = [decision.round for decision in search.record]
+    assert sorted(set(rounds)) == list(range(1, max(rounds) + 1))
+    kept = [decision for decision in search.record if decision.action == "kept"]
+    assert all(decision.gain > WORTH for decision in kept)
+    # one is kept in each round but the last
+    assert [decision.round for decision in kept] == list(range(1, max(rounds)))
+    assert all(decision.gain <= WORTH for decision in search.record if decision.action == "tried")
+    assert all(decision.reason for decision in search.record)
+    assert len(structure.parts) <= len(kept)
+
+
+@pytest.mark.parametrize("name", SERIES)
+def test_scores_rise_by_what_the_record_says(found, name):
+    search, structure, told = found[name]
+    scores = [bound for what, bound in told if what == "looking for components"]
+    assert np.all(np.diff(scores) > WORTH)
+    gains = [decision.gain for decision in search.record if decision.action == "kept"]
+    assert_allclose(structure.score, search.empty().score + sum(gains), rtol=1e-9)
+    assert search.steps > 0 or not gains
+
+
+def test_a_score_is_the_bound_less_the_price_of_the_numbers(found):
+    _, structure, _ = found["line and season"]
+    cost = sum(price(part.kernel, N) for part in structure.parts)
+    assert_allclose(structure.score, structure.terms.total - cost, rtol=1e-12)
+
+
+def test_empty_is_the_density_of_noise():
+    search = searching(SERIES["white"])
+    empty = search.empty()
+    expected = multivariate_normal(np.zeros(N), empty.noise * np.eye(N)).logpdf(search.y)
+    assert_allclose(empty.score, expected, rtol=1e-10)
+
+
+def test_the_order_of_the_rows_does_not_matter(found):
+    search, structure, _ = found["line and season"]
+    order = np.random.default_rng(5).permutation(N)
+    shuffled = Search(X[order], search.y[order], covariance_of(X[order]))
+    assert_allclose(shuffled.covariance_at(structure), search.covariance_at(structure)[np.ix_(order, order)], atol=1e-9)
+    assert_allclose(shuffled.residual(structure), search.residual(structure)[order], atol=1e-7)
+    assert_allclose(shuffled.losses(structure), search.losses(structure), rtol=1e-6)
+    assert_allclose(shuffled.change(structure), search.change(structure), rtol=1e-6)
+    fitted, again = (one.fit([part(Linear(0.0))], 0.5, iterations=5) for one in (search, shuffled))
+    assert_allclose(again.score, fitted.score, rtol=1e-8)
+
+
+def test_losses_are_differences_of_densities(found):
+    search, structure, _ = found["line and season"]
+    C = search.covariance_at(structure) + structure.noise * np.eye(N)
+    pool = SlotPool.of([part.kernel for part in structure.parts], 1, 8)
+    grams = search.covariance.grams(pool)
+    whole = multivariate_normal(np.zeros(N), C).logpdf(search.y)
+    for loss, one, K in zip(search.losses(structure), structure.parts, grams, strict=False):
+        without = multivariate_normal(np.zeros(N), C - one.weight**2 * K).logpdf(search.y)
+        assert_allclose(loss, whole - without, rtol=1e-6)
+    # fitted again, the others take over what they can
+    assert np.all(search.refitted_losses(structure) > 10.0)
+
+
+def test_the_screen_likes_what_is_there_and_charges_for_it():
+    search = searching(SERIES["line and season"])
+    kernels = [CentredPeriodic(0.31, 1.0), CentredPeriodic(0.47, 1.0), Linear(0.0), SquaredExponential(1.0)]
+    gains = search.screen(search.empty(), kernels)
+    assert gains[2] > 5.0
+    assert gains[0] > gains[1] + 3.0
+    # each gain is that of the best of a few weights and noises
+    best = -np.inf
+    K = search.covariance.grams(SlotPool.of(kernels, 1, 8))[0]
+    for weight in (0.03, 0.3, 2.0):
+        for left in (1.0, 0.4):
+            C = 3.0 * weight * K / np.mean(np.diagonal(K)) + left * np.eye(N)
+            best = max(best, multivariate_normal(np.zeros(N), C).logpdf(search.y))
+    assert_allclose(gains[0], best - search.empty().score - price(kernels[0], N), rtol=1e-6)
+
+
+def test_the_gain_of_a_change_is_that_of_the_best_weight():
+    search = searching(SERIES["step"])
+    place, gain = search.change(search.empty())
+    assert abs(place - 0.4) < 3.4 / 63
+    s = (X[:, 0] > place).astype(float)
+
+    def density(w2):
+        return multivariate_normal(np.zeros(N), search.empty().noise * np.eye(N) + w2 * np.outer(s, s)).logpdf(search.y)
+
+    values = [density(w2) - density(0.0) for w2 in np.geomspace(0.01, 100.0, 400)]
+    assert_allclose(gain, max(values), atol=1e-3)
+
+
+def test_prune_drops_a_twin():
+    search = searching(SERIES["line and season"])
+    twins = [part(Linear(0.0)), part(CentredPeriodic(0.31, 1.0)), part(CentredPeriodic(0.312, 0.8), 0.3)]
+    whole = search.fit(twins, 0.2)
+    pruned = search.prune(whole, 1)
+    assert formulas(pruned) == ["Lin", "Per0"]
+    assert pruned.score > whole.score
+    assert [decision.action for decision in search.record] == ["dropped"]
+
+
+def test_prune_keeps_what_is_needed(found):
+    search, structure, _ = found["line and season"]
+    fresh = searching(SERIES["line and season"])
+    assert fresh.prune(structure, 1) is structure
+    assert fresh.record == []
+    assert search.y == pytest.approx(fresh.y)
+
+
+def test_a_shrunk_pool_is_a_start_that_growing_alone_misses():
+    # a smooth curve explains all of it, and a search one step at a time would stop there
+    y = X[:, 0] + np.sin(2.0 * np.pi * X[:, 0] / 0.6) + noise(0.2)
+    search = searching(y)
+    start = search.shrunk(search.whole([0.6]))
+    assert any("Per0" in formula for formula in formulas(start))
+    assert any("Lin" in formula for formula in formulas(start))
+    assert {decision.action for decision in search.record} <= {"shrunk", "dropped"}
+    assert start.score > search.fit([part(SquaredExponential(0.2))], 0.1).score
+
+
+def test_models_are_filled_up_and_hold_their_parts_first():
+    model = model_with([part(Linear(0.2)), part(Step(0.1, 0.2) * SquaredExponential(0.4), 0.7), LEVEL], 0.3, 1)
+    assert len(model.pool) == 8
+    assert [str(kernel) for kernel in model.pool] == ["Lin", "Step * SE", *["1"] * 6]
+    assert_allclose(model.prior.present, [1, 1, 1, 0, 0, 0, 0, 0])
+    medians = np.asarray(model.prior.quantile(0.5))
+    assert_allclose(medians[:2], [0.5, 0.7], rtol=1e-6)
+    assert not medians[3:].any()
+    assert float(model.noise) == 0.3

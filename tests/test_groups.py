@@ -1,0 +1,112 @@
+"""Laws of the inducing points: as many as a kernel needs, exact for finite rank, what is left within the tolerance."""
+
+import jax
+import jax.numpy as jnp
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from farrier import groups
+from farrier.groups import choose, pivots
+from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
+from farrier.kernels.slots import SlotPool
+
+RNG = np.random.default_rng(0)
+X = np.sort(RNG.uniform(-1.7, 1.7, 60))[:, None]
+KERNELS = [
+    Linear(0.3),
+    Step(0.2, 0.1),
+    Linear(0.3) * Linear(-0.5),
+    CentredPeriodic(0.7, 1.5),
+    SquaredExponential(1.5),
+    SquaredExponential(0.3),
+    SquaredExponential(0.1),
+    Matern12(0.3),
+]
+POOL = SlotPool.of(KERNELS, 1)
+
+
+GRAMS = np.asarray(jax.jit(lambda X: POOL.gram(X, X))(jnp.asarray(X)))
+
+
+def left_over(i, Z):
+    """The part of the trace of kernel i that its points Z do not explain, by the formula."""
+    K, at = GRAMS[i], np.searchsorted(X[:, 0], Z[:, 0])
+    k = K[:, at]
+    return np.trace(K - k @ np.linalg.solve(K[np.ix_(at, at)] + 1e-12 * np.eye(len(at)), k.T)) / np.trace(K)
+
+
+@pytest.fixture(scope="module")
+def chosen():
+    return {tolerance: choose(POOL, X, tolerance, 60) for tolerance in (1e-1, 1e-3, 1e-6)}
+
+
+def test_what_is_of_rank_one_takes_one_point_and_is_exact(chosen):
+    for found in chosen.values():
+        assert found.sizes[:3] == (1, 1, 1)
+    for i in range(3):
+        assert left_over(i, chosen[1e-1].Z[i, :1]) < 1e-8
+
+
+def test_a_cycle_takes_few(chosen):
+    assert chosen[1e-6].sizes[3] <= 16
+
+
+def test_what_is_left_is_within_the_tolerance(chosen):
+    for tolerance, found in chosen.items():
+        for i, kernel in enumerate(KERNELS):
+            assert left_over(i, found.Z[i, : found.sizes[i]]) <= 1.01 * tolerance + 1e-9, (tolerance, kernel)
+
+
+def test_sizes_grow_as_the_tolerance_falls_and_as_lengths_do(chosen):
+    sizes = np.array([found.sizes for found in chosen.values()])
+    assert np.all(np.diff(sizes, axis=0) >= 0)
+    assert np.all(sizes[0, 3:] < sizes[-1, 3:])
+    assert np.all(np.diff(sizes[:, 4:7], axis=1) > 0)
+
+
+def test_points_are_rows_and_groups_are_filled_up_with_their_first(chosen):
+    found = chosen[1e-3]
+    assert found.Z.shape == (8, -(-max(found.sizes) // 8) * 8, 1)
+    assert found.total == sum(found.sizes)
+    for Z, size in zip(found.Z, found.sizes, strict=True):
+        assert np.all(np.isin(Z, X))
+        assert len(np.unique(Z[:size])) == size
+        assert_array_equal(Z[size:], np.broadcast_to(Z[0], Z[size:].shape))
+
+
+def test_no_group_is_larger_than_the_most():
+    assert max(choose(POOL, X, 1e-9, 7).sizes) == 7
+
+
+def test_many_rows_are_thinned_out_evenly(monkeypatch):
+    monkeypatch.setattr(groups, "CHOICE_ROWS", 20)
+    found = choose(POOL, X, 1e-9, 50)
+    rows = np.unique(np.concatenate([Z[:size] for Z, size in zip(found.Z, found.sizes, strict=True)]))
+    assert len(rows) <= 20
+    assert rows[0] == X.min()
+    assert rows[-1] == X.max()
+
+
+def test_pivots_are_those_of_the_greedy_choice():
+    A = RNG.standard_normal((8, 8))
+    K = A @ A.T
+    taken = []
+    for _ in range(4):
+        # the row that the ones before leave least explained
+        k = K[:, taken]
+        left = np.diagonal(K - k @ np.linalg.solve(K[np.ix_(taken, taken)], k.T)) if taken else np.diagonal(K)
+        taken.append(int(np.argmax(left)))
+    assert_array_equal(pivots(K, 0.0, 4), taken)
+
+
+def test_pivots_of_finite_rank_stop_there():
+    A = RNG.standard_normal((10, 3))
+    assert len(pivots(A @ A.T, 0.0, 10)) == 3
+    assert len(pivots(np.zeros((5, 5)), 1e-3, 5)) == 1
+
+
+def test_pivots_do_not_depend_on_the_scale():
+    A = RNG.standard_normal((9, 9))
+    assert_array_equal(pivots(A @ A.T, 1e-2, 9), pivots(1e-6 * A @ A.T, 1e-2, 9))
+    assert_allclose(len(pivots(np.eye(10), 0.35, 10)), 7)

@@ -1,0 +1,145 @@
+"""Laws of the whole way from rows to a model: the scale is chosen by evidence, the parts add up, in any unit."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal
+
+from farrier import candidates, learning
+from farrier.covariance import GridCovariance, covariance_of
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.learning import fit_given, learn, search_rows, snapped
+
+N = 64
+X = np.linspace(-1.7, 1.7, N)[:, None]
+NEW = np.linspace(-1.9, 2.3, 9)[:, None]
+RNG = np.random.default_rng(0)
+WHITE = 3.0 + 7.0 * RNG.standard_normal(N)
+GROWTH = np.exp(0.5 * X[:, 0] + 0.5 * np.sin(2.0 * np.pi * X[:, 0] / 0.31) + 0.15 * RNG.standard_normal(N))
+
+
+@pytest.fixture(scope="module", autouse=True)
+def one_period():
+    """Pools of one size: most of the time of these tests is compiling."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(candidates, "MOST_PERIODS", 1)
+        yield
+
+
+@pytest.fixture(scope="module")
+def white():
+    return learn(X, WHITE)
+
+
+@pytest.fixture(scope="module")
+def growth():
+    return learn(X, GROWTH)
+
+
+def test_white_noise_has_no_component_and_is_predicted_by_its_mean(white):
+    assert white.survivors == 0
+    assert white.structure.parts == ()
+    mean, variance = white.posterior.joint(NEW)
+    assert np.all(np.abs(mean) < 0.5)
+    assert np.all(np.diagonal(variance) < 0.5)
+    assert 0.6 < white.noise < 1.2
+
+
+def test_values_below_zero_keep_their_scale(white):
+    assert white.transform.name == "identity"
+    assert not any("scale" in decision.formula for decision in white.record)
+
+
+def test_what_grows_by_factors_is_learned_on_the_logarithm(growth):
+    assert growth.transform.name == "log"
+    scales = {d.formula: d for d in growth.record if d.formula.startswith("scale: ")}
+    assert {name: d.action for name, d in scales.items()} == {
+        "scale: identity": "dropped",
+        "scale: log": "kept",
+        "scale: square root": "dropped",
+    }
+    assert scales["scale: log"].gain > 0 > scales["scale: identity"].gain
+
+
+def test_its_line_and_its_season_are_found(growth):
+    assert sorted(str(part.kernel) for part in growth.structure.parts) == ["Lin", "Per0"]
+
+
+def test_the_survivors_are_the_first_of_the_pool_that_predicts(growth):
+    assert growth.survivors == 2
+    assert [str(k) for k in growth.kernels[:2]] == [str(part.kernel) for part in growth.structure.parts]
+    assert len(growth.kernels) > 5
+    assert growth.level == len(growth.kernels) - 1
+    assert str(growth.kernels[growth.level]) == "1"
+    present = np.asarray(growth.model.prior.present)
+    assert present.sum() == len(growth.kernels)
+
+
+def test_parts_add_up_to_the_prediction(growth):
+    components = growth.posterior.components(NEW)[0]
+    mean, _ = growth.posterior.joint(NEW)
+    assert_allclose(components.sum(axis=0), mean, rtol=1e-9, atol=1e-10)
+    # what is filled up adds nothing
+    assert_array_equal(components[len(growth.kernels) :], 0.0)
+    rest = np.arange(growth.survivors, len(growth.model.pool))
+    both = growth.posterior.joint(NEW, np.arange(growth.survivors))[0] + growth.posterior.joint(NEW, rest)[0]
+    assert_allclose(both, mean, rtol=1e-8, atol=1e-10)
+
+
+def test_the_fit_follows_the_data(growth):
+    mean, _ = growth.posterior.draws(X)
+    z = (np.log(GROWTH) - growth.z_mean) / growth.z_scale
+    assert np.corrcoef(mean.mean(axis=0), z)[0, 1] > 0.95
+
+
+def test_the_bound_is_that_of_y_in_its_own_units(white):
+    # of white noise no bound exceeds the density at the best mean and variance, and a good one is not far below
+    best = multivariate_normal(np.full(N, WHITE.mean()), WHITE.var() * np.eye(N)).logpdf(WHITE)
+    assert best - 15.0 < white.bound < best
+
+
+# kernels that somebody chose
+
+
+def test_given_kernels_are_kept_and_the_bound_is_in_units_of_y():
+    kernels = [Linear(0.0), CentredPeriodic(0.31, 1.0) + SquaredExponential(0.5)]
+    one, ten = (fit_given(kernels, X, factor * GROWTH, transform="log", iterations=4) for factor in (1.0, 10.0))
+    assert [str(kernel) for kernel in one.kernels] == ["Lin", "Per0", "SE"]
+    assert one.survivors == 3
+    assert one.tier == "exact"
+    assert_allclose(ten.bound, one.bound - N * np.log(10.0), atol=1e-6)
+    assert_allclose(ten.z_mean, one.z_mean + np.log(10.0), rtol=1e-12)
+
+
+# rows
+
+
+def test_a_part_of_many_rows_is_the_same_every_time_and_spans_all(monkeypatch):
+    monkeypatch.setattr(learning, "SEARCH_ROWS", 20)
+    x = RNG.permutation(90).astype(float)[:, None]
+    rows = search_rows(x)
+    assert_array_equal(rows, search_rows(x))
+    assert len(np.unique(rows)) == 20
+    # the last ones in one piece, and the first
+    assert set(range(80, 90)) <= set(x[rows, 0])
+    assert 0.0 in x[rows, 0]
+    table = RNG.standard_normal((90, 3))
+    assert_array_equal(search_rows(table), search_rows(table))
+    assert len(np.unique(search_rows(table))) == 20
+
+
+def test_few_rows_are_all_searched():
+    assert_array_equal(search_rows(X), np.arange(N))
+
+
+def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
+    jittered = X + 0.01 * (X[1] - X[0]) * np.sin(np.arange(N))[:, None]
+    order = RNG.permutation(N)
+    near = snapped(jittered[order])
+    assert_allclose(near, jittered[order], atol=0.02 * float(X[1, 0] - X[0, 0]))
+    covariance = covariance_of(jittered[order])
+    assert isinstance(covariance, GridCovariance)
+    assert_allclose(np.diff(np.sort(near[:, 0])), np.ptp(jittered) / (N - 1), rtol=1e-9)
+    irregular = RNG.uniform(0.0, 1.0, (30, 1))
+    assert_array_equal(snapped(irregular), irregular)
+    assert_array_equal(snapped(RNG.uniform(0.0, 1.0, (30, 2))).shape, (30, 2))
