@@ -2,8 +2,9 @@
 
 Every part is drawn on its own and scaled to unit variance over the rows, so that each is there to be found; then noise
 is added at a signal-to-noise ratio (of variances). A found part matches a true one when it has the same kinds of
-factors (smooth and rough count as one kind) on the same inputs, a period within 5 %, a time of change within 3 % of the range,
-and a lengthscale within a factor of 4. A smooth factor much longer than the data changes nothing and is left out.
+factors (smooth and rough count as one kind) on the same inputs, a period within 5 %, a time of change within 3 % of
+the range, and a lengthscale within a factor of 4. A smooth factor much longer than the data changes nothing and is
+left out.
 With several inputs a part is a set of inputs: what matters is which act alone and which together.
 """
 
