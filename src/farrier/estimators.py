@@ -339,17 +339,18 @@ class Regressor(RegressorMixin, _Estimator):
     def _integrated(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
         """The exact and the collapsed tier."""
         tell = self._tell()
-        tell("compiling", float("nan"))
         common = {"transform": self.scale, "tier": self.method, "tell": tell}
         if isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe":
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             timed = self._timed and inputs.shape[1] > 1
+            tell("compiling", float("nan"))
             return _from_learned(learn(inputs, y, known=known, timed=timed, **common), inputs, y)
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         if isinstance(self.kernels, str):
             kernels = list(Pool.paper(inputs, (y - y.mean()) / y.std(), seed=seed))
         else:
             kernels = self._given(inputs, (y - y.mean()) / y.std(), scale, columns, seed)
+        tell("compiling", float("nan"))
         options = {"prior": self.prior, "iterations": int(self.iterations), "tolerance": self.tolerance * len(y)}
         return _from_learned(fit_given(kernels, inputs, y, **options, **common), inputs, y)
 
