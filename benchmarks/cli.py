@@ -8,7 +8,7 @@ import faulthandler
 import signal
 from pathlib import Path
 
-from benchmarks import bound, recovery, rows, speed, table, timeseries, uci, weights
+from benchmarks import bound, forecasts, recovery, rows, speed, table, timeseries, uci, weights
 from benchmarks.record import Recorder, commit, tell
 
 SUITES = {
@@ -16,6 +16,7 @@ SUITES = {
     "bound": bound,
     "speed": speed,
     "timeseries": timeseries,
+    "forecasts": forecasts,
     "recovery": recovery,
     "uci": uci,
     "rows": rows,

@@ -154,8 +154,8 @@ def test_the_model_knows_what_its_rows_are_called(fitted):
     assert "year" in str(fitted.explain())
 
 
-def test_a_pickled_forecaster_gives_the_same_forecast(fitted):
-    again = pickle.loads(pickle.dumps(fitted))
+def test_a_saved_forecaster_gives_the_same_forecast(fitted, tmp_path):
+    again = farrier.load(fitted.save(tmp_path / "sales.farrier"))
     assert_array_equal(again.forecast(3)["mean"], fitted.forecast(3)["mean"])
 
 

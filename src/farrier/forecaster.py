@@ -10,8 +10,10 @@ ones did (month ends, business days ...), and the year, the week and the day are
 are left out of the fit, never filled; times may be irregular. Many series at once: panel.py.
 """
 
+import os
 from collections.abc import Callable, Sequence
 from numbers import Integral
+from pathlib import Path
 from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
@@ -20,6 +22,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
+from farrier import saving
 from farrier.estimators import Regressor
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.fit import Progress
@@ -185,6 +188,23 @@ class Forecaster(BaseEstimator):
     def report(self, *arguments: Any, **options: Any) -> Any:
         """The whole story in one file, as `Regressor.report`."""
         return self._one().told().report(*arguments, **options)
+
+    def plot(self, **options: Any) -> Any:
+        """Data, fit and forecast as a picture, as `Regressor.plot`."""
+        return self._one().told().plot(**options)
+
+    def plot_components(self, **options: Any) -> Any:
+        """Every component as a picture, as `Regressor.plot_components`."""
+        return self._one().told().plot_components(**options)
+
+    def plot_weights(self, **options: Any) -> Any:
+        """The weights before and after the fit as a picture, as `Regressor.plot_weights`."""
+        return self._one().told().plot_weights(**options)
+
+    def save(self, path: str | os.PathLike[str]) -> Path:
+        """Write the forecaster, of one series or of many, to a file for `farrier.load`."""
+        self._fitted()
+        return saving.save(self, path)
 
     def decompose(self, when: Any = None, *, future: Any = None) -> Decomposition:
         """Mean and standard deviation of every component: in the next `when` steps, or at stamps.

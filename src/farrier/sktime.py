@@ -17,7 +17,7 @@ from farrier.forecaster import Forecaster
 from farrier.observed import Observed
 
 try:
-    from sktime.forecasting.base import BaseForecaster
+    from sktime.forecasting.base import BaseForecaster  # pyright: ignore[reportMissingImports]
 except ImportError as error:
     raise ImportError("farrier.sktime needs sktime: pip install 'farrier[sktime]'") from error
 
