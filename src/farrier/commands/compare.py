@@ -22,6 +22,8 @@ from farrier.commands.source import Source
 OURS = "farrier"
 FEWEST = 2
 """Rows to hold out at the least."""
+LEGEND = """Best RMSE first. RMSE: the typical error. Log-likelihood: of a held-out value, the higher the
+better. Coverage: how many of the held-out values lie in the 95 % intervals."""
 
 
 @dataclass(frozen=True)
@@ -52,10 +54,7 @@ def compare(source: Source, methods: Sequence[str], part: float, limit: float, s
     held = "the last" if chosen.kind == "series" else "drawn at random, seed " + str(seed)
     say(f"{source.title}: fitted to {len(train):,} rows, {len(test):,} held out ({held}).\n")
     table(_rows(outcomes))
-    say(
-        "\nBest RMSE first. RMSE: the typical error. Log-likelihood: of a held-out value, the higher the better. "
-        "Coverage: how many of the held-out values lie in the 95 % intervals."
-    )
+    say(f"\n{LEGEND}")
 
 
 def split(rows: int, part: float, seed: int | None) -> tuple[np.ndarray, np.ndarray]:

@@ -115,10 +115,10 @@ def live(*, quiet: bool) -> Iterator[Live]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows under the names of their columns; cells are text."""
+    """Print rows under the names of their columns; cells are text, numbers but for the first and unnamed ones."""
     grid = Table(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(rows[0]):
-        grid.add_column(name, justify="left" if i == 0 else "right", no_wrap=True)
+        grid.add_column(name, justify="right" if i and name else "left", no_wrap=True)
     for row in rows:
         grid.add_row(*map(str, row.values()))
     # a table that is cut off or folded is of no use to a program that reads it
