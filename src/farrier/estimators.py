@@ -141,6 +141,8 @@ class _Estimator(Tells, BaseEstimator):
 
     def _given(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
         """The kernels that somebody chose, on the scale of the model; the user's own are in the user's units."""
+        if not self.kernels:
+            raise ValueError("kernels must hold at least one kernel, got none: 'auto' finds them.")
         start = Start(inputs, y, np.random.default_rng(seed))
         kernels = []
         for kernel in self.kernels:
@@ -318,6 +320,7 @@ class Regressor(RegressorMixin, _Estimator):
             raise ValueError(
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
             )
+        self._number_of_inducing_points(rows)
         transform = named("identity" if self.scale == "auto" else self.scale)
         if target.min() <= transform.lowest:
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
