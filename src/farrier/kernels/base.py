@@ -350,7 +350,7 @@ class CentredPeriodic(_Repeating):
     def log_mean(a: Array) -> Array:
         """log(exp(-a) I_0(a)), the logarithm of b for a = l^-2: the mean of exp(a (cos t - 1)) over a circle.
 
-        The mean over 256 points is exact to rounding for a up to about 1000, and compiles faster than a Bessel function.
+        Over 256 points it is exact to rounding for a up to about 1000, and compiles faster than a Bessel function.
         """
         waves = jnp.asarray(np.cos(2.0 * np.pi * np.arange(256) / 256) - 1.0, a.dtype)
         return jnp.log1p(jnp.mean(jnp.expm1(a[..., None] * waves.reshape((1,) * a.ndim + (256,))), axis=-1))
