@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.published import TIMESERIES, TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
-from farrier.estimators import Regressor
+from farrier.regressor import Regressor
 
 DESCRIPTION = "forecasts of the last tenth of six series, beside the best of nine published methods"
 

@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.published import UCI
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.timeseries import score
-from farrier.estimators import Regressor
+from farrier.regressor import Regressor
 
 DESCRIPTION = "extrapolation on six UCI tables, beside the paper's numbers"
 FIFTEENTH = 1.0 / 15.0

@@ -25,7 +25,7 @@ from benchmarks.figures import below, participation_ratio
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.weights_picture import draw
 from farrier.data import Scale
-from farrier.fit import Progress, Settings, train
+from farrier.fit import Settings, train
 from farrier.horseshoe import Horseshoe
 from farrier.inducing import spread_points
 from farrier.kernels.base import Periodic, SquaredExponential
@@ -35,6 +35,7 @@ from farrier.likelihoods import Gaussian
 from farrier.objective import Model
 from farrier.posteriors.stochastic import MultiSVGP
 from farrier.priors import NoPrior
+from farrier.progress import Progress
 
 DESCRIPTION = "weights on 24 kernels, with the horseshoe prior and without, for data from Per1 + SE * Per2"
 TRUTH = "Per(period 1.0, lengthscale 1.0) + SE(lengthscale 2.0) * Per(period 2.6, lengthscale 1.0)"

@@ -22,11 +22,12 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
-# The mathematics only: the edge (estimators, command line) must meet bad input with its own words.
+# The mathematics only: the edge (estimators, command line) must meet bad input with its own words; and functions that
+# are made while others run (kernels/products.py) would be checked anew each time.
 CORE = (
     "parameters",
     "linalg",
-    "kernels",
+    *(f"kernels.{name}" for name in ("algebra", "base", "initial", "normal", "periods", "pool", "slots")),
     "priors",
     "horseshoe",
     "inducing",

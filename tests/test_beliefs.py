@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.beliefs import REACH, SPREAD, filled, log_prior, price, reach
+from farrier.beliefs import REACH, SPREAD, filled, log_prior, price, raveled, reach, spreads
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import (
     CentredPeriodic,
@@ -18,13 +18,18 @@ from farrier.kernels.base import (
     Step,
 )
 from farrier.kernels.slots import SlotPool
+from farrier.parameters import packed
 
 ROWS = 100
 LOG = np.log(ROWS)
 
 
-def density(kernel, centre, inputs=1, size=2):
-    return float(log_prior(SlotPool.of([kernel], inputs, size), SlotPool.of([centre], inputs, size)))
+def density(kernel, centre, inputs=1):
+    return believed(SlotPool.of([kernel], inputs), SlotPool.of([centre], inputs))
+
+
+def believed(pool, centre):
+    return log_prior(packed(pool), packed(centre), raveled(spreads(pool)))[0]
 
 
 @pytest.mark.parametrize(
@@ -67,19 +72,27 @@ def test_each_input_has_a_length_of_its_own():
 
 
 def test_numbers_of_empty_slots_are_not_believed_to_be_anything():
-    pool = SlotPool.of([SquaredExponential(1.0)], 1, 2)
+    pool = SlotPool.of([SquaredExponential(1.0)], 1)
     names = ("mixture", "period", "shape", "start_width", "end_width")
     moved = replace(pool, **{name: 5.0 * getattr(pool, name) for name in names})
     moved = replace(moved, line=pool.line + 2.0, start=pool.start - 1.0, end=pool.end + 3.0)
-    assert float(log_prior(moved, pool)) == 0.0
+    assert believed(moved, pool) == 0.0
+
+
+def test_derivative_of_the_density_is_that_of_finite_differences():
+    rng = np.random.default_rng(0)
+    u, centre, along = rng.standard_normal((3, 5))
+    spread = np.array([0.5, 0.0, 2.0, 1.0, 0.0])
+    plus, minus = (log_prior(u + step * along, centre, spread)[0] for step in (1e-5, -1e-5))
+    assert_allclose(log_prior(u, centre, spread)[1] @ along, (plus - minus) / 2e-5, rtol=1e-8)
 
 
 def test_filled_marks_the_numbers_that_count():
-    pool = SlotPool.of([Linear(0.2, dims=1) * CentredPeriodic(1.0, dims=0), RationalQuadratic(1.0, dims=(0, 2))], 3, 3)
+    pool = SlotPool.of([Linear(0.2, dims=1) * CentredPeriodic(1.0, dims=0), RationalQuadratic(1.0, dims=(0, 2))], 3)
     marks = {name: np.asarray(mask) for name, mask in filled(pool).items()}
-    assert_array_equal(marks["lengthscale"], [[0, 0, 0], [1, 0, 1], [0, 0, 0]])
-    assert_array_equal(marks["mixture"], [0, 1, 0])
-    assert_array_equal(marks["period"], [[1, 0], [0, 0], [0, 0]])
+    assert_array_equal(marks["lengthscale"], [[0, 0, 0], [1, 0, 1]])
+    assert_array_equal(marks["mixture"], [0, 1])
+    assert_array_equal(marks["period"], [[1, 0], [0, 0]])
     assert_array_equal(marks["line"][0], [[0, 1, 0], [0, 0, 0], [0, 0, 0]])
     assert not marks["line"][1:].any()
     assert not any(marks[name].any() for name in ("start", "start_width", "end", "end_width"))
@@ -87,12 +100,12 @@ def test_filled_marks_the_numbers_that_count():
 
 
 def test_reach_is_zero_for_empty_slots_and_the_table_s_elsewhere():
-    pool = SlotPool.of([Step(0.1, 0.2) * CentredPeriodic(1.0)], 1, 2)
+    pool = SlotPool.of([Step(0.1, 0.2) * CentredPeriodic(1.0), Linear(0.0)], 1)
     distance = reach(pool)
-    assert_array_equal(distance.start, [REACH["start"], 0.0])
-    assert_array_equal(distance.start_width, [REACH["start_width"], 0.0])
-    assert_array_equal(distance.period, [[REACH["period"], 0.0], [0.0, 0.0]])
-    assert not np.asarray(distance.lengthscale).any()
+    assert_array_equal(distance["start"], [REACH["start"], 0.0])
+    assert_array_equal(distance["start_width"], [REACH["start_width"], 0.0])
+    assert_array_equal(distance["period"], [[REACH["period"], 0.0], [0.0, 0.0]])
+    assert not distance["lengthscale"].any()
 
 
 @pytest.mark.parametrize(

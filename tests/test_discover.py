@@ -9,6 +9,7 @@ from farrier.beliefs import price
 from farrier.covariance import covariance_of
 from farrier.discover import LEVEL, WORTH, Part, Search, model_with
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
+from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 
 N = 64
@@ -124,7 +125,7 @@ def test_the_order_of_the_rows_does_not_matter(found):
 def test_losses_are_differences_of_densities(found):
     search, structure, _ = found["line and season"]
     C = search.covariance_at(structure) + structure.noise * np.eye(N)
-    pool = SlotPool.of([part.kernel for part in structure.parts], 1, 8)
+    pool = HostPool.of(SlotPool.of([part.kernel for part in structure.parts], 1))
     grams = search.covariance.grams(pool)
     whole = multivariate_normal(np.zeros(N), C).logpdf(search.y)
     for loss, one, K in zip(search.losses(structure), structure.parts, grams, strict=False):
@@ -142,7 +143,7 @@ def test_the_screen_likes_what_is_there_and_charges_for_it():
     assert gains[0] > gains[1] + 3.0
     # each gain is that of the best of a few weights and noises
     best = -np.inf
-    K = search.covariance.grams(SlotPool.of(kernels, 1, 8))[0]
+    K = search.covariance.grams(HostPool.of(SlotPool.of(kernels, 1)))[0]
     for weight in (0.03, 0.3, 2.0):
         for left in (1.0, 0.4):
             C = 3.0 * weight * K / np.mean(np.diagonal(K)) + left * np.eye(N)
@@ -192,12 +193,8 @@ def test_a_shrunk_pool_is_a_start_that_growing_alone_misses():
     assert start.score > search.fit([part(SquaredExponential(0.2))], 0.1).score
 
 
-def test_models_are_filled_up_and_hold_their_parts_first():
+def test_models_hold_their_parts():
     model = model_with([part(Linear(0.2)), part(Step(0.1, 0.2) * SquaredExponential(0.4), 0.7), LEVEL], 0.3, 1)
-    assert len(model.pool) == 8
-    assert [str(kernel) for kernel in model.pool] == ["Lin", "Step * SE", *["1"] * 6]
-    assert_allclose(model.prior.present, [1, 1, 1, 0, 0, 0, 0, 0])
-    medians = np.asarray(model.prior.quantile(0.5))
-    assert_allclose(medians[:2], [0.5, 0.7], rtol=1e-6)
-    assert not medians[3:].any()
+    assert [str(kernel) for kernel in model.pool] == ["Lin", "Step * SE", "1"]
+    assert_allclose(model.prior.quantile(0.5), [0.5, 0.7, LEVEL.weight], rtol=1e-6)
     assert float(model.noise) == 0.3

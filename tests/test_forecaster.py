@@ -12,7 +12,7 @@ import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
 from farrier.covariance import covariance_of
 from farrier.discover import Part, Search
-from farrier.fit import Progress
+from farrier.progress import Progress
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}
 LEVEL_COLUMNS = ["mean", "median", "low_80", "high_80", "low_95", "high_95"]

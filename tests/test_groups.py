@@ -1,7 +1,5 @@
 """Laws of the inducing points: as many as a kernel needs, exact for finite rank, what is left within the tolerance."""
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -9,6 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from farrier import groups
 from farrier.groups import choose, pivots
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
+from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 
 RNG = np.random.default_rng(0)
@@ -26,7 +25,7 @@ KERNELS = [
 POOL = SlotPool.of(KERNELS, 1)
 
 
-GRAMS = np.asarray(jax.jit(lambda X: POOL.gram(X, X))(jnp.asarray(X)))
+GRAMS = HostPool.of(POOL).gram(X, X)
 
 
 def left_over(i, Z):
@@ -67,7 +66,7 @@ def test_sizes_grow_as_the_tolerance_falls_and_as_lengths_do(chosen):
 
 def test_points_are_rows_and_groups_are_filled_up_with_their_first(chosen):
     found = chosen[1e-3]
-    assert found.Z.shape == (8, -(-max(found.sizes) // 8) * 8, 1)
+    assert found.Z.shape == (8, max(found.sizes), 1)
     assert found.total == sum(found.sizes)
     for Z, size in zip(found.Z, found.sizes, strict=True):
         assert np.all(np.isin(Z, X))

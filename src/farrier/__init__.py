@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 if TYPE_CHECKING:
-    from farrier.estimators import Classifier as Classifier
-    from farrier.estimators import Regressor as Regressor
+    from farrier.classifier import Classifier as Classifier
     from farrier.forecaster import Forecaster as Forecaster
     from farrier.kernels.base import CentredPeriodic as CentredPeriodic
     from farrier.kernels.base import Constant as Constant
@@ -32,12 +31,14 @@ if TYPE_CHECKING:
     from farrier.kernels.base import White as White
     from farrier.kernels.normal import normal_form as normal_form
     from farrier.kernels.pool import Pool as Pool
+    from farrier.regressor import Regressor as Regressor
     from farrier.saving import load as load
 
 __version__ = version("farrier")
 
 _HOMES = {
-    "farrier.estimators": ("Regressor", "Classifier"),
+    "farrier.regressor": ("Regressor",),
+    "farrier.classifier": ("Classifier",),
     "farrier.forecaster": ("Forecaster",),
     "farrier.kernels.base": (
         "SquaredExponential",

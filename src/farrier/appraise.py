@@ -7,17 +7,15 @@ been seen, is a_n / (C^-1)_nn.
 
 from dataclasses import dataclass
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax.flatten_util import ravel_pytree
 
-from farrier.beliefs import SPREAD, filled
+from farrier.beliefs import raveled, spreads
+from farrier.chain import ExactModel
 from farrier.discover import DRAWS, Search, Structure
-from farrier.exact import ExactModel, ExactObjective, model_of
+from farrier.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
-from farrier.parameters import free
+from farrier.kernels.products import HostPool
+from farrier.parameters import packed
 from farrier.priors import quasi_normal
 
 STEP = 1e-3
@@ -49,7 +47,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     low, high = intervals(search, structure.model, len(structure.parts))
     C = search.covariance_at(structure) + structure.noise * np.eye(len(search.y))
     a = np.linalg.solve(C, search.y)
-    grams = search.covariance.grams(structure.model.pool)[: len(structure.parts)]
+    grams = search.covariance.grams(HostPool.of(structure.model.pool))[: len(structure.parts)]
     adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]
     sizes = tuple(float(one.std()) for one in adds)
     order = tuple(int(i) for i in np.argsort(sizes)[::-1])
@@ -102,20 +100,13 @@ def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kern
     for sign in (-1.0, 1.0):
         moved = numbers.copy()
         moved[which] += sign * Z95 * np.minimum(sd, 3.0 * spread)
-        pool = model_of(model, moved).pool
+        pool = objective.model(moved).pool
         ends.append(tuple(pool[i] for i in range(count)))
     return ends[0], ends[1]
 
 
 def _kernel_numbers(model: ExactModel) -> tuple[np.ndarray, np.ndarray]:
     """Where the numbers of filled slots stand in the vector of all numbers, and how wide the beliefs about them are."""
-    nothing = jax.tree.map(lambda leaf: np.zeros(leaf.shape), free(model))
-    masks = filled(model.pool)
-    marks = eqx.tree_at(
-        lambda tree: [getattr(tree.pool, name) for name in masks],
-        nothing,
-        [np.asarray(mask) * SPREAD[name] for name, mask in masks.items()],
-    )
-    flat = np.asarray(ravel_pytree(jax.tree.map(jnp.asarray, marks))[0])
-    which = np.flatnonzero(flat)
-    return which, flat[which]
+    spread = raveled(spreads(model.pool))
+    which = np.flatnonzero(spread)
+    return len(packed(model)) - len(spread) + which, spread[which]

@@ -8,16 +8,11 @@ a number costs that the data do determine is `price`: the logarithm of how much 
 before, half of log n for most numbers, log n for a period or the time of a change, which rows determine faster.
 """
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.base import CentredPeriodic, Linear, Periodic, Step, StepUntil
-from farrier.kernels.slots import SlotPool
-from farrier.parameters import free
+from farrier.kernels.slots import NUMBERS, SMOOTH, SlotPool
 
 SPREAD = {
     "lengthscale": 1.0,
@@ -58,42 +53,45 @@ PRICES: dict[tuple[type[Base], str], float] = {
 """How many times log n each number costs, one half unless it stands here. Widths and shapes are hardly determined."""
 
 
-def filled(pool: SlotPool) -> dict[str, np.ndarray | Array]:
+def filled(pool: SlotPool) -> dict[str, np.ndarray]:
     """For each trained field which of its entries belong to a filled slot, 1 or 0."""
-    smooth, repeat = jnp.asarray(pool.smooth), jnp.asarray(pool.repeat)
-    begins, ends = (jnp.any(jnp.asarray(on) > 0, axis=-1) for on in (pool.from_on, pool.until_on))
+    on = pool.arrays()
+    smooth, repeat = on["smooth"] > 0, on["repeat"] > 0
+    begins, ends = (on[name].any(axis=-1) for name in ("from_on", "until_on"))
     masks = {
-        "lengthscale": (smooth > 0)[:, None] & (jnp.asarray(pool.smooth_on) > 0),
-        "mixture": smooth == 5,
-        "period": repeat > 0,
-        "shape": repeat > 0,
-        "line": jnp.asarray(pool.line_on) > 0,
+        "lengthscale": smooth[:, None] & (on["smooth_on"] > 0),
+        "mixture": on["smooth"] == len(SMOOTH),
+        "period": repeat,
+        "shape": repeat,
+        "line": on["line_on"] > 0,
         "start": begins,
         "start_width": begins,
         "end": ends,
         "end_width": ends,
     }
-    return {name: jnp.where(mask, 1.0, 0.0) for name, mask in masks.items()}
+    return {name: mask.astype(float) for name, mask in masks.items()}
 
 
-def log_prior(pool: SlotPool, centre: SlotPool) -> Float[Array, ""]:
-    """log p(u) of the pool's numbers."""
-    u, u_0, total = free(pool), free(centre), jnp.zeros(())
-    for name, mask in filled(pool).items():
-        sd = SPREAD[name]
-        z = (getattr(u, name) - getattr(u_0, name)) / sd
-        total = total - jnp.sum(mask * 0.5 * z**2)
-    return total
+def spreads(pool: SlotPool) -> dict[str, np.ndarray]:
+    """The standard deviation of each unbounded number beforehand; 0 in empty slots."""
+    return {name: mask * SPREAD[name] for name, mask in filled(pool).items()}
 
 
-def reach(pool: SlotPool) -> SlotPool:
-    """How far each unbounded number may move from where it is, in the shape of `free(pool)`; empty slots stay."""
-    masks = filled(pool)
-    return eqx.tree_at(
-        lambda tree: [getattr(tree, name) for name in masks],
-        free(pool),
-        [np.asarray(mask) * REACH[name] for name, mask in masks.items()],
-    )
+def log_prior(u: np.ndarray, centre: np.ndarray, spread: np.ndarray) -> tuple[float, np.ndarray]:
+    """log p(u) and its derivative, all as vectors; a spread of 0 says that nothing is believed."""
+    precision = np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 0)
+    slope = -(u - centre) * precision
+    return 0.5 * float(slope @ (u - centre)), slope
+
+
+def raveled(arrays: dict[str, np.ndarray]) -> np.ndarray:
+    """Arrays by the name of a pool's field, in the order in which its numbers stand in a vector."""
+    return np.concatenate([np.ravel(arrays[name]) for name in NUMBERS])
+
+
+def reach(pool: SlotPool) -> dict[str, np.ndarray]:
+    """How far each unbounded number may move from where it started; 0 in empty slots."""
+    return {name: mask * REACH[name] for name, mask in filled(pool).items()}
 
 
 def price(kernel: Kernel, rows: int) -> float:

@@ -43,13 +43,21 @@ def climb(
     """
     told: list[Any] = []
     latest: list[Any] = []
+    whole, limits = objective.start(), objective.limits()
+    # numbers that cannot move (those of empty slots) are none of the optimiser's business
+    moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
 
-    def loss(numbers: np.ndarray) -> tuple[float, np.ndarray]:
-        terms, derivative = objective.terms(numbers)
+    def full(some: np.ndarray) -> np.ndarray:
+        numbers = whole.copy()
+        numbers[moving] = some
+        return numbers
+
+    def loss(some: np.ndarray) -> tuple[float, np.ndarray]:
+        terms, derivative = objective.terms(full(some))
         latest[:] = [terms]
         if not np.isfinite(terms.total):
-            return 1e10, np.zeros_like(numbers)
-        return -terms.total, -derivative
+            return 1e10, np.zeros_like(some)
+        return -terms.total, -derivative[moving]
 
     def after(intermediate_result: OptimizeResult) -> None:
         told.append(latest[0])
@@ -60,12 +68,12 @@ def climb(
 
     result = minimize(
         loss,
-        objective.start(),
+        whole[moving],
         jac=True,
         method="L-BFGS-B",
-        bounds=objective.limits(),
+        bounds=limits[moving],
         callback=after,
         options={"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": MEMORY, "ftol": 1e-12},
     )
-    final, _ = objective.terms(result.x)
-    return result.x, [*told, final]
+    numbers = full(result.x)
+    return numbers, [*told, objective.terms(numbers)[0]]

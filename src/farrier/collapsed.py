@@ -18,98 +18,76 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array, lax
-from scipy.linalg import solve_triangular
+from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.exact import ExactModel, Terms, head, head_back, limits_of, model_of, start_of
+from farrier.chain import Chain, ExactModel, Terms
 from farrier.groups import Groups, choose
+from farrier.kernels.products import HostPool, Numbers, Slopes
 from farrier.kernels.slots import SlotPool
-from farrier.linalg import cholesky, log_determinant, solve_lower
+from farrier.linalg import host_jitter
 from farrier.priors import quasi_normal
 
 BLOCK = 1024
 """Rows that are worked out at once."""
-FEATURE_STEP = 16
-"""The number of inducing variables is filled up to a multiple of this."""
-
-
-class Points(eqx.Module):
-    """The inducing points of all groups: Z (m, M, D), and for each of R variables its place in it and its kernel.
-
-    Groups are filled up to the largest one, and the variables to a round number, with places of -1 that count for
-    nothing.
-    """
-
-    Z: Array
-    counts: Array
-    places: Array
-    owner: Array
-    families: Any = eqx.field(static=True)
-
-    @classmethod
-    def of(cls, pool: SlotPool, groups: Groups) -> "Points":
-        """The points of some groups."""
-        widest = groups.Z.shape[1]
-        places = np.concatenate([i * widest + np.arange(size) for i, size in enumerate(groups.sizes)])
-        filled = np.full(-(-len(places) // FEATURE_STEP) * FEATURE_STEP, -1)
-        filled[: len(places)] = places
-        owner = np.where(filled < 0, 0, filled // widest)
-        arrays = (jnp.asarray(a) for a in (groups.Z, np.array(groups.sizes), filled, owner))
-        return cls(*arrays, families=pool.families())
-
-    def factors(self, pool: SlotPool) -> Array:
-        """L_i with L_i L_i' = k_i(Z_i, Z_i), (m, M, M), with ones where a group has no such point."""
-        m, M = self.Z.shape[:2]
-        own = jnp.arange(M)[None, :] < self.counts[:, None]
-        K = lax.map(lambda i: pool.rows(jnp.full(M, i)).at(self.Z[i], self.Z[i], self.families), jnp.arange(m))
-        pairs = own[:, :, None] & own[:, None, :]
-        filled: Any = jnp.where(pairs, K, jnp.broadcast_to(jnp.eye(M, dtype=K.dtype), K.shape))
-        return cholesky(filled)
-
-    def covariances(self, pool: SlotPool, X: Array) -> tuple[Array, Array]:
-        """k_i(Z_i, x) of all variables, (R, N), and k_i(x, x) of all kernels, (m, N)."""
-        m, M, D = self.Z.shape
-        real = self.places >= 0
-        points = self.Z.reshape(m * M, D)[jnp.where(real, self.places, 0)]
-        k = pool.rows(self.owner).at(points, X, self.families)
-        return jnp.where(real[:, None], k, 0.0), pool.diag(X)
 
 
 class Statistics(NamedTuple):
     """The sums over rows; A, b and t of the top of this file, and y'y / d and log|D|."""
 
-    A: Any
-    b: Any
-    t: Any
-    yy: Any
-    log_d: Any
+    A: np.ndarray
+    b: np.ndarray
+    t: np.ndarray
+    yy: float
+    log_d: float
 
 
-def collapsed_evidence(stats: Statistics, w2: Array, owner: Array, noise: Array, rows: Array) -> Array:
-    """L(w) for one draw of the squared weights, the precisions of the rows being relative to 1 / noise."""
-    # weights that are absent are zero, where the root has no derivative
-    there = w2[owner] > 0.0
-    v = jnp.where(there, jnp.sqrt(jnp.where(there, w2[owner], 1.0) / noise), 0.0)
+class EvidenceSlopes(NamedTuple):
+    """The derivative of the evidence by the statistics, the squared weights and the variance of the noise."""
+
+    A: np.ndarray
+    b: np.ndarray
+    t: np.ndarray
+    w2: np.ndarray
+    noise: float
+
+
+def collapsed_evidence(
+    stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int
+) -> tuple[float, EvidenceSlopes] | None:
+    """L(w) for one draw of the squared weights and its derivative; precisions of rows are relative to 1 / noise.
+
+    None if a number is not finite.
+    """
+    v = np.sqrt(w2[owner] / noise)
+    if not np.isfinite(v).all():
+        return None
     # B = I + W A W / s^2
-    B = jnp.eye(len(v), dtype=v.dtype) + v[:, None] * stats.A * v[None, :]
-    L = cholesky(B)
-    c = solve_lower(L, (v * stats.b)[:, None])[:, 0] / jnp.sqrt(noise)
-    fit = stats.yy / noise - c @ c
-    trace = w2 @ stats.t / noise
-    return -0.5 * (fit + log_determinant(L) + rows * jnp.log(2.0 * jnp.pi * noise) + stats.log_d + trace)
+    B = np.eye(len(v)) + v[:, None] * stats.A * v[None, :]
+    L, failed = dpotrf(B.T, lower=1, overwrite_a=0)
+    if failed:
+        return None
+    b = v * stats.b / np.sqrt(noise)
+    m, inverse = cho_solve((L, True), b), cho_solve((L, True), np.eye(len(v)))
+    trace = float(w2 @ stats.t) / noise
+    log_determinant = 2.0 * np.log(np.diagonal(L)).sum()
+    fit = stats.yy / noise - m @ b
+    value = -0.5 * (fit + log_determinant + rows * np.log(2.0 * np.pi * noise) + stats.log_d + trace)
+    by_B = -0.5 * (np.outer(m, m) + inverse)
+    by_v = 2.0 * (by_B * stats.A) @ v + m * stats.b / np.sqrt(noise)
+    # v = sqrt(w2 / s^2); weights that are absent are zero, where the root has no derivative
+    along = np.bincount(owner, by_v * v, minlength=len(w2))
+    by_w2 = np.divide(0.5 * along, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
+    by_noise = 0.5 * (stats.yy / noise + trace - rows - m @ b - along.sum()) / noise
+    return float(value), EvidenceSlopes(
+        v[:, None] * by_B * v[None, :], m * v / np.sqrt(noise), -0.5 * w2 / noise, by_w2, float(by_noise)
+    )
 
 
 @dataclass
 class CollapsedObjective:
-    """The collapsed bound of a model, as a function of a vector of unbounded numbers.
-
-    The derivative is put together by hand around three small compiled programs, the kernels at the rows, the
-    factors of the groups and the bound of the statistics: one program for all of it took a minute to compile.
-    """
+    """The collapsed bound of a model, as a function of a vector of unbounded numbers."""
 
     template: ExactModel
     groups: Groups
@@ -126,49 +104,52 @@ class CollapsedObjective:
         return cls(template, groups, X, y, quasi_normal(draws, template.prior.noise_size))
 
     @cached_property
-    def points(self) -> Points:
-        """The inducing points."""
-        return Points.of(self.template.pool, self.groups)
+    def chain(self) -> Chain:
+        """From numbers to the model."""
+        return Chain(self.template, self.draws)
 
     def start(self) -> np.ndarray:
         """The numbers of the template."""
-        return start_of(self.template)
+        return self.chain.start
 
     def limits(self) -> np.ndarray:
         """As in the exact tier."""
-        return limits_of(self.template)
+        return self.chain.limits()
 
     def model(self, numbers: np.ndarray) -> ExactModel:
         """The model with these numbers."""
-        return model_of(self.template, numbers)
+        return self.chain.model(numbers)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms and its derivative."""
-        u, Z = jnp.asarray(numbers), jnp.asarray(self.draws)
-        pool, w2, noise, kl, prior = head(u, self.template, Z)
-        noise = noise if self.template.rows is None else jnp.ones(())
-        features = Features(pool, self.points)
+        made = self.chain.make(numbers)
+        common = self.template.rows is None
+        features = Features(self.chain.pool, made.numbers, self.groups)
         stats = self.statistics(features)
-        value, (d, dw2, dnoise) = _evidence(stats, w2, self.points.owner, noise, jnp.asarray(float(len(self.y))))
-        if not np.isfinite(value):
-            return Terms(-np.inf, -np.inf, float(kl), float(prior)), np.zeros_like(numbers)
-        slopes = self._slopes(features, Statistics(*(np.asarray(a) for a in d)))
-        dnoise = dnoise if self.template.rows is None else jnp.zeros(())
-        gradient = head_back(u, self.template, Z, slopes, dw2, dnoise)
-        total = float(value) - float(kl) + float(prior)
-        return Terms(total, float(value), float(kl), float(prior)), np.asarray(gradient)
+        found = [
+            collapsed_evidence(stats, w2, features.owner, made.noise if common else 1.0, len(self.y))
+            for w2 in made.weighed.w2
+        ]
+        values = [one[0] for one in found if one]
+        if len(values) < len(found) or not np.isfinite(values).all():
+            return Terms.of(-np.inf, made), np.zeros_like(numbers)
+        each = [one[1] for one in found if one]
+        A, b, t = (np.mean([getattr(one, name) for one in each], axis=0) for name in ("A", "b", "t"))
+        dw2 = np.stack([one.w2 for one in each]) / len(each)
+        dnoise = float(np.mean([one.noise for one in each])) if common else 0.0
+        slopes = self._slopes(features, A, b, t)
+        return Terms.of(float(np.mean(values)), made), self.chain.gradient(made, slopes, dw2, dnoise)
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Rows, targets and precisions, a block at a time; the last is filled up with rows of no precision."""
+        """Rows, targets and precisions, a block at a time."""
         precision = np.ones(len(self.y)) if self.template.rows is None else 1.0 / np.asarray(self.template.rows)
         for first in range(0, len(self.X), BLOCK):
-            X, y, p = (a[first : first + BLOCK] for a in (self.X, self.y, precision))
-            extra = BLOCK - len(X)
-            yield np.concatenate([X, np.repeat(X[:1], extra, axis=0)]), np.pad(y, (0, extra)), np.pad(p, (0, extra))
+            rows = slice(first, first + BLOCK)
+            yield self.X[rows], self.y[rows], precision[rows]
 
     def statistics(self, features: "Features") -> Statistics:
         """The sums over all rows."""
-        R, m = len(self.points.owner), len(self.groups.sizes)
+        R, m = len(features.owner), len(self.groups.sizes)
         A, b, t, yy, log_d = np.zeros((R, R)), np.zeros(R), np.zeros(m), 0.0, 0.0
         for X, y, precision in self.blocks():
             phi, left = features.at(X)
@@ -177,87 +158,65 @@ class CollapsedObjective:
             b += scaled @ y
             t += left @ precision
             yy += float(precision @ y**2)
-            log_d -= float(np.log(precision[precision > 0]).sum())
-        return Statistics(A, b, t, np.asarray(yy), np.asarray(log_d))
+            log_d -= float(np.log(precision).sum())
+        return Statistics(A, b, t, yy, log_d)
 
-    def _slopes(self, features: "Features", d: Statistics) -> Any:
+    def _slopes(self, features: "Features", dA: np.ndarray, db: np.ndarray, dt: np.ndarray) -> Slopes:
         """From derivatives by the statistics to those by the numbers of the kernels."""
-        dL = np.zeros_like(features.L)
-        both = d.A + d.A.T
-        owner, real = np.asarray(self.points.owner), np.asarray(self.points.places) >= 0
-        total = None
+        slopes = self.chain.pool.no_slopes()
+        both = dA + dA.T
         for X, y, precision in self.blocks():
             phi, _ = features.at(X)
             # A = phi D phi', b = phi D y, t_i = sum D (k - |phi_i|^2)
-            dphi = (both @ phi + np.outer(d.b, y) - 2.0 * (d.t[owner] * real)[:, None] * phi) * precision[None, :]
-            dk = features.solve_transposed(dphi)
-            features.add_outer(dL, dk, phi)
-            slopes = _covariances_back(
-                features.pool, self.points, *(jnp.asarray(a) for a in (X, dk, d.t[:, None] * precision[None, :]))
-            )
-            total = slopes if total is None else jax.tree.map(jnp.add, total, slopes)
-        return jax.tree.map(jnp.add, total, _factors_back(features.pool, self.points, jnp.asarray(np.tril(dL))))
+            dphi = (both @ phi + np.outer(db, y) - 2.0 * dt[features.owner][:, None] * phi) * precision[None, :]
+            features.pull(X, phi, dphi, dt[:, None] * precision[None, :], slopes)
+        features.pull_factors(slopes)
+        return slopes
 
 
 class Features:
-    """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked; numpy in and out."""
+    """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked; `owner` says whose each row is."""
 
-    def __init__(self, pool: SlotPool, points: Points) -> None:
-        self.pool, self.points = pool, points
-        self.L = np.array(_factors(pool, points))
-        owner, real = np.asarray(points.owner), np.asarray(points.places) >= 0
-        self._groups = [np.flatnonzero((owner == i) & real) for i in range(len(self.L))]
+    def __init__(self, pool: HostPool, numbers: Numbers, groups: Groups) -> None:
+        self.pool, self.numbers = pool, numbers
+        self.owner = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
+        self._Z = [Z[:size] for Z, size in zip(groups.Z, groups.sizes, strict=True)]
+        self._own = [np.flatnonzero(self.owner == i) for i in range(len(self._Z))]
+        self._K = [kernel.gram(numbers, Z, Z) for kernel, Z in zip(pool.kernels, self._Z, strict=True)]
+        self._L = [_factor(K) for K, _ in self._K]
+        self._dL = [np.zeros_like(L) for L in self._L]
 
     def at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """phi (R, N), and what is left of the variance of each kernel, (m, N)."""
-        k, diagonal = (np.array(a) for a in _covariances(self.pool, self.points, jnp.asarray(X)))
-        left = np.zeros_like(diagonal)
-        for i, own in enumerate(self._groups):
-            k[own] = solve_triangular(self._factor(i, own), k[own], lower=True, check_finite=False)
-            left[i] = np.maximum(diagonal[i] - np.sum(k[own] ** 2, axis=0), 0.0)
-        return k, left
+        phi, left = np.empty((len(self.owner), len(X))), np.empty((len(self._Z), len(X)))
+        for i, (kernel, own) in enumerate(zip(self.pool.kernels, self._own, strict=True)):
+            k, _ = kernel.gram(self.numbers, self._Z[i], X)
+            phi[own] = solve_triangular(self._L[i], k, lower=True, check_finite=False)
+            left[i] = np.maximum(kernel.diag(self.numbers, X)[0] - np.sum(phi[own] ** 2, axis=0), 0.0)
+        return phi, left
 
-    def solve_transposed(self, d: np.ndarray) -> np.ndarray:
-        """L_i^-T d_i for each group: the derivative by k from that by phi."""
-        out = np.zeros_like(d)
-        for i, own in enumerate(self._groups):
-            out[own] = solve_triangular(self._factor(i, own), d[own], lower=True, trans=1, check_finite=False)
-        return out
+    def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: Slopes) -> None:
+        """From derivatives by phi, and by k(x, x), to the numbers; those by the factors are gathered for the end."""
+        for i, (kernel, own) in enumerate(zip(self.pool.kernels, self._own, strict=True)):
+            dk = solve_triangular(self._L[i], dphi[own], lower=True, trans=1, check_finite=False)
+            kernel.gram(self.numbers, self._Z[i], X)[1](dk, slopes)
+            kernel.diag(self.numbers, X)[1](dleft[i], slopes)
+            # phi = L^-1 k, hence dL -= L^-T dphi phi'
+            self._dL[i] -= dk @ phi[own].T
 
-    def add_outer(self, dL: np.ndarray, dk: np.ndarray, phi: np.ndarray) -> None:
-        """phi = L^-1 k, hence dL -= L^-T dphi phi'."""
-        for i, own in enumerate(self._groups):
-            dL[i, : len(own), : len(own)] -= dk[own] @ phi[own].T
-
-    def _factor(self, i: int, own: np.ndarray) -> np.ndarray:
-        return self.L[i, : len(own), : len(own)]
-
-
-_factors = eqx.filter_jit(lambda pool, points: points.factors(pool))
-_covariances = eqx.filter_jit(lambda pool, points, X: points.covariances(pool, X))
-
-
-@eqx.filter_jit
-def _covariances_back(pool: SlotPool, points: Points, X: Array, dk: Array, ddiagonal: Array) -> Any:
-    numbers, rest = eqx.partition(pool, eqx.is_inexact_array)
-    _, pull = jax.vjp(lambda numbers: points.covariances(eqx.combine(numbers, rest), X), numbers)
-    return pull((dk, ddiagonal))[0]
+    def pull_factors(self, slopes: Slopes) -> None:
+        """From the derivatives by the factors that `pull` gathered."""
+        for (_, pull), L, dL in zip(self._K, self._L, self._dL, strict=True):
+            # L L' = K: dK = L^-T half_tril(L' dL) L^-1, made symmetric
+            inner = np.tril(L.T @ np.tril(dL))
+            inner[np.diag_indices(len(L))] *= 0.5
+            dK = solve_triangular(L, solve_triangular(L, inner.T, lower=True, trans=1).T, lower=True, trans=1)
+            pull(0.5 * (dK + dK.T), slopes)
+            dL[...] = 0.0
 
 
-@eqx.filter_jit
-def _factors_back(pool: SlotPool, points: Points, dL: Array) -> Any:
-    numbers, rest = eqx.partition(pool, eqx.is_inexact_array)
-    _, pull = jax.vjp(lambda numbers: points.factors(eqx.combine(numbers, rest)), numbers)
-    return pull(dL)[0]
-
-
-@eqx.filter_jit
-def _evidence(stats: Statistics, w2: Array, owner: Array, noise: Array, rows: Array) -> Any:
-    def mean(stats: Statistics, w2: Array, noise: Array) -> Array:
-        return jnp.mean(jax.vmap(lambda one: collapsed_evidence(stats, one, owner, noise, rows))(w2))
-
-    stats = Statistics(*(jnp.asarray(a) for a in stats))
-    return jax.value_and_grad(mean, argnums=(0, 1, 2))(stats, w2, noise)
+def _factor(K: np.ndarray) -> np.ndarray:
+    return np.linalg.cholesky(K + max(host_jitter(K), np.sqrt(np.finfo(float).tiny)) * np.eye(len(K)))
 
 
 @final
@@ -275,18 +234,17 @@ class CollapsedPosterior:
     @classmethod
     def of(cls, objective: CollapsedObjective, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":
         """From the rows of an objective."""
-        stats = objective.statistics(Features(model.pool, objective.points))
+        stats = objective.statistics(_features(model.pool, objective.groups))
         noise = float(model.noise) if model.rows is None else 1.0
         return cls(model.pool, weights, noise, objective.groups, stats.A, stats.b)
 
     @cached_property
     def _stacked(self) -> Features:
-        return Features(self.pool, Points.of(self.pool, self.groups))
+        return _features(self.pool, self.groups)
 
     def _features(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        padded = np.concatenate([X, np.repeat(X[:1], BLOCK - len(X), axis=0)])
-        phi, left = self._stacked.at(padded)
-        return phi[:, : len(X)], left[:, : len(X)], np.asarray(self._stacked.points.owner)
+        phi, left = self._stacked.at(X)
+        return phi, left, self._stacked.owner
 
     def _solved(self, w: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The mean and the covariance of the whitened variables: S W b / s^2 and S = (I + W A W / s^2)^-1."""
@@ -347,3 +305,8 @@ class CollapsedPosterior:
         blocks = [function(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
         mean, variance = zip(*blocks, strict=True)
         return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
+
+
+def _features(pool: SlotPool, groups: Groups) -> Features:
+    host = HostPool.of(pool)
+    return Features(host, host.numbers, groups)

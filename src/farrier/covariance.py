@@ -14,50 +14,39 @@ from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, final
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
-from farrier.kernels.slots import SlotPool
+from farrier.kernels.products import HostPool, Numbers, Pull, Slopes
 
 GRID_TOLERANCE = 0.1
 """How far a row may be from its place on a grid, in steps of the grid, to count as on it: calendar months are."""
 GRID_EMPTY = 0.3
 """The largest part of a grid that may be empty: its rows are carried along."""
-ROW_STEP = 32
-"""Rows are filled up to a multiple of this (more for longer tables), so that similar lengths share one program."""
-
-
-def bucket(rows: int) -> int:
-    """The number of rows to which a table is filled up."""
-    step = ROW_STEP
-    while rows > 8 * step:
-        step *= 2
-    return -(-rows // step) * step
+KEPT = 2e7
+"""Numbers in the Gram matrices of all kernels up to which they are kept for the way back; more are made again."""
 
 
 class Covariance(ABC):
-    """C of N rows, filled up with rows that are independent of all others."""
+    """C of N rows; on a grid the empty places are among them, independent of all others."""
 
     X: np.ndarray
-    """The rows, filled up."""
+    """All rows."""
     filled: np.ndarray
     """Which of them are real: (N,) of 1 and 0."""
     places: np.ndarray
     """Where the rows that were given stand among them, in the order in which they were given."""
 
     @abstractmethod
-    def forward(self, pool: SlotPool, w2: np.ndarray) -> tuple[np.ndarray, Any]:
-        """C (S, N, N), and what `backward` needs; rows that are not real have zeros."""
+    def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
+        """C (S, N, N) for some numbers of the pool, and what `backward` needs; rows that are not real have zeros."""
 
     @abstractmethod
-    def backward(self, saved: Any, dC: np.ndarray) -> tuple[Any, np.ndarray]:
-        """From dL/dC, symmetric and zero for rows that are not real: dL/dpool (a pool of derivatives) and dL/dw2."""
+    def backward(self, saved: Any, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
+        """From dL/dC, symmetric and zero for rows that are not real: dL by the pool's numbers, and dL/dw2."""
 
     @abstractmethod
-    def grams(self, pool: SlotPool) -> np.ndarray:
+    def grams(self, pool: HostPool) -> np.ndarray:
         """Each kernel alone at the rows that were given, in their order, (m, n, n)."""
 
     def scatter(self, y: np.ndarray) -> np.ndarray:
@@ -72,10 +61,11 @@ class Covariance(ABC):
 
 
 @dataclass
-class _Saved:
-    pool: SlotPool
+class _Dense:
+    pool: HostPool
+    numbers: Numbers
     w2: np.ndarray
-    extra: Any = None
+    found: list[tuple[np.ndarray, Pull] | None]
 
 
 @final
@@ -83,22 +73,47 @@ class DenseCovariance(Covariance):
     """Any inputs: each kernel is worked out for all pairs of rows."""
 
     def __init__(self, X: np.ndarray) -> None:
-        size = bucket(len(X))
-        self.X = np.concatenate([X, np.zeros((size - len(X), X.shape[1]))])
-        self.filled = np.concatenate([np.ones(len(X)), np.zeros(size - len(X))])
+        self.X = X
+        self.filled = np.ones(len(X))
         self.places = np.arange(len(X))
-        self._pairs = np.outer(self.filled, self.filled)
 
-    def forward(self, pool: SlotPool, w2: np.ndarray) -> tuple[np.ndarray, Any]:
-        C = np.array(_weighted(pool, jnp.asarray(self.X), jnp.asarray(w2)))
-        return C * self._pairs, _Saved(pool, w2)
+    def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
+        C = np.zeros((len(w2), len(self.X), len(self.X)))
+        keep = len(pool) * len(self.X) ** 2 <= KEPT
+        found: list[tuple[np.ndarray, Pull] | None] = []
+        for i, kernel in enumerate(pool.kernels):
+            present = w2[:, i].any()
+            one = kernel.gram(numbers, self.X, self.X) if present else None
+            for C_s, weight in zip(C, w2[:, i], strict=True):
+                if one is not None:
+                    C_s += weight * one[0]
+            found.append(one if keep else None)
+        return C, _Dense(pool, numbers, w2, found)
 
-    def backward(self, saved: _Saved, dC: np.ndarray) -> tuple[Any, np.ndarray]:
-        slopes, dw2 = _weighted_back(saved.pool, jnp.asarray(self.X), jnp.asarray(saved.w2), jnp.asarray(dC))
-        return slopes, np.asarray(dw2)
+    def backward(self, saved: _Dense, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
+        slopes, dw2 = saved.pool.no_slopes(), np.zeros_like(saved.w2)
+        flat = dC.reshape(len(dC), -1)
+        for i, kernel in enumerate(saved.pool.kernels):
+            if saved.w2[:, i].any():
+                K, pull = saved.found[i] or kernel.gram(saved.numbers, self.X, self.X)
+                dw2[:, i] = flat @ K.ravel()
+                pull(np.tensordot(saved.w2[:, i], dC, 1), slopes)
+        return slopes, dw2
 
-    def grams(self, pool: SlotPool) -> np.ndarray:
-        return self.gather(np.asarray(_grams(pool, jnp.asarray(self.X))))
+    def grams(self, pool: HostPool) -> np.ndarray:
+        return pool.gram(self.X, self.X)
+
+
+@dataclass
+class _Grid:
+    pool: HostPool
+    v: np.ndarray
+    rho: np.ndarray
+    pulls: list[tuple[Pull, Pull]]
+    flat: np.ndarray
+    others: np.ndarray
+    P: np.ndarray
+    w2: np.ndarray
 
 
 @final
@@ -106,36 +121,30 @@ class GridCovariance(Covariance):
     """One input on a regular grid, some places of which may be empty."""
 
     def __init__(self, X: np.ndarray, places: np.ndarray, spacing: float) -> None:
-        size = bucket(int(places.max()) + 1)
+        size = int(places.max()) + 1
         self.X = X.min() + spacing * np.arange(size)[:, None]
-        self.X[places] = X
         self.filled = np.zeros(size)
         self.filled[places] = 1.0
         self.places = places
-        self._lag = spacing * np.arange(size)
-        self._points = jnp.asarray(self.X), jnp.asarray(self._lag)
+        self._lag = spacing * np.arange(size)[:, None]
+        self._pairs = None if self.filled.all() else np.outer(self.filled, self.filled)
 
-    @property
-    def points(self) -> tuple[Any, Any]:
-        """The rows and the lags, as jax sees them."""
-        return self._points
+    def _profiles(self, pool: HostPool, numbers: Numbers) -> tuple[np.ndarray, np.ndarray, list[tuple[Pull, Pull]]]:
+        """v_i(x) and rho_i(lag) of all kernels, (m, N) each, and the ways back from them."""
+        zero = np.zeros((1, 1))
+        v = [kernel.profile(numbers, self.X) for kernel in pool.kernels]
+        rho = [kernel.correlation(numbers, self._lag, zero) for kernel in pool.kernels]
+        pulls = [(one[1], other[1]) for one, other in zip(v, rho, strict=True)]
+        return np.stack([one for one, _ in v]), np.stack([one[:, 0] for one, _ in rho]), pulls
 
-    def forward(self, pool: SlotPool, w2: np.ndarray) -> tuple[np.ndarray, Any]:
-        v, rho = (np.asarray(a) for a in _profiles(pool, *self.points))
-        C, saved = self.from_profiles(v, rho, is_flat(pool), w2)
-        return C, _Saved(pool, w2, saved)
-
-    def backward(self, saved: _Saved, dC: np.ndarray) -> tuple[Any, np.ndarray]:
-        dv, drho, dw2 = self.to_profiles(saved.extra, dC)
-        return _profiles_back(saved.pool, *self.points, jnp.asarray(dv), jnp.asarray(drho)), dw2
-
-    def from_profiles(
-        self, v: np.ndarray, rho: np.ndarray, flat: np.ndarray, w2: np.ndarray
-    ) -> tuple[np.ndarray, tuple[Any, ...]]:
-        """C from v_i(x) and rho_i(lag), and what the way back needs; `flat` says which kernels are stationary."""
+    def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
+        v, rho, pulls = self._profiles(pool, numbers)
         v = v * self.filled[None, :]
+        flat = np.array([kernel.flat for kernel in pool.kernels])
         # stationary kernels: one Toeplitz matrix for all of them
-        C = np.stack([toeplitz(row) for row in w2[:, flat] @ rho[flat]]) * np.outer(self.filled, self.filled)
+        C = np.stack([toeplitz(row) for row in w2[:, flat] @ rho[flat]])
+        if self._pairs is not None:
+            C *= self._pairs
         others = np.flatnonzero(~flat & (w2.max(axis=0) > 0))
         P = np.empty((len(others), *C.shape[1:]))
         for place, i in enumerate(others):
@@ -143,28 +152,30 @@ class GridCovariance(Covariance):
             P[place] *= v[i][None, :]
         if len(others):
             C += (w2[:, others] @ P.reshape(len(others), -1)).reshape(C.shape)
-        return C, (v, rho, flat, others, P, w2)
+        return C, _Grid(pool, v, rho, pulls, flat, others, P, w2)
 
-    def to_profiles(self, saved: tuple[Any, ...], dC: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """From dL/dC to the derivatives by v, rho and w2."""
-        v, rho, flat, others, P, w2 = saved
-        dv, drho, dw2 = np.zeros_like(v), np.zeros_like(rho), np.zeros_like(w2)
+    def backward(self, saved: _Grid, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
+        v, rho, flat, others, w2 = saved.v, saved.rho, saved.flat, saved.others, saved.w2
+        drho, dw2, slopes = np.zeros_like(rho), np.zeros_like(w2), saved.pool.no_slopes()
         sums = np.stack([diagonal_sums(G) for G in dC])
         dw2[:, flat] = sums @ rho[flat].T
         drho[flat] = w2[:, flat].T @ sums
         if len(others):
             G = dC.reshape(len(dC), -1)
-            dw2[:, others] = G @ P.reshape(len(others), -1).T
-            dP = (w2[:, others].T @ G).reshape(P.shape)
+            dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
+            dP = (w2[:, others].T @ G).reshape(saved.P.shape)
             for place, i in enumerate(others):
                 # k = v v' rho: by v, 2 (dP * rho) v; by rho, the diagonals of v dP v'
                 weighted = dP[place] * v[i][None, :]
-                dv[i] = 2.0 * np.einsum("ab,ab->a", weighted, toeplitz(rho[i]))
+                dv = 2.0 * np.einsum("ab,ab->a", weighted, toeplitz(rho[i]))
+                saved.pulls[i][0](dv * self.filled, slopes)
                 drho[i] = diagonal_sums(weighted * v[i][:, None])
-        return dv * self.filled[None, :], drho, dw2
+        for i in np.flatnonzero(w2.max(axis=0) > 0):
+            saved.pulls[i][1](drho[i][:, None], slopes)
+        return slopes, dw2
 
-    def grams(self, pool: SlotPool) -> np.ndarray:
-        v, rho = (np.asarray(a) for a in _profiles(pool, *self.points))
+    def grams(self, pool: HostPool) -> np.ndarray:
+        v, rho, _ = self._profiles(pool, pool.numbers)
         return np.stack([self.gather(toeplitz(r) * np.outer(u, u)) for u, r in zip(v, rho, strict=True)])
 
 
@@ -213,43 +224,3 @@ def diagonal_sums(G: np.ndarray) -> np.ndarray:
     out = sums[n - 1 :].copy()
     out[1:] += sums[n - 2 :: -1]
     return out
-
-
-def is_flat(pool: SlotPool) -> np.ndarray:
-    """Which kernels are stationary: no line, no step."""
-    on = [np.asarray(a).reshape(len(pool), -1).any(axis=1) for a in (pool.line_on, pool.from_on, pool.until_on)]
-    return ~np.any(on, axis=0)
-
-
-@eqx.filter_jit
-def _weighted(pool: SlotPool, X: Any, w2: Any) -> Any:
-    return pool.weighted(X, X, w2)
-
-
-@eqx.filter_jit
-def _grams(pool: SlotPool, X: Any) -> Any:
-    return pool.gram(X, X)
-
-
-@eqx.filter_jit
-def _weighted_back(pool: SlotPool, X: Any, w2: Any, dC: Any) -> Any:
-    numbers, rest = eqx.partition(pool, eqx.is_inexact_array)
-    _, pull = jax.vjp(lambda numbers, w2: eqx.combine(numbers, rest).weighted(X, X, w2), numbers, w2)
-    return pull(dC)
-
-
-@eqx.filter_jit
-def _profiles(pool: SlotPool, X: Any, lag: Any) -> Any:
-    return profiles(pool, X, lag)
-
-
-@eqx.filter_jit
-def _profiles_back(pool: SlotPool, X: Any, lag: Any, dv: Any, drho: Any) -> Any:
-    numbers, rest = eqx.partition(pool, eqx.is_inexact_array)
-    _, pull = jax.vjp(lambda numbers: profiles(eqx.combine(numbers, rest), X, lag), numbers)
-    return pull((dv, drho))[0]
-
-
-def profiles(pool: SlotPool, X: Any, lag: Any) -> Any:
-    """v_i(x) and rho_i(lag) of all kernels."""
-    return pool.profile(X), pool.correlation(lag)

@@ -16,13 +16,15 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 
 from farrier import candidates
 from farrier.beliefs import price
+from farrier.chain import ExactModel, Terms
 from farrier.climb import climb
 from farrier.covariance import Covariance
-from farrier.exact import ExactModel, ExactObjective, Terms
+from farrier.exact import ExactObjective
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.base import Constant
 from farrier.kernels.periods import find_periods
+from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 from farrier.parameters import as_array
 from farrier.priors import quasi_normal
@@ -35,9 +37,6 @@ TRIES = 2
 WORTH = 1.0
 """Nats beyond its price that a component must gain to be added."""
 FIRST_WEIGHT = 0.5
-SHRUNK = 0.05
-"""The weight at which a component starts that is not expected to be needed."""
-POOL_STEP = 8
 FIT_ITERATIONS = 35
 FIT_TOLERANCE = 0.3
 SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
@@ -145,7 +144,8 @@ class Search:
         if not structure.parts or structure.model is None:
             return np.zeros((len(self.y), len(self.y)))
         w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
-        C, _ = self.covariance.forward(structure.model.pool, w2[None])
+        pool = HostPool.of(structure.model.pool)
+        C, _ = self.covariance.forward(pool, pool.numbers, w2[None])
         return self.covariance.gather(C[0])
 
     def screen(self, structure: Structure, kernels: Sequence[Kernel]) -> np.ndarray:
@@ -156,15 +156,13 @@ class Search:
         levels = [structure.noise * part for part in SCREEN_NOISE]
         base = _log_density(C + structure.noise * np.eye(n), self.y)
         gains = np.full(len(kernels), -np.inf)
-        for first in range(0, len(kernels), POOL_STEP):
-            chunk = kernels[first : first + POOL_STEP]
-            for i, K in enumerate(self._grams(chunk)):
-                scale = max(float(np.mean(np.diagonal(K))), 1e-12)
-                for weight in SCREEN_WEIGHTS:
-                    for noise in levels:
-                        total = C + (left * weight * 3.0 / scale) * K
-                        total[np.diag_indices(n)] += noise
-                        gains[first + i] = max(gains[first + i], _log_density(total, self.y) - base)
+        for i, K in enumerate(self._grams(kernels)):
+            scale = max(float(np.mean(np.diagonal(K))), 1e-12)
+            for weight in SCREEN_WEIGHTS:
+                for noise in levels:
+                    total = C + (left * weight * 3.0 / scale) * K
+                    total[np.diag_indices(n)] += noise
+                    gains[i] = max(gains[i], _log_density(total, self.y) - base)
         return gains - np.array([price(kernel, n) for kernel in kernels])
 
     def residual(self, structure: Structure) -> np.ndarray:
@@ -311,7 +309,7 @@ class Search:
         C = self.covariance_at(structure)
         noise = structure.noise * np.eye(len(self.y))
         base = _log_density(C + noise, self.y)
-        grams = self.covariance.grams(structure.model.pool)
+        grams = self.covariance.grams(HostPool.of(structure.model.pool))
         without = [C - part.weight**2 * K + noise for part, K in zip(structure.parts, grams, strict=False)]
         return np.array([base - _log_density(each, self.y) for each in without])
 
@@ -376,11 +374,7 @@ class Search:
         return self.prune(self.fit(parts, START_NOISE, 2 * FIT_ITERATIONS), 0)
 
     def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
-        found: list[np.ndarray] = []
-        for first in range(0, len(kernels), POOL_STEP):
-            chunk = kernels[first : first + POOL_STEP]
-            found += list(self.covariance.grams(SlotPool.of(chunk, self.X.shape[1], POOL_STEP))[: len(chunk)])
-        return found
+        return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
 
     def best(self, start: Structure) -> Structure:
         """The best structure that growing reaches from a start and, for one input, from a split in two regimes."""
@@ -401,7 +395,7 @@ class Search:
             return np.zeros(0)
         C = self.covariance_at(structure) + structure.noise * np.eye(len(self.y))
         a = np.linalg.solve(C, self.y)
-        grams = self.covariance.grams(structure.model.pool)
+        grams = self.covariance.grams(HostPool.of(structure.model.pool))
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
@@ -420,27 +414,21 @@ class Search:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))
 
 
-def model_with(
-    parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None, *, padded: bool = True
-) -> ExactModel:
-    """The model of some parts, in a pool filled up to a round number so that similar structures share a program."""
-    size = -(-len(parts) // POOL_STEP) * POOL_STEP if padded else len(parts)
-    pool = SlotPool.of([part.kernel for part in parts], inputs, size)
-    centre = SlotPool.of([part.centre for part in parts], inputs, size)
-    weights = np.array([part.weight for part in parts] + [SHRUNK] * (size - len(parts)))
-    present = (np.arange(size) < len(parts)).astype(float)
-    return ExactModel(_prior(weights, present), noise, pool, centre, rows)
+def model_with(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
+    """The model of some parts."""
+    pool = SlotPool.of([part.kernel for part in parts], inputs)
+    centre = SlotPool.of([part.centre for part in parts], inputs)
+    return ExactModel(_prior(np.array([part.weight for part in parts])), noise, pool, centre, rows)
 
 
-def _prior(weights: np.ndarray, present: np.ndarray) -> Horseshoe:
-    """q(w) about the given medians; tau is their geometric mean, drawn towards small values."""
+def _prior(weights: np.ndarray) -> Horseshoe:
+    """q(w) about the given medians; tau is drawn towards small values."""
     mu_tau = 2.0 * np.log(0.3)
     return Horseshoe(
         mu_tau=as_array(mu_tau),
         v_tau=as_array(0.1),
         mu=as_array(2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau),
         v=as_array(np.full(len(weights), 0.2)),
-        present=as_array(present),
     )
 
 

@@ -26,6 +26,7 @@ from farrier.linalg import cholesky
 from farrier.objective import Batch, Bound, Model, evidence_bound
 from farrier.parameters import POSITIVE, bound, free, mark
 from farrier.posteriors.stochastic import MultiSVGP
+from farrier.progress import Progress
 
 BLOCK = 50
 """Steps in one compiled block."""
@@ -44,16 +45,6 @@ class Settings:
     learning_rate: float = 0.02
     draws: int = 1
     tolerance: float = 2e-3
-
-
-class Progress(NamedTuple):
-    """What a callback is told between two blocks of steps."""
-
-    phase: str
-    """"compiling", "training" or "cooling"."""
-    step: int
-    steps: int
-    bound: float
 
 
 @dataclass(frozen=True)

@@ -12,10 +12,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.estimators import Regressor
-from farrier.fit import Progress
 from farrier.observed import Observed, native_column, read_regressors
+from farrier.progress import Progress
 from farrier.refit import refitted
+from farrier.regressor import Regressor
 
 
 class OverTime(Regressor):

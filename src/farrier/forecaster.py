@@ -23,13 +23,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier import saving
-from farrier.estimators import Regressor
 from farrier.explain.components import ComponentTable, Decomposition
-from farrier.fit import Progress
 from farrier.fitted_series import Ahead, FittedSeries
 from farrier.kernels.algebra import Kernel
 from farrier.observed import Layout, read
 from farrier.panel import ID, Panel, fit_panel
+from farrier.progress import Progress
+from farrier.regressor import Regressor
 
 OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
 """The settings that go to the `Regressor` as they are."""

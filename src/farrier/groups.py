@@ -7,13 +7,10 @@ is left. For kernels of finite rank it is exact after as many points.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 
-from farrier.covariance import bucket
+from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 
 CHOICE_ROWS = 800
@@ -36,10 +33,10 @@ class Groups:
 def choose(pool: SlotPool, X: np.ndarray, tolerance: float, most: int) -> Groups:
     """Groups that leave at most `tolerance` of each kernel's trace, of at most `most` points each."""
     rows = X[_spread(X, CHOICE_ROWS)]
-    K = np.asarray(_grams(pool, jnp.asarray(_filled_up(rows))))[:, : len(rows), : len(rows)]
-    chosen = [pivots(K_i, tolerance, most) for K_i in K]
+    host = HostPool.of(pool)
+    chosen = [pivots(kernel.gram(host.numbers, rows, rows)[0], tolerance, most) for kernel in host.kernels]
     sizes = tuple(len(one) for one in chosen)
-    widest = -(-max(sizes) // 8) * 8
+    widest = max(sizes)
     Z = np.stack([rows[np.concatenate([one, np.repeat(one[:1], widest - len(one))])] for one in chosen])
     return Groups(Z, sizes)
 
@@ -69,12 +66,3 @@ def _spread(X: np.ndarray, count: int) -> np.ndarray:
     if X.shape[1] == 1:
         return np.argsort(X[:, 0])[np.linspace(0, len(X) - 1, count).astype(int)]
     return np.sort(np.random.default_rng(0).choice(len(X), count, replace=False))
-
-
-def _filled_up(X: np.ndarray) -> np.ndarray:
-    return np.concatenate([X, np.zeros((bucket(len(X)) - len(X), X.shape[1]))])
-
-
-@eqx.filter_jit
-def _grams(pool: SlotPool, X: Any) -> Any:
-    return pool.gram(X, X)

@@ -16,8 +16,8 @@ from typing import final
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
-from jax.scipy.special import ndtri
 from jaxtyping import Float
+from scipy.special import ndtri
 
 from farrier.parameters import as_array, fixed, positive, real
 from farrier.priors import WeightPrior, check_probability, starting_weight
@@ -48,8 +48,6 @@ class Horseshoe(WeightPrior):
     v: Float[Array, " m"] = positive()
     A: Float[Array, ""] = fixed(default=1.0)
     B: Float[Array, ""] = fixed(default=1.0)
-    present: Float[Array, " m"] | None = fixed(default=None)
-    """Which weights there are, 1 or 0 each; all of them where it is None. The others are zero, and cost nothing."""
 
     @classmethod
     def initial(cls, m: int, A: float = 1.0, B: float = 1.0, *, median: float | None = None) -> "Horseshoe":
@@ -86,20 +84,16 @@ class Horseshoe(WeightPrior):
         log_tau2 = self.mu_tau + jnp.sqrt(self.v_tau) * noise[:, :1]
         log_lambda2 = self.mu[None, :] + jnp.sqrt(self.v)[None, :] * noise[:, 1:]
         # Deviation: the paper equates exp of that log with tau^2 lambda^2 and with tau lambda; w is its root.
-        return self._present() * jnp.exp(0.5 * (log_tau2 + log_lambda2))
+        return jnp.exp(0.5 * (log_tau2 + log_lambda2))
 
     def kl(self) -> Float[Array, ""]:
         """One term for tau and one for each lambda, the auxiliary variables included."""
         mu_tau, v_tau, mu, v = (jnp.asarray(leaf) for leaf in (self.mu_tau, self.v_tau, self.mu, self.v))
         A, B = jnp.asarray(self.A), jnp.asarray(self.B)
-        return half_cauchy_kl(mu_tau, v_tau, A) + jnp.sum(self._present()[0] * half_cauchy_kl(mu, v, B))
+        return half_cauchy_kl(mu_tau, v_tau, A) + jnp.sum(half_cauchy_kl(mu, v, B))
 
-    def _present(self) -> Float[Array, "1 m"]:
-        return jnp.ones_like(jnp.asarray(self.mu))[None] if self.present is None else jnp.asarray(self.present)[None]
-
-    def quantile(self, probability: float) -> Float[Array, " m"]:
+    def quantile(self, probability: float) -> Float[np.ndarray, " m"]:
         """exp of half the quantile of N(mu_tau + mu_i, v_tau + v_i)."""
         check_probability(probability)
-        return self._present()[0] * jnp.exp(
-            0.5 * (self.mu_tau + self.mu + jnp.sqrt(self.v_tau + self.v) * ndtri(probability))
-        )
+        mu_tau, v_tau, mu, v = (np.asarray(leaf) for leaf in (self.mu_tau, self.v_tau, self.mu, self.v))
+        return np.exp(0.5 * (mu_tau + mu + np.sqrt(v_tau + v) * ndtri(probability)))

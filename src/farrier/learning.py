@@ -13,21 +13,22 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-import jax.numpy as jnp
 import numpy as np
 
 from farrier import candidates
 from farrier.appraise import Appraisal, appraise
+from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of, on_grid
 from farrier.discover import LEVEL, Decision, Part, Search, Structure, model_with
-from farrier.exact import ExactModel, ExactObjective
+from farrier.exact import ExactObjective
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.posteriors.gaussian import GaussianPosterior
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal, starting_weight
 from farrier.transforms import TRANSFORMS, Transform, named, worth_trying
+from farrier.weighing import prediction_weights
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "horseshoe": Horseshoe,
@@ -148,9 +149,7 @@ def fit_given(
     parts = [replace(part, weight=starting_weight(len(products))) for part in products]
     model = model_with(parts, START_NOISE, X.shape[1])
     if prior != "horseshoe":
-        model = replace(
-            model_with(parts, START_NOISE, X.shape[1], padded=False), prior=PRIORS[prior].initial(len(parts))
-        )
+        model = replace(model, prior=PRIORS[prior].initial(len(parts)))
     exact = tier == "exact" or (tier == "auto" and len(X) <= EXACT_ROWS)
     objective: Any = (
         ExactObjective.of(model, X, z, WIDE_DRAWS)
@@ -159,9 +158,7 @@ def fit_given(
     )
     numbers, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell("fitting", t.total))
     model = objective.model(numbers)
-    posterior = (
-        exact_posterior(model, X, z) if exact else CollapsedPosterior.of(objective, model, _prediction_weights(model))
-    )
+    posterior = exact_posterior(model, X, z) if exact else CollapsedPosterior.of(objective, model, weights_of(model))
     medians = np.asarray(model.prior.quantile(0.5))
     found = tuple(Part(model.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
     structure = Structure(found, float(model.noise), terms[-1].total, model, terms[-1])
@@ -183,8 +180,9 @@ def fit_given(
     )
 
 
-def _prediction_weights(model: ExactModel) -> np.ndarray:
-    return np.asarray(model.prior.draw(jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))))
+def weights_of(model: ExactModel) -> np.ndarray:
+    """Draws of the weights over which predictions integrate."""
+    return prediction_weights(model.prior, quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
 
 
 @dataclass
@@ -274,7 +272,7 @@ class _Scaled:
 
 def exact_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> GaussianPosterior:
     """Predictions of a model from all rows."""
-    weights = _prediction_weights(model)
+    weights = weights_of(model)
     noise = np.full(len(z), float(model.noise)) if model.rows is None else np.asarray(model.rows)
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
 
@@ -294,7 +292,7 @@ def collapsed_fit(
             callback=lambda i, t: tell("fitting all rows", t.total),
         )
         model, total = objective.model(numbers), terms[-1].total
-    weights = _prediction_weights(model)
+    weights = weights_of(model)
     final = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
     return model, total, CollapsedPosterior.of(final, model, weights)
 

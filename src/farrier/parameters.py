@@ -29,8 +29,8 @@ class Constraint:
     """A bijection between the values a field may take and all real numbers; `trained` is False for constants."""
 
     name: str
-    bound: Callable[[Array], Array]
-    free: Callable[[Array], Array]
+    bound: Callable[[Any], Any]
+    free: Callable[[Any], Any]
     trained: bool = True
 
 
@@ -49,7 +49,11 @@ def _log_diagonal(L: Array) -> Array:
 
 
 REAL = Constraint("real", bound=lambda a: a, free=lambda a: a)
-POSITIVE = Constraint("positive", bound=jnp.exp, free=jnp.log)
+POSITIVE = Constraint(
+    "positive",
+    bound=lambda a: np.exp(a) if isinstance(a, np.ndarray) else jnp.exp(a),
+    free=lambda a: np.log(a) if isinstance(a, np.ndarray) else jnp.log(a),
+)
 LOWER_TRIANGULAR = Constraint("lower triangular", bound=_exp_diagonal, free=_log_diagonal)
 FIXED = Constraint("fixed", bound=lambda a: a, free=lambda a: a, trained=False)
 
@@ -129,6 +133,32 @@ def _map_with_constraints(function: Callable[[Constraint, Array], Any], tree: An
 def free(module: T) -> T:
     """The trained leaves of `module` as unbounded numbers; None stands where a leaf is not trained."""
     return _map_with_constraints(lambda c, leaf: c.free(jnp.asarray(leaf)) if c.trained else None, module)
+
+
+def packed(module: Any) -> np.ndarray:
+    """The trained leaves as one vector of unbounded numbers, on the host."""
+    found = _map_with_constraints(lambda c, leaf: c.free(np.asarray(leaf)) if c.trained else None, module)
+    return np.concatenate([np.ravel(leaf) for leaf in jax.tree.leaves(found)])
+
+
+def unpacked(u: Any, template: T) -> T:
+    """What `free` makes, from a vector as `packed` makes it; None stands where a leaf is not trained."""
+    first = 0
+
+    def cut(constraint: Constraint, leaf: Any) -> Any:
+        nonlocal first
+        if not constraint.trained:
+            return None
+        size = int(np.prod(np.shape(leaf)))
+        first += size
+        return u[first - size : first].reshape(np.shape(leaf))
+
+    return _map_with_constraints(cut, template)
+
+
+def rebuilt(u: np.ndarray, template: T) -> T:
+    """The module of a vector as `packed` makes it, on the host."""
+    return jax.tree.map(np.asarray, bound(unpacked(u, template), template))
 
 
 def bound(unbounded: T, template: T) -> T:

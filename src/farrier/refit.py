@@ -16,13 +16,12 @@ import numpy as np
 
 from farrier.appraise import appraise
 from farrier.beliefs import price
+from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of
 from farrier.discover import LEVEL, Part, Search, Structure, model_with
-from farrier.estimators import Regressor, _from_learned
-from farrier.exact import ExactModel, ExactObjective
-from farrier.fit import Progress
+from farrier.exact import ExactObjective
 from farrier.fitted import Fitted
 from farrier.kernels.algebra import Kernel
 from farrier.learning import (
@@ -34,10 +33,12 @@ from farrier.learning import (
     Tell,
     exact_posterior,
     search_rows,
+    weights_of,
 )
-from farrier.learning import _prediction_weights as prediction_weights
 from farrier.likelihoods import Gaussian
 from farrier.priors import WeightPrior
+from farrier.progress import Progress
+from farrier.regressor import Regressor, from_learned
 
 ITERATIONS = 30
 """Steps at most: the start is close."""
@@ -59,7 +60,7 @@ def refitted(model: Regressor, X: Any, y: np.ndarray, progress: Callable[[Progre
         )
     inputs = model._inputs(X)
     with jax.enable_x64(True):
-        again = _from_learned(refit(fitted, inputs, y, found._tell()), inputs, y)
+        again = from_learned(refit(fitted, inputs, y, found._tell()), inputs, y)
         found._finish(again, model._scale, model._columns, inputs, again.scaled(y))
     found.seconds_ = perf_counter() - begin
     return found
@@ -84,7 +85,7 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
     posterior: Any = (
         exact_posterior(whole.model, X, z)
         if exact
-        else CollapsedPosterior.of(objective, whole.model, prediction_weights(whole.model))
+        else CollapsedPosterior.of(objective, whole.model, weights_of(whole.model))
     )
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
     return Learned(
@@ -110,7 +111,7 @@ def _climbed(
     """A few steps from kernels with their q(w)."""
     weights = np.asarray(prior.quantile(0.5))
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
-    model: ExactModel = replace(model_with(parts, noise, X.shape[1], padded=len(weights) > len(parts)), prior=prior)
+    model: ExactModel = replace(model_with(parts, noise, X.shape[1]), prior=prior)
     objective: Any = (
         ExactObjective.of(model, X, z, WIDE_DRAWS)
         if exact

@@ -11,7 +11,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.fit import History, Progress, Settings, padded, train
+from farrier.fit import History, Settings, padded, train
 from farrier.inducing import spread_points
 from farrier.kernels.pool import Pool
 from farrier.learning import PRIORS
@@ -20,6 +20,7 @@ from farrier.objective import Model, evidence_bound
 from farrier.posteriors.interface import Posterior
 from farrier.posteriors.stochastic import MultiSVGP
 from farrier.priors import WeightPrior, quasi_normal
+from farrier.progress import Progress
 
 STOCHASTIC_DRAWS = 64
 """Points at which predictions integrate over the weights; here one costs next to nothing."""

@@ -1,12 +1,10 @@
 """The components that explain, fitted by themselves: what `Fitted.alone` holds."""
 
-import jax.numpy as jnp
 import numpy as np
 
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.fitted import Alone
-from farrier.learning import MOST_POINTS, PREDICTION_DRAWS, TOLERANCE, WIDE_DRAWS, Learned, exact_posterior
-from farrier.priors import quasi_normal
+from farrier.learning import MOST_POINTS, TOLERANCE, WIDE_DRAWS, Learned, exact_posterior, weights_of
 
 
 def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
@@ -20,5 +18,5 @@ def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
     if learned.tier == "exact":
         return Alone(exact_posterior(model, X, z), model.prior, kernels, level, float(model.noise))
     objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
-    weights = np.asarray(model.prior.draw(jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))))
-    return Alone(CollapsedPosterior.of(objective, model, weights), model.prior, kernels, level, float(model.noise))
+    posterior = CollapsedPosterior.of(objective, model, weights_of(model))
+    return Alone(posterior, model.prior, kernels, level, float(model.noise))

@@ -31,7 +31,7 @@ def score(
 ) -> dict[str, Any]:
     """Errors and densities of the method at rows that it has not seen."""
     if name == "farrier":
-        from farrier.estimators import Regressor
+        from farrier.regressor import Regressor
 
         model = Regressor(random_state=seed, periods=periods.tolist() if X.shape[1] == 1 else None).fit(X, y)
         mean, densities = model.predict(X_new), model.log_density(X_new, y_new)

@@ -11,14 +11,11 @@ from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, final
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.covariance import bucket
+from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 from farrier.linalg import host_jitter
 
@@ -42,9 +39,13 @@ class GaussianPosterior:
         return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @cached_property
+    def _host(self) -> HostPool:
+        return HostPool.of(self.pool)
+
+    @cached_property
     def _factors(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """L with L L' = C, and e = L^-1 y, for each draw."""
-        K = _gram(self.pool, self.X, self.X)
+        K = self._host.gram(self.X, self.X)
         found = []
         for w in self.weights:
             C = np.einsum("i,inx->nx", w**2, K)
@@ -68,7 +69,7 @@ class GaussianPosterior:
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
-        K_x, K_xx = _gram(self.pool, self.X, X), _gram(self.pool, X, X)
+        K_x, K_xx = self._host.gram(self.X, X), self._host.gram(X, X)
         chosen = np.ones(len(self.pool)) if parts is None else np.isin(np.arange(len(self.pool)), parts).astype(float)
         means, covariances = [], []
         for w, (L, e) in zip(self.weights, self._factors, strict=True):
@@ -84,7 +85,7 @@ class GaussianPosterior:
         return self.y - sd * np.stack([e for _, e in self._factors]), sd**2
 
     def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        K_x, k_xx = _gram(self.pool, self.X, X), _diag(self.pool, X)
+        K_x, k_xx = self._host.gram(self.X, X), self._host.diag(X)
         means, variances = [], []
         for w, (L, e) in zip(self.weights, self._factors, strict=True):
             A = solve_triangular(L, np.einsum("i,inx->nx", w**2, K_x), lower=True)
@@ -93,7 +94,7 @@ class GaussianPosterior:
         return np.stack(means), np.maximum(variances, 0.0)
 
     def _components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        K_x, k_xx = _gram(self.pool, self.X, X), _diag(self.pool, X)
+        K_x, k_xx = self._host.gram(self.X, X), self._host.diag(X)
         means, variances = np.empty((2, len(self.weights), len(self.pool), len(X)))
         for s, (w, (L, e)) in enumerate(zip(self.weights, self._factors, strict=True)):
             for i, w2 in enumerate(w**2):
@@ -105,19 +106,3 @@ class GaussianPosterior:
         blocks = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
         mean, variance = zip(*blocks, strict=True)
         return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
-
-
-_grams = eqx.filter_jit(lambda pool, X, Z: pool.gram(X, Z))
-_diags = eqx.filter_jit(lambda pool, X: pool.diag(X))
-
-
-def _gram(pool: SlotPool, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    return np.asarray(_grams(pool, _filled_up(X), _filled_up(Z)))[:, : len(X), : len(Z)]
-
-
-def _diag(pool: SlotPool, X: np.ndarray) -> np.ndarray:
-    return np.asarray(_diags(pool, _filled_up(X)))[:, : len(X)]
-
-
-def _filled_up(X: np.ndarray) -> jax.Array:
-    return jnp.asarray(np.concatenate([X, np.zeros((bucket(len(X)) - len(X), X.shape[1]))]))

@@ -1,0 +1,143 @@
+"""From one vector of unbounded numbers to what a bound is made of, and back: shared by the exact and collapsed tiers.
+
+    u -> the pool's numbers, squared weights for each draw, the variance of the noise, KL, log p(u)
+
+An optimiser sees u; a tier sees what it is made of, and gives derivatives by that.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, NamedTuple, final
+
+import equinox as eqx
+import numpy as np
+
+from farrier.beliefs import log_prior, raveled, reach, spreads
+from farrier.kernels.products import HostPool, Slopes
+from farrier.kernels.slots import NUMBERS, SlotPool
+from farrier.parameters import POSITIVE, fixed, frozen, mark, packed, positive, rebuilt
+from farrier.priors import WeightPrior
+from farrier.weighing import Weighed, weigh
+
+NOISE_CENTRE, NOISE_SPREAD = np.log(0.05), 3.0
+"""The logarithm of the variance of the noise, y having variance one: normal about the first with this sd."""
+LOWEST_NOISE = 1e-6
+REACH = 10.0
+"""How far the numbers of q(w) and the noise may move from their start, as logarithms."""
+
+
+@final
+class ExactModel(eqx.Module):
+    """What is trained where f is integrated out: q(w), the variance of the noise, the kernels."""
+
+    prior: WeightPrior
+    noise: Any = positive()
+    pool: SlotPool = eqx.field(default=None)
+    centre: SlotPool = frozen(default=None)
+    """Where the beliefs about the kernels' numbers are centred."""
+    rows: Any = fixed(default=None)
+    """The variance of the noise of each row, where it is known: then `noise` has no part in it."""
+
+
+class Terms(NamedTuple):
+    """The bound and what it is made of."""
+
+    total: float
+    evidence: float
+    kl: float
+    log_prior: float
+
+    @classmethod
+    def of(cls, evidence: float, made: "Made") -> "Terms":
+        """The bound with this evidence."""
+        return cls(evidence - made.weighed.kl + made.log_prior, evidence, made.weighed.kl, made.log_prior)
+
+
+class Made(NamedTuple):
+    """What a vector of numbers makes."""
+
+    u: np.ndarray
+    numbers: dict[str, np.ndarray]
+    weighed: Weighed
+    noise: float
+    log_prior: float
+
+
+@dataclass
+class Chain:
+    """A model as a function of its unbounded numbers: those of q(w), that of the noise, those of the pool."""
+
+    template: ExactModel
+    draws: np.ndarray
+
+    @cached_property
+    def pool(self) -> HostPool:
+        """The kernels."""
+        return HostPool.of(self.template.pool)
+
+    @cached_property
+    def start(self) -> np.ndarray:
+        """The numbers of the template."""
+        return packed(self.template)
+
+    def model(self, u: np.ndarray) -> ExactModel:
+        """The model with these numbers."""
+        return rebuilt(u, self.template)
+
+    def make(self, u: np.ndarray) -> Made:
+        """What a bound is made of."""
+        noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
+        belief = self._beliefs(u)[0] - 0.5 * ((log_noise - NOISE_CENTRE) / NOISE_SPREAD) ** 2
+        numbers = {
+            name: (np.exp(u[at]) if is_log else u[at]).reshape(shape) for name, at, shape, is_log in self._fields
+        }
+        weighed = weigh(self.template.prior, u[: self._noise], self.draws)
+        return Made(u, numbers, weighed, noise, belief)
+
+    def gradient(self, made: Made, slopes: Slopes, dw2: np.ndarray, dnoise: float) -> np.ndarray:
+        """The derivative of the bound by u, from that of the evidence by what `make` gave."""
+        by_noise = dnoise * made.noise - (np.log(made.noise) - NOISE_CENTRE) / NOISE_SPREAD**2
+        by_pool = [slopes[name] * made.numbers[name] if is_log else slopes[name] for name, _, _, is_log in self._fields]
+        pool = np.concatenate([np.ravel(one) for one in by_pool]) + self._beliefs(made.u)[1]
+        return np.concatenate([made.weighed.pull(dw2), [by_noise], pool])
+
+    def limits(self) -> np.ndarray:
+        """The least and the largest value of each number, (P, 2).
+
+        Kernels may move so far from where they first stood, however often they are fitted; empty slots stay.
+        """
+        start = self.start
+        about, by = start.copy(), np.full(len(start), REACH)
+        about[self._pool], by[self._pool] = self._centre, raveled(reach(self.template.pool))
+        low, high = about - by, about + by
+        low[self._noise] = max(low[self._noise], np.log(LOWEST_NOISE))
+        return np.stack([np.minimum(low, start), np.maximum(high, start)], axis=1)
+
+    @cached_property
+    def _noise(self) -> int:
+        return len(packed(self.template.prior))
+
+    @cached_property
+    def _pool(self) -> slice:
+        return slice(self._noise + 1, None)
+
+    @cached_property
+    def _centre(self) -> np.ndarray:
+        return packed(self.template.centre)
+
+    @cached_property
+    def _spread(self) -> np.ndarray:
+        return raveled(spreads(self.template.pool))
+
+    def _beliefs(self, u: np.ndarray) -> tuple[float, np.ndarray]:
+        return log_prior(u[self._pool], self._centre, self._spread)
+
+    @cached_property
+    def _fields(self) -> list[tuple[str, slice, tuple[int, ...], bool]]:
+        found, first = [], self._noise + 1
+        for name in NUMBERS:
+            shape = np.shape(getattr(self.template.pool, name))
+            size = int(np.prod(shape))
+            found.append((name, slice(first, first + size), shape, mark(self.template.pool, name) is POSITIVE))
+            first += size
+        return found

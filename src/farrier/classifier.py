@@ -1,0 +1,73 @@
+"""`Classifier`: explain and predict one of two classes."""
+
+from time import perf_counter
+from typing import Any
+
+import jax
+import numpy as np
+from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.validation import validate_data
+
+from farrier.cache import keep_compiled_programs
+from farrier.data import Scale, check_cells, check_varies, column_names
+from farrier.estimator import Estimator
+from farrier.likelihoods import Bernoulli
+
+
+class Classifier(ClassifierMixin, Estimator):
+    """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
+
+    Takes the parameters of `Regressor` except `likelihood`, `scale`, `periods` and `method`. For more than two
+    classes wrap it in `sklearn.multiclass.OneVsRestClassifier`.
+    """
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.classifier_tags.multi_class = False
+        return tags
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> "Classifier":
+        """Find the components of the odds of the second class."""
+        check_cells(X, "X")
+        checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
+        rows, labels = checked
+        check_classification_targets(labels)
+        classes, target = np.unique(labels, return_inverse=True)
+        if len(classes) < 2:
+            raise ValueError(f"y holds one class only ({classes[0]!r}): a classifier needs rows of two.")
+        if len(classes) > 2:
+            kind = type_of_target(labels)
+            raise ValueError(
+                f"Only binary classification is supported. The type of the target is {kind}, with {len(classes)} "
+                "classes: wrap the Classifier in sklearn.multiclass.OneVsRestClassifier."
+            )
+        columns = column_names(X, rows.shape[1])
+        check_varies(rows, None, columns)
+        self.classes_ = classes
+        keep_compiled_programs()
+        begin = perf_counter()
+        scale, target = Scale.of(rows), target.astype(np.float64)
+        inputs = scale.inputs(rows)
+        with jax.enable_x64(True):
+            self._finish(self._sparse(inputs, target, scale, columns, Bernoulli()), scale, columns, inputs, target)
+        self._target = target
+        self.seconds_ = perf_counter() - begin
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        """The probability of each class, in the order of `classes_`."""
+        inputs = self._inputs(X)
+        with jax.enable_x64(True):
+            probability, _ = self._fitted.observed(inputs)
+        second = probability.mean(axis=0)
+        return np.stack([1.0 - second, second], axis=1)
+
+    def predict(self, X: Any) -> np.ndarray:
+        """The more probable class."""
+        second = self.predict_proba(X)[:, 1] > 0.5
+        return self.classes_[second.astype(int)]
+
+    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
+        return float(np.var(f))

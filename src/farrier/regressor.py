@@ -1,0 +1,272 @@
+"""`Regressor`: explain and predict a number.
+
+model = Regressor().fit(X, y)
+mean, std = model.predict(X_new, return_std=True)
+print(model.explain())
+"""
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any, Literal
+
+import jax
+import numpy as np
+from sklearn.base import RegressorMixin, _fit_context
+from sklearn.utils import check_random_state
+from sklearn.utils._param_validation import StrOptions
+from sklearn.utils.validation import validate_data
+
+from farrier.cache import keep_compiled_programs
+from farrier.data import Scale, check_cells, check_varies, column_names
+from farrier.estimator import Estimator
+from farrier.fitted import Fitted, gaussian_noise
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.pool import Pool
+from farrier.learning import START_NOISE, Learned, fit_given, learn
+from farrier.likelihoods import Likelihood, StudentT
+from farrier.progress import Progress
+from farrier.survivors import survivors
+from farrier.timeaxis import TimeAxis
+from farrier.transforms import TRANSFORMS, named
+
+
+class Regressor(RegressorMixin, Estimator):
+    """Explain and predict a number.
+
+    Parameters
+    ----------
+    kernels : "auto", "paper" or a list, default="auto"
+        "auto" finds the structure: candidates come from the data, each must be worth its price. Otherwise the
+        candidates are fixed: the paper's pool of 24, or a list of kernels in the units of X
+        (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``), which start from the data.
+    prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
+        The prior on the weights of the candidates.
+    likelihood : {"gaussian", "student-t"}, default="gaussian"
+        The noise; Student's t bears outliers.
+    scale : {"auto", "identity", "log", "square root"}, default="auto"
+        The scale on which components add up; "auto" lets evidence decide (identity where `kernels` are given).
+    periods : list of float, default=None
+        Periods worth trying, in the units of X. None takes those of the calendar if X is one column that looks like
+        years; what the data show is tried in any case.
+    method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
+        "exact" integrates the functions out: Gaussian noise, time cubic in the rows. "collapsed" does so through
+        inducing points, time linear in the rows. "stochastic" is the paper's algorithm, for any noise, over fixed
+        candidates. "auto" takes the first that suits the noise and the number of rows.
+    inducing : int, default=None
+        Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer. (Stochastic;
+        the collapsed tier takes as many as each kernel needs.)
+    iterations : int, default=2500
+        The most steps to train; training ends earlier when the bound is flat.
+    batch_size : int, default=256
+        Rows in one step; all of them where there are no more. (Stochastic.)
+    learning_rate : float, default=0.01
+        The step size of Adam. (Stochastic.)
+    tolerance : float, default=0.002
+        Nats for each row below which a gain over a few hundred steps counts as flat.
+    random_state : int, default=0
+        Seeds the starting values, the rows and the draws; the same number gives the same model.
+    progress : callable, default=None
+        Called with a ``farrier.progress.Progress`` now and then.
+
+    Attributes
+    ----------
+    components_ : ComponentTable
+        One row a component, largest first, in the units of X and (on the scale of `transform_`) y.
+    transform_ : str
+        The scale on which components add up.
+    record_ : tuple of Decision
+        What was tried, what it gained, why it went or stayed.
+    pool_ : list of Kernel
+        The kernels after training, in the units of X.
+    elbo_ : float
+        The lower bound on the log evidence of y.
+    tier_ : str
+        "exact", "collapsed" or "stochastic".
+    seconds_ : float
+        How long the fit took.
+    """
+
+    _parameter_constraints = Estimator._parameter_constraints | {
+        "likelihood": [StrOptions({"gaussian", "student-t"})],
+        "scale": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
+        "periods": [list, tuple, None],
+        "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
+    }
+
+    def __init__(
+        self,
+        kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
+        *,
+        prior: str = "horseshoe",
+        likelihood: Literal["gaussian", "student-t"] = "gaussian",
+        scale: str = "auto",
+        periods: Sequence[float] | None = None,
+        method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
+        inducing: int | None = None,
+        iterations: int = 2500,
+        batch_size: int = 256,
+        learning_rate: float = 0.01,
+        tolerance: float = 2e-3,
+        random_state: int | np.random.RandomState | None = 0,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        super().__init__(
+            kernels,
+            prior=prior,
+            inducing=inducing,
+            iterations=iterations,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            tolerance=tolerance,
+            random_state=random_state,
+            progress=progress,
+        )
+        self.likelihood = likelihood
+        self.scale = scale
+        self.periods = periods
+        self.method = method
+
+    _timed = False
+    """Whether the first of several inputs is time: a Forecaster's is."""
+
+    @_fit_context(prefer_skip_nested_validation=True)
+    def fit(self, X: Any, y: Any) -> "Regressor":
+        """Find the components of y as a function of X."""
+        check_cells(X, "X")
+        check_cells(y, "y")
+        checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
+        rows, target = checked
+        target = np.asarray(target, np.float64)
+        columns = column_names(X, rows.shape[1])
+        check_varies(rows, target, columns)
+        if self.likelihood != "gaussian" and self.method in ("exact", "collapsed"):
+            raise ValueError(
+                f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
+            )
+        self._number_of_inducing_points(rows)
+        transform = named("identity" if self.scale == "auto" else self.scale)
+        if target.min() <= transform.lowest:
+            raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
+        keep_compiled_programs()
+        begin = perf_counter()
+        scale = Scale.of(rows, transform.forward(target))
+        inputs = scale.inputs(rows)
+        with jax.enable_x64(True):
+            if self.method == "stochastic" or self.likelihood != "gaussian":
+                z = scale.target(transform.forward(target))
+                fitted = self._sparse(inputs, z, scale, columns, self._noise())
+            else:
+                fitted = self._integrated(inputs, target, scale, columns)
+            self._finish(fitted, scale, columns, inputs, fitted.scaled(target))
+        self._target = target
+        self.seconds_ = perf_counter() - begin
+        return self
+
+    def _integrated(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
+        """The exact and the collapsed tier."""
+        tell = self._tell()
+        common = {"transform": self.scale, "tier": self.method, "tell": tell}
+        if isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe":
+            known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
+            timed = self._timed and inputs.shape[1] > 1
+            return from_learned(learn(inputs, y, known=known, timed=timed, **common), inputs, y)
+        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+        if isinstance(self.kernels, str):
+            kernels = list(Pool.paper(inputs, (y - y.mean()) / y.std(), seed=seed))
+        else:
+            kernels = self._given(inputs, (y - y.mean()) / y.std(), scale, columns, seed)
+        options = {"prior": self.prior, "iterations": int(self.iterations), "tolerance": self.tolerance * len(y)}
+        return from_learned(fit_given(kernels, inputs, y, **options, **common), inputs, y)
+
+    def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
+        if inputs.shape[1] > 1 or self.periods is not None:
+            return [float(period) for period in self.periods or ()] if inputs.shape[1] == 1 or self._timed else []
+        times = inputs[:, 0] * scale.x_scale[0] + scale.x_mean[0]
+        if len(np.unique(times)) < len(times):
+            return []
+        return TimeAxis.of(times, self._columns_name(scale)).calendar_periods()
+
+    def _columns_name(self, scale: Scale) -> str:
+        return str(getattr(self, "feature_names_in_", ["x0"])[0])
+
+    def _tell(self) -> Callable[[str, float], None]:
+        if self.progress is None:
+            return lambda what, bound: None
+        progress, count = self.progress, [0]
+
+        def tell(what: str, bound: float) -> None:
+            count[0] += 1
+            progress(Progress(what, count[0], 0, bound))
+
+        return tell
+
+    def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
+        """The mean of y at the rows of X; with its standard deviation, or covariance, of a new observation."""
+        if return_std and return_cov:
+            raise ValueError("return_std and return_cov: ask for one of them, got both.")
+        inputs = self._inputs(X)
+        with jax.enable_x64(True):
+            if return_cov:
+                return self._predict_joint(inputs)
+            mean, std = self._fitted.moments(inputs)
+        return (mean, std) if return_std else mean
+
+    def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
+        """Quantiles of a new observation at the rows of X, one column a level."""
+        bad = [level for level in levels if not 0.0 < level < 1.0]
+        if bad:
+            raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
+        inputs = self._inputs(X)
+        with jax.enable_x64(True):
+            return self._fitted.quantiles(inputs, levels).T
+
+    def log_density(self, X: Any, y: Any) -> np.ndarray:
+        """log p(y | X, data) of new observations, one number a row."""
+        inputs, target = self._inputs(X), np.asarray(y, np.float64)
+        if target.shape != (len(inputs),):
+            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        with jax.enable_x64(True):
+            return self._fitted.log_density(inputs, target)
+
+    def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        fitted = self._fitted
+        if fitted.transform.name != "identity":
+            raise ValueError(
+                f"return_cov: components add up on the {fitted.transform.name} scale here, where a covariance of y "
+                "has no meaning; ask for return_std or predict_quantiles, or fit with scale='identity'."
+            )
+        mean, covariance = fitted.posterior.joint(inputs)
+        _, std = fitted.moments(inputs)
+        # the noise is what an observation has beyond f
+        covariance = covariance * fitted.z_scale**2
+        covariance[np.diag_indices(len(covariance))] = std**2
+        return mean * fitted.z_scale + fitted.z_mean, covariance
+
+    def _noise(self) -> Likelihood:
+        if self.likelihood == "student-t":
+            return StudentT.with_degrees(np.sqrt(START_NOISE), 4.0)
+        return gaussian_noise(START_NOISE)
+
+    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
+        return float(np.var(z))
+
+
+def from_learned(learned: Learned, inputs: np.ndarray, y: np.ndarray) -> Fitted:
+    """What was learned, with the components that explain fitted by themselves."""
+    return Fitted(
+        posterior=learned.posterior,
+        likelihood=gaussian_noise(learned.noise),
+        prior=learned.model.prior,
+        kernels=learned.kernels,
+        survivors=learned.survivors,
+        level=learned.level,
+        transform=learned.transform,
+        z_mean=learned.z_mean,
+        z_scale=learned.z_scale,
+        bound=learned.bound,
+        tier=learned.tier,
+        steps=learned.steps,
+        record=learned.record,
+        appraisal=learned.appraisal,
+        alone=survivors(learned, inputs, y),
+    )
