@@ -14,7 +14,7 @@ import numpy as np
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
 from farrier.kernels.normal import simplify
-from farrier.kernels.periods import find_periods
+from farrier.kernels.periods import find_periods, multiples_of
 
 LENGTHS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 """Starts of lengthscales, as parts of the range."""
@@ -26,6 +26,8 @@ MOST_FACTORS = 3
 """Factors of a product, not counting steps."""
 SHARP = 0.25
 """The width of a change at the start, in steps between neighbours."""
+SAME_CHANGE = 0.3
+"""Changes that are closer than this, in standard deviations of the input, are one."""
 TABLE_LENGTHS = (3.0, 1.0)
 """Starts of lengthscales of standardised inputs, one alone."""
 TOGETHER_LENGTHS = (2.0, 0.7)
@@ -60,7 +62,8 @@ def series(
     """Candidates for one input: `left` is what no component explains yet, `change` the place of a possible change."""
     extent = Extent.of(x)
     fresh = [*_smooth(extent), Linear(0.0)]
-    periods = find_periods(x, left, MOST_PERIODS, known) if len(x) else []
+    periods = find_periods(x, left, MOST_PERIODS, known)
+    periods += multiples_of(x, left, periods)
     for period in [*periods, *(p for p in known if p not in periods and _fits(p, extent))]:
         fresh += _cycles(period, extent)
     if change is not None:
@@ -110,18 +113,56 @@ def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
     return None
 
 
+def simpler(kernel: Kernel) -> list[Kernel]:
+    """The product with one factor left out, and with a smooth factor in the place of a rough one."""
+    factors = kernel.products()[0]
+    fewer = [product_of([f for k, f in enumerate(factors) if k != gone]) for gone in range(len(factors))]
+    smooth = [
+        product_of([SquaredExponential(part * f.lengthscale, f.dims) if f is rough else f for f in factors])
+        for rough in factors
+        if isinstance(rough, Matern12)
+        for part in (1.0, 0.3)
+    ]
+    return [*(fewer if len(factors) > 1 else []), *smooth]
+
+
 def simple(x: np.ndarray, periods: Sequence[float]) -> list[Kernel]:
     """What one regime may be made of: a smooth curve of some length, a cycle."""
     extent = Extent.of(x)
     return [
         *(SquaredExponential(extent.range * part) for part in (0.3, 0.1, 0.03)),
-        *(CentredPeriodic(period, 1.0) for period in periods),
+        *(CentredPeriodic(period, shape) for period in periods for shape in (1.0, 0.5)),
     ]
 
 
 def step_at(x: np.ndarray, place: float) -> Step:
     """A sharp change."""
     return Step(place, SHARP * Extent.of(x).spacing)
+
+
+def changes_of(kernels: Sequence[Kernel]) -> list[float]:
+    """The different places of change of some products of one input."""
+    places: list[float] = []
+    for kernel in kernels:
+        for factor in kernel.products()[0]:
+            if isinstance(factor, Step | StepUntil):
+                place = float(np.ravel(factor.location)[0])
+                if not any(abs(place - other) < SAME_CHANGE for other in places):
+                    places.append(place)
+    return places
+
+
+def moved(kernel: Kernel, change: float, place: float) -> Kernel:
+    """The product with its steps at one place of change moved to another."""
+    factors = kernel.products()[0]
+    return product_of(
+        [
+            factor.replace(location=place)
+            if isinstance(factor, Step | StepUntil) and abs(float(np.ravel(factor.location)[0]) - change) < SAME_CHANGE
+            else factor
+            for factor in factors
+        ]
+    )
 
 
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:

@@ -21,9 +21,9 @@ from farrier.climb import climb
 from farrier.covariance import Covariance
 from farrier.exact import ExactObjective
 from farrier.horseshoe import Horseshoe
-from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import Constant
-from farrier.kernels.periods import find_periods
+from farrier.kernels.periods import find_periods, multiples_of
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 from farrier.parameters import as_array
@@ -51,6 +51,12 @@ SMALL = 0.03
 MOST_LARGE = 8
 SPLITS = tuple(k / 16 for k in range(2, 15))
 """Where a change of regime is tried, as parts of the rows."""
+SPLIT_NOISE = (0.05, 0.3)
+SPLIT_TRIES = 3
+SIDE_REPEATS = 2.0
+"""How often a cycle must come round on its side of a change."""
+MOST_PLACES = 60
+"""Times at which a change is tried again."""
 HOPEFUL = 15.0
 """Nats that a second start may lie behind and still be grown."""
 FLAT = 5.0
@@ -249,31 +255,26 @@ class Search:
         return fitted
 
     def simplify(self, structure: Structure, round: int) -> Structure:
-        """The structure with factors left out of its products where that is worth more."""
+        """The structure with simpler kernels where they are worth more: factors left out, smooth in place of rough."""
         tried: set[str] = set()
-        while True:
+        improved = True
+        while improved:
+            improved = False
             for i, part in enumerate(structure.parts):
-                factors = part.kernel.products()[0]
-                for gone in range(len(factors) if len(factors) > 1 else 0):
-                    kernel = product_of([factor for k, factor in enumerate(factors) if k != gone])
-                    move = f"{i}: {part.kernel.formula()} -> {kernel.formula()}"
-                    if move in tried:
+                for kernel in candidates.simpler(part.kernel):
+                    move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
+                    if move in tried or improved:
                         continue
                     tried.add(move)
                     parts = [Part(kernel, kernel, p.weight) if j == i else p for j, p in enumerate(structure.parts)]
                     simpler = self.fit(parts, structure.noise, LOSS_ITERATIONS)
                     if structure.score > simpler.score > structure.score - HOPELESS:
                         simpler = self.fit(simpler.parts, simpler.noise)
-                    if simpler.score > structure.score:
-                        gain = simpler.score - structure.score
+                    gain = simpler.score - structure.score
+                    if gain > 0:
                         self._note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
-                        structure = simpler
-                        break
-                else:
-                    continue
-                break
-            else:
-                return structure
+                        structure, improved = simpler, True
+        return structure
 
     def prune(self, structure: Structure, round: int, doubtful: float | None = None) -> Structure:
         """The structure without the components that are not worth their price."""
@@ -350,28 +351,61 @@ class Search:
         return self.prune(self.fit([whole.parts[i] for i in large], whole.noise), 0)
 
     def split(self) -> Structure:
-        """A third place to start from: one simple thing until some time, another one after it."""
-        x = self.X[:, 0]
-        order = np.argsort(x)
-        middle = order[: len(x) // 2], order[len(x) // 2 :]
-        sides = [candidates.simple(x, find_periods(x[half], self.y[half], 1, self.known)) for half in middle]
-        grams = [self._grams(kernels) for kernels in sides]
-        times = np.quantile(x, SPLITS)
-        best: tuple[float, float, Kernel, Kernel] | None = None
-        for time in times:
-            after = (x > time).astype(float)
-            for left, K_left in zip(sides[0], grams[0], strict=True):
-                for right, K_right in zip(sides[1], grams[1], strict=True):
-                    C = np.outer(1.0 - after, 1.0 - after) * K_left + np.outer(after, after) * K_right
-                    for noise in (0.05, 0.3):
-                        value = _log_density(C + noise * np.eye(len(x)), self.y)
-                        if best is None or value > best[0]:
-                            best = value, float(time), left, right
-        assert best is not None
-        _, time, left, right = best
-        step = candidates.step_at(x, time)
-        parts = [Part(kernel, kernel, 0.7) for kernel in ((1 - step) * left, step * right)]
-        return self.prune(self.fit(parts, START_NOISE, 2 * FIT_ITERATIONS), 0)
+        """A third place to start from: one simple thing until some time, another one after it.
+
+        With nothing in common but the noise the two sides are independent, so that each is looked at alone.
+        """
+        order = np.argsort(self.X[:, 0])
+        x, y = self.X[order, 0], self.y[order]
+        found: list[tuple[float, float, Kernel, Kernel]] = []
+        for count in (int(part * len(x)) for part in SPLITS):
+            sides = [self._simplest(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
+            time = 0.5 * (x[count - 1] + x[count])
+            found += [(left[0] + right[0], time, left[1], right[1]) for left, right in zip(*sides, strict=True)]
+        starts: list[Structure] = []
+        for _, time, left, right in sorted(found, key=lambda one: -one[0])[:SPLIT_TRIES]:
+            step = candidates.step_at(x, time)
+            parts = [Part(kernel, kernel, 0.7) for kernel in ((1 - step) * left, step * right)]
+            starts.append(self.shift(self.fit(parts, START_NOISE), 0))
+        return self.prune(max(starts, key=lambda one: one.score), 0)
+
+    def shift(self, structure: Structure, round: int) -> Structure:
+        """The structure with its changes at the place that suits the rows best: a sharp one does not slide there."""
+        for change in candidates.changes_of([part.kernel for part in structure.parts]):
+            order = np.sort(self.X[:, 0])
+            between = 0.5 * (order[1:] + order[:-1])[3:-3]
+            places = between[:: max(1, len(between) // MOST_PLACES)]
+            moved = [[candidates.moved(part.kernel, change, place) for part in structure.parts] for place in places]
+            values = [self._log_density_of(kernels, structure) for kernels in moved]
+            best = int(np.argmax(values))
+            if values[best] <= self._log_density_of([part.kernel for part in structure.parts], structure):
+                continue
+            parts = [Part(k, k, part.weight) for k, part in zip(moved[best], structure.parts, strict=True)]
+            shifted = self.fit(parts, structure.noise)
+            if shifted.score > structure.score:
+                self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
+                structure = shifted
+        return structure
+
+    def _log_density_of(self, kernels: Sequence[Kernel], structure: Structure) -> float:
+        """The evidence of other kernels at the weights and the noise of a structure."""
+        C = structure.noise * np.eye(len(self.y)) + LEVEL.weight**2
+        for part, K in zip(structure.parts, self._grams(kernels), strict=True):
+            C += part.weight**2 * K
+        return _log_density(C, self.y)
+
+    def _simplest(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
+        """For each level of noise the evidence of the best simple kernel of some rows, and that kernel."""
+        periods = find_periods(x, y, 1, self.known, SIDE_REPEATS)
+        periods += multiples_of(x, y, periods, SIDE_REPEATS)
+        kernels = candidates.simple(self.X[:, 0], periods)
+        y = y - y.mean()
+        grams = HostPool.of(SlotPool.of(kernels, 1)).gram(x[:, None], x[:, None])
+        best = []
+        for noise in SPLIT_NOISE:
+            values = [_log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]
+            best.append((max(values), kernels[int(np.argmax(values))]))
+        return best
 
     def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
         return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
@@ -385,6 +419,7 @@ class Search:
             if other.score > grown.score - HOPEFUL:
                 grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
         found = self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
+        found = self.simplify(found, ROUNDS + 1)
         # the starts held components before any had to be worth its price
         empty = self.empty()
         return found if found.score > empty.score + WORTH else empty
@@ -407,7 +442,7 @@ class Search:
             grown = self.grow(structure, round)
             if grown is None:
                 break
-            structure = grown
+            structure = self.shift(grown, round)
         return structure
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:

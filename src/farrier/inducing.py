@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 from jax import Array
 from jaxtyping import Float
-from sklearn.cluster import MiniBatchKMeans
 
 from farrier.kernels.pool import Pool
 from farrier.parameters import real
@@ -93,5 +92,8 @@ def spread_points(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
         return distinct
     if X.shape[1] == 1:
         return np.quantile(distinct[:, 0], np.linspace(0.0, 1.0, count))[:, None]
+    # loading it takes as long as a small fit, and one input does not need it
+    from sklearn.cluster import MiniBatchKMeans
+
     clusters = MiniBatchKMeans(count, random_state=seed, n_init="auto", batch_size=max(1024, 4 * count))
     return np.asarray(clusters.fit(distinct).cluster_centers_)

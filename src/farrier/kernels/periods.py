@@ -24,11 +24,15 @@ PROMINENCE = 6.0
 """How many times the power of its neighbourhood a peak must have."""
 STRONG = 0.15
 """The part of the variance with which the strongest peak counts even if its neighbourhood is strong as well."""
+REPEATS = 3.0
+"""How often a cycle must have come round to be one: twice is a coincidence."""
 SAME = 0.04
 """A period that differs by less than this part from a known one is that one."""
 
 
-def find_periods(x: np.ndarray, y: np.ndarray, count: int, known: Sequence[float] = ()) -> list[float]:
+def find_periods(
+    x: np.ndarray, y: np.ndarray, count: int, known: Sequence[float] = (), repeats: float = REPEATS
+) -> list[float]:
     """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one."""
     order = np.argsort(x)
     x, y = x[order], y[order]
@@ -37,7 +41,7 @@ def find_periods(x: np.ndarray, y: np.ndarray, count: int, known: Sequence[float
     if len(x) < 8 or spacing <= 0 or extent < 8 * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
-    frequencies = np.arange(2.0 / extent, 0.5 / spacing, 1.0 / (GRID_PER_PEAK * extent))
+    frequencies = np.arange(repeats / extent, 0.5 / spacing, 1.0 / (GRID_PER_PEAK * extent))
     found: list[float] = []
     allowed = np.ones(len(frequencies), bool)
     for turn in range(2 * count):
@@ -49,7 +53,7 @@ def find_periods(x: np.ndarray, y: np.ndarray, count: int, known: Sequence[float
         peak = _peak(power, allowed, by_prominence=turn % 2 == 1, strong=STRONG if turn == 0 else np.inf)
         if peak is None:
             continue
-        period = 1.0 / _refined(frequencies, power, peak)
+        period, _ = _with_harmonics(x, left, _refined(frequencies, power, peak), extent)
         period = next((p for p in known if abs(p / period - 1.0) < SAME), period)
         found.append(period)
         # multiples that lie closer together than that would leave nothing
@@ -79,13 +83,45 @@ def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
     return float(frequencies[peak] + np.clip(shift, -0.5, 0.5) * (frequencies[1] - frequencies[0]))
 
 
+def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], repeats: float = REPEATS) -> list[float]:
+    """Twice or three times each period where that fits y much better: the strongest peak may be a harmonic itself."""
+    extent, left = float(np.ptp(x)), y - _projection(_polynomial(x), y)
+    found: list[float] = []
+    for period in periods:
+        tried: list[tuple[float, float]] = []
+        for multiple in (1, 2, 3):
+            if multiple * period > extent / repeats or 2 * multiple * HARMONICS + 3 > len(x) // 3:
+                break
+            best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, multiple * HARMONICS)
+            # Schwarz's criterion: the waves between the harmonics must be worth their number
+            columns = 3 + 2 * multiple * HARMONICS
+            tried.append((len(x) * np.log(max(error, 1e-300)) + columns * np.log(len(x)), best))
+        if tried and min(tried) != tried[0]:
+            found.append(min(tried)[1])
+    return found
+
+
+def _with_harmonics(
+    x: np.ndarray, left: np.ndarray, frequency: float, extent: float, harmonics: int = HARMONICS
+) -> tuple[float, float]:
+    """The period near a frequency whose waves and their harmonics fit best, and what they leave.
+
+    Few periods tell more together.
+    """
+    tried = frequency + np.linspace(-0.5, 0.5, 2 * GRID_PER_PEAK + 1) / extent
+    trend = _polynomial(x)
+    errors = [np.sum((left - _projection(np.hstack([trend, _waves(x, 1.0 / f, harmonics)]), left)) ** 2) for f in tried]
+    best = int(np.argmin(errors))
+    return 1.0 / _refined(tried, -np.array(errors), best), float(errors[best])
+
+
 def _polynomial(x: np.ndarray) -> np.ndarray:
     centred = (x - x.mean()) / np.ptp(x)
     return np.stack([np.ones_like(x), centred, centred**2], axis=1)
 
 
-def _waves(x: np.ndarray, period: float) -> np.ndarray:
-    angles = [2.0 * np.pi * (j + 1) * x / period for j in range(HARMONICS)]
+def _waves(x: np.ndarray, period: float, harmonics: int = HARMONICS) -> np.ndarray:
+    angles = [2.0 * np.pi * (j + 1) * x / period for j in range(harmonics)]
     return np.stack([wave for angle in angles for wave in (np.cos(angle), np.sin(angle))], axis=1)
 
 
