@@ -43,6 +43,8 @@ EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""
 SEARCH_ROWS = 600
 """The most rows among which a structure is looked for."""
+FAR_SCALE, NEAR_SCALE = 30.0, 6.0
+"""Nats that a scale may lie behind another, its candidates merely shrunk, and pruned, to be worked out further."""
 ODD_SCALE = 8.0
 """Nats that the square root must gain: components that add up on it are harder to read."""
 REST_WEIGHT = 0.05
@@ -109,7 +111,7 @@ def learn(
 
     `timed` says that the first of several inputs is time.
     """
-    tried = worth_trying(y) if transform == "auto" else [t for t in TRANSFORMS if t.name == transform]
+    tried = worth_trying(y) if transform == "auto" else [named(transform)]
     searches = [
         _Scaled.of(one, X, y, known, tell, timed) for one in tried if one.name != "square root" or transform != "auto"
     ]
@@ -117,13 +119,21 @@ def learn(
     periods = searches[-1].search.periods()
     for scaled in searches:
         scaled.structure = scaled.search.whole(periods)
-    best = max(searches, key=lambda scaled: scaled.total())
+    for scaled in (left := _hopeful(searches, _Scaled.total, FAR_SCALE)):
+        scaled.structure = scaled.search.shrunk(scaled.structure)
+    for scaled in (left := _hopeful(left, _Scaled.score, NEAR_SCALE)):
+        scaled.structure = scaled.search.best(scaled.structure)
+    best = max(left, key=_Scaled.score)
     best.note_choice(searches)
-    best.structure = best.search.shrunk(best.structure)
     if len(searches) > 1:
         best = best.or_square_root(X, y, known, tell)
-    best.structure = best.search.best(best.structure)
     return best.finish(X, y, tier)
+
+
+def _hopeful(searches: Sequence["_Scaled"], height: Callable[["_Scaled"], float], nats: float) -> list["_Scaled"]:
+    """The scales that are so close to the best that more work may turn them round."""
+    top = max(height(scaled) for scaled in searches)
+    return [scaled for scaled in searches if height(scaled) > top - nats]
 
 
 def fit_given(
@@ -217,24 +227,27 @@ class _Scaled:
         return (self.structure.terms.total if self.structure.terms else self.structure.score) + self.jacobian
 
     def note_choice(self, others: Sequence["_Scaled"]) -> None:
+        """What the other scales lacked, in the record."""
         for other in others if len(others) > 1 else ():
-            gain = other.total() - max(o.total() for o in others if o is not other)
+            gain = other.score() - max(o.score() for o in others if o is not other)
             action = "kept" if other is self else "dropped"
             self.search.record.append(
                 Decision(0, action, f"scale: {other.transform.name}", gain, "evidence of the scale")
             )
 
     def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "_Scaled":
-        """The square root where the same structure fits better on it."""
+        """The square root where the same structure fits much better on it."""
         if not self.structure.parts:
             return self
-        root = _Scaled.of(TRANSFORMS[2], X, y, known, tell, self.search.timed)
+        root = _Scaled.of(named("square root"), X, y, known, tell, self.search.timed)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
         better = gain > ODD_SCALE
+        if better:
+            root.structure = root.search.best(root.structure)
         decision = Decision(0, "kept" if better else "dropped", "scale: square root", gain, "evidence of the scale")
+        root.search.record[:0] = [*self.search.record, decision]
         self.search.record.append(decision)
-        root.search.record = self.search.record
         return root if better else self
 
     def finish(self, X: np.ndarray, y: np.ndarray, tier: str) -> Learned:
