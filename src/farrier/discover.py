@@ -112,6 +112,8 @@ class Search:
     tell: Callable[[str, float], None] = lambda what, bound: None
     record: list[Decision] = field(default_factory=list)
     rows: np.ndarray | None = None
+    refused: set[str] = field(default_factory=set)
+    """Structures with fewer inputs that were no better."""
     steps: int = 0
     """Steps of all fits so far."""
     timed: bool = False
@@ -242,7 +244,8 @@ class Search:
     def narrow(self, structure: Structure, round: int) -> Structure:
         """The structure whose kernels act on those inputs only along which they vary."""
         narrower = [candidates.narrowed(part.kernel, FLAT) for part in structure.parts]
-        if all(new is None for new in narrower):
+        formulas = " + ".join(str(new or part.kernel) for new, part in zip(narrower, structure.parts, strict=True))
+        if all(new is None for new in narrower) or formulas in self.refused:
             return structure
         parts = [
             part if new is None else Part(new, new, part.weight)
@@ -250,8 +253,10 @@ class Search:
         ]
         fitted = self.fit(parts, structure.noise)
         if fitted.score < structure.score:
+            self.refused.add(formulas)
             return structure
-        self._note(round, "narrowed", parts[0].kernel, fitted.score - structure.score, "some inputs do not matter")
+        first = next(part.kernel for part, new in zip(structure.parts, narrower, strict=True) if new is not None)
+        self._note(round, "narrowed", first, fitted.score - structure.score, "some inputs do not matter")
         return fitted
 
     def simplify(self, structure: Structure, round: int) -> Structure:
@@ -411,10 +416,10 @@ class Search:
         return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
 
     def best(self, start: Structure) -> Structure:
-        """The best structure that growing reaches from a start and, for one input, from a split in two regimes."""
-        ends = [self.run(start=start), self.run()]
-        grown = max(ends, key=lambda structure: structure.score)
+        """The best structure that growing reaches from a start and, for one input, from nothing and from two regimes."""
+        grown = self.run(start=start)
         if self.X.shape[1] == 1:
+            grown = max(grown, self.run(), key=lambda structure: structure.score)
             other = self.split()
             if other.score > grown.score - HOPEFUL:
                 grown = max(grown, self.run(start=other), key=lambda structure: structure.score)

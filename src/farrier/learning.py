@@ -27,7 +27,7 @@ from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.posteriors.gaussian import GaussianPosterior
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal, starting_weight
-from farrier.transforms import TRANSFORMS, Transform, named, worth_trying
+from farrier.transforms import Transform, named, worth_trying
 from farrier.weighing import prediction_weights
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
@@ -41,8 +41,8 @@ START_NOISE = 0.1
 
 EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""
-SEARCH_ROWS = 600
-"""The most rows among which a structure is looked for."""
+SEARCH_ROWS, SEARCH_ROWS_OF_TABLE = 600, 400
+"""The most rows among which a structure is looked for: of a series, and of a table, where rows repeat each other."""
 FAR_SCALE, NEAR_SCALE = 30.0, 6.0
 """Nats that a scale may lie behind another, its candidates merely shrunk, and pruned, to be worked out further."""
 ODD_SCALE = 8.0
@@ -244,7 +244,7 @@ class _Scaled:
         gain = root.score() - self.score()
         better = gain > ODD_SCALE
         if better:
-            root.structure = root.search.best(root.structure)
+            root.structure = root.search.run(start=root.structure)
         decision = Decision(0, "kept" if better else "dropped", "scale: square root", gain, "evidence of the scale")
         root.search.record[:0] = [*self.search.record, decision]
         self.search.record.append(decision)
@@ -324,10 +324,10 @@ def snapped(X: np.ndarray) -> np.ndarray:
 
 def search_rows(X: np.ndarray) -> np.ndarray:
     """The rows among which a structure is looked for: all, or a part that is the same every time."""
-    if len(X) <= SEARCH_ROWS:
+    if len(X) <= (SEARCH_ROWS if X.shape[1] == 1 else SEARCH_ROWS_OF_TABLE):
         return np.arange(len(X))
     if X.shape[1] > 1:
-        return np.sort(np.random.default_rng(0).choice(len(X), SEARCH_ROWS, replace=False))
+        return np.sort(np.random.default_rng(0).choice(len(X), SEARCH_ROWS_OF_TABLE, replace=False))
     # one input: half of the rows in one piece, for what is short, half spread over all, for what is long
     order = np.argsort(X[:, 0])
     half = SEARCH_ROWS // 2
