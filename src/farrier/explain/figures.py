@@ -169,7 +169,7 @@ def own_axis(story: Story) -> tuple[str, int]:
             value for part in story.get("components") or [] for value in (part.get("effect") or {}).get("mean") or []
         ]
         return ("multiplies by", 1) if all(value is None or value > 0 for value in curves) else ("adds, log scale", 0)
-    special = {"transformed": "adds, transformed scale", "odds": "adds to the score"}
+    special = {"transformed": "adds, square-root scale", "odds": "adds to the score"}
     return special.get(str(target.get("scale")), f"adds, {target.get('unit') or target.get('name') or 'y'}"), 0
 
 

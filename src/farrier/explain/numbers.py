@@ -57,6 +57,8 @@ RATES = (
 GRAINS = (("year", 20 * DAYS_A_YEAR), ("month", 2 * DAYS_A_YEAR), ("day", 2 * DAYS_A_MONTH), ("minute", 2 * HOUR))
 """How fine a date is, and the range of the data, in days, above which it is no finer; below all, to the second."""
 
+MONTH_BEGINS = 0.07
+"""The part of a month by which a decimal year may miss its beginning: 1 March is 59 of 365 days, 1.94 of 12 months."""
 FINER = 2
 """How many decimals more an interval may take to be told from its value."""
 OUT_OF_REACH = "a time out of reach"
@@ -241,7 +243,7 @@ def moment(x: float, axis: Axis) -> str:
         return OUT_OF_REACH
     month = calendar.month_name[date.month]
     if axis.kind == "years" and grain == "month":  # months of equal length, as people write decimal years
-        month = calendar.month_name[1 + min(11, max(0, int((x - date.year) * 12 + 1e-6)))]
+        month = calendar.month_name[1 + min(11, max(0, int((x - date.year) * 12 + MONTH_BEGINS)))]
     if grain == "year":
         return str(date.year)
     if grain == "month":

@@ -28,7 +28,9 @@ from farrier.explain.parts import GRADUAL, SINE, Parts, axis_of, barely_periodic
 from farrier.explain.places import TURNS, growth, smallest, title_growth, turn, window
 
 DIRECTIONS = {"rising": "rise", "falling": "fall"}
-SCALES = {"transformed": " on the transformed scale", "odds": " on the probit scale"}
+SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
+FACTOR = 0.5
+"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
 
 
 def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
@@ -68,7 +70,9 @@ def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> list[str]:
 
 
 def amount(size: float, target: Target) -> str:
-    """A size of y: 'about 31 passengers', 'about 12 %'."""
+    """A size of y: 'about 31 passengers', 'about 12 %', 'a factor of about 2.1'."""
+    if target.scale == "multiplicative" and size >= FACTOR:
+        return f"a factor of about {significant(1 + size, 2)}"
     if target.scale == "multiplicative":
         said = per_cent(size)
         return f"about {said}" if said[0].isdigit() else said

@@ -182,7 +182,7 @@ def _size(target: Story, sd: float | None) -> str:
     scale = target.get("scale")
     if scale == "multiplicative":
         return share(sd)
-    note = {"transformed": "on the transformed scale", "odds": "of the score"}.get(str(scale))
+    note = {"transformed": "on the square-root scale", "odds": "of the score"}.get(str(scale))
     return f"{number(sd)}<small>{text(note or target.get('unit'))}</small>"
 
 

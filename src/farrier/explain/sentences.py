@@ -20,6 +20,7 @@ from farrier.explain.numbers import (
     ordinal,
     pair,
     per_cent,
+    significant,
 )
 from farrier.explain.outlook import course
 from farrier.explain.parts import (
@@ -33,8 +34,10 @@ from farrier.explain.parts import (
     fall,
     read,
 )
-from farrier.explain.phrases import amount, chance, clauses, phrase
+from farrier.explain.phrases import FACTOR, amount, chance, clauses, phrase
 
+BEYOND = 1.05
+"""The share of the variance above which components must be cancelling each other."""
 WIDTH = 88
 """Characters in a line of the printed explanation."""
 
@@ -161,6 +164,9 @@ def _carried(components: Sequence[Facts], most: int) -> list[str]:
     n = len(components)
     who = "it carries" if n == 1 else "together they carry" if most == n else f"the {count(most)} largest carry"
     who = "the largest alone carries" if most == 1 < n else who
+    shares = [facts.share for facts in components if known(facts.share)]
+    if sum(shares) > BEYOND and max(shares) > 1.0:
+        return ["some of them pull against each other, so that each varies more than their sum"]
     return [f"{who} {per_cent(cumulative)} of the variance"]
 
 
@@ -188,8 +194,10 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
     if known(facts.share):
         larger = known(facts.cumulative) and facts.cumulative > 1.0005 * facts.share
         larger = larger and per_cent(facts.cumulative) != per_cent(facts.share)
-        with_larger = f", {per_cent(facts.cumulative)} together with all that is larger" if larger else ""
-        said.append(f"carries {per_cent(facts.share)} of the variance{with_larger}")
+        with_larger = f" ({per_cent(facts.cumulative)} with those above)" if larger else ""
+        varies = f"varies {significant(math.sqrt(facts.share), 2)} times as much as {target.name or 'y'} itself, which "
+        varies += "other components take back"
+        said.append(varies if facts.share > BEYOND else f"carries {per_cent(facts.share)} of the variance{with_larger}")
     return f"it {' and '.join(said)}" if said else ""
 
 
@@ -222,5 +230,11 @@ def _errors(before: float, after: float, target: Target) -> tuple[str, str]:
     """The error without and with a component, in per cent where sizes are relative."""
     if target.scale != "multiplicative":
         return pair(before, after)
+    said = [
+        f"a factor of {significant(1 + x, 2)}" if x >= FACTOR else f"{significant(100 * x, 2)} %"
+        for x in (before, after)
+    ]
+    if said[0] != said[1]:
+        return said[0], said[1]
     first, second = pair(100 * before, 100 * after, 2)
     return f"{first} %", f"{second} %"
