@@ -109,3 +109,14 @@ def test_pivots_do_not_depend_on_the_scale():
     A = RNG.standard_normal((9, 9))
     assert_array_equal(pivots(A @ A.T, 1e-2, 9), pivots(1e-6 * A @ A.T, 1e-2, 9))
     assert_allclose(len(pivots(np.eye(10), 0.35, 10)), 7)
+
+
+def test_all_groups_together_stay_within_their_share(monkeypatch):
+    free = choose(POOL, X, 1e-6, 60)
+    monkeypatch.setattr(groups, "MOST_TOGETHER", 40)
+    found = choose(POOL, X, 1e-6, 60)
+    assert found.total <= 40 < free.total
+    # small groups keep all they need, large ones the first of their points
+    assert found.sizes[:3] == (1, 1, 1)
+    for i, size in enumerate(found.sizes):
+        assert_array_equal(found.Z[i, :size], free.Z[i, :size])

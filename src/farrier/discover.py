@@ -52,7 +52,7 @@ MOST_LARGE = 8
 SPLITS = tuple(k / 16 for k in range(2, 15))
 """Where a change of regime is tried, as parts of the rows."""
 SPLIT_NOISE = (0.05, 0.3)
-SPLIT_TRIES = 3
+SPLIT_TRIES = 2
 SIDE_REPEATS = 2.0
 """How often a cycle must come round on its side of a change."""
 MOST_PLACES = 60
@@ -380,24 +380,34 @@ class Search:
             order = np.sort(self.X[:, 0])
             between = 0.5 * (order[1:] + order[:-1])[3:-3]
             places = between[:: max(1, len(between) // MOST_PLACES)]
-            moved = [[candidates.moved(part.kernel, change, place) for part in structure.parts] for place in places]
-            values = [self._log_density_of(kernels, structure) for kernels in moved]
-            best = int(np.argmax(values))
-            if values[best] <= self._log_density_of([part.kernel for part in structure.parts], structure):
+            values = self._densities_of_places(structure, change, places)
+            best = int(np.argmax(values[1:]))
+            if values[1 + best] <= values[0]:
                 continue
-            parts = [Part(k, k, part.weight) for k, part in zip(moved[best], structure.parts, strict=True)]
+            kernels = [candidates.moved(part.kernel, change, places[best]) for part in structure.parts]
+            parts = [Part(k, k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
             shifted = self.fit(parts, structure.noise)
             if shifted.score > structure.score:
                 self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
                 structure = shifted
         return structure
 
-    def _log_density_of(self, kernels: Sequence[Kernel], structure: Structure) -> float:
-        """The evidence of other kernels at the weights and the noise of a structure."""
-        C = structure.noise * np.eye(len(self.y)) + LEVEL.weight**2
-        for part, K in zip(structure.parts, self._grams(kernels), strict=True):
-            C += part.weight**2 * K
-        return _log_density(C, self.y)
+    def _densities_of_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
+        """The evidence with the changes where they are, and with one of them at each place, all else as it is."""
+        pool = HostPool.of(SlotPool.of([part.kernel for part in structure.parts], 1))
+        R = [kernel.correlation(pool.numbers, self.X, self.X)[0] for kernel in pool.kernels]
+        near = {name: np.abs(pool.numbers[name] - change) < candidates.SAME_CHANGE for name in ("start", "end")}
+        values = []
+        for place in (None, *places):
+            moved = {
+                name: np.where(mask, place, pool.numbers[name]) for name, mask in near.items() if place is not None
+            }
+            C = structure.noise * np.eye(len(self.y)) + LEVEL.weight**2
+            for part, kernel, R_i in zip(structure.parts, pool.kernels, R, strict=True):
+                v, _ = kernel.profile({**pool.numbers, **moved}, self.X)
+                C += (part.weight * v)[:, None] * R_i * (part.weight * v)[None, :]
+            values.append(_log_density(C, self.y))
+        return values
 
     def _simplest(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
         """For each level of noise the evidence of the best simple kernel of some rows, and that kernel."""

@@ -6,6 +6,7 @@ takes the row where the kernel is least explained by those taken before, until n
 is left. For kernels of finite rank it is exact after as many points.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,6 +14,8 @@ import numpy as np
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 
+MOST_TOGETHER = 900
+"""Points of all kernels together: time is cubic in them. A greedy choice that is cut short is that of fewer points."""
 CHOICE_ROWS = 800
 """Rows among which points are chosen."""
 
@@ -35,10 +38,17 @@ def choose(pool: SlotPool, X: np.ndarray, tolerance: float, most: int) -> Groups
     rows = X[_spread(X, CHOICE_ROWS)]
     host = HostPool.of(pool)
     chosen = [pivots(kernel.gram(host.numbers, rows, rows)[0], tolerance, most) for kernel in host.kernels]
+    largest = _fair([len(one) for one in chosen], MOST_TOGETHER)
+    chosen = [one[:largest] for one in chosen]
     sizes = tuple(len(one) for one in chosen)
     widest = max(sizes)
     Z = np.stack([rows[np.concatenate([one, np.repeat(one[:1], widest - len(one))])] for one in chosen])
     return Groups(Z, sizes)
+
+
+def _fair(sizes: Sequence[int], total: int) -> int:
+    """The largest size that groups may keep so that there are no more points than `total` together."""
+    return max((c for c in range(1, max(sizes) + 1) if sum(min(size, c) for size in sizes) <= total), default=1)
 
 
 def pivots(K: np.ndarray, tolerance: float, most: int) -> np.ndarray:

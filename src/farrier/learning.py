@@ -45,8 +45,9 @@ SEARCH_ROWS, SEARCH_ROWS_OF_TABLE = 600, 400
 """The most rows among which a structure is looked for: of a series, and of a table, where rows repeat each other."""
 FAR_SCALE, NEAR_SCALE = 30.0, 6.0
 """Nats that a scale may lie behind another, its candidates merely shrunk, and pruned, to be worked out further."""
-ODD_SCALE = 8.0
-"""Nats that the square root must gain: components that add up on it are harder to read."""
+PREFERENCE = {"identity": 0.0, "log": 3.0, "square root": -8.0}
+"""Nats by which a scale is preferred beforehand: what is positive and varies much does so in per cent as a rule, and
+components that add up on a square root are hard to read."""
 REST_WEIGHT = 0.05
 """The weight at which candidates that did not survive start beside the survivors."""
 WIDE_ITERATIONS = 80
@@ -219,8 +220,8 @@ class _Scaled:
         return cls(transform, mean, scale, jacobian, search, search.empty())
 
     def score(self) -> float:
-        """Evidence less price, of y in its own units."""
-        return self.structure.score + self.jacobian
+        """Evidence less price, of y in its own units, and what is believed of the scale."""
+        return self.structure.score + self.jacobian + PREFERENCE[self.transform.name]
 
     def total(self) -> float:
         """The bound, of y in its own units."""
@@ -242,7 +243,7 @@ class _Scaled:
         root = _Scaled.of(named("square root"), X, y, known, tell, self.search.timed)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
-        better = gain > ODD_SCALE
+        better = gain > 0.0
         if better:
             root.structure = root.search.run(start=root.structure)
         decision = Decision(0, "kept" if better else "dropped", "scale: square root", gain, "evidence of the scale")
