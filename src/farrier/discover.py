@@ -426,7 +426,7 @@ class Search:
         return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
 
     def best(self, start: Structure) -> Structure:
-        """The best structure that growing reaches from a start and, for one input, from nothing and from two regimes."""
+        """The best structure reached from a start and, for one input, from nothing and from two regimes."""
         grown = self.run(start=start)
         if self.X.shape[1] == 1:
             grown = max(grown, self.run(), key=lambda structure: structure.score)
