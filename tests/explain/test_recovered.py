@@ -13,6 +13,7 @@ import numpy as np
 sys.path.append(str(Path(__file__).parents[2]))
 
 from benchmarks.structures import PERIOD, STRUCTURES, draw
+
 from farrier import Regressor
 
 SEEDS = range(5)
