@@ -8,7 +8,7 @@ import faulthandler
 import signal
 from pathlib import Path
 
-from benchmarks import bound, forecasts, recovery, rows, speed, table, timeseries, uci, weights
+from benchmarks import bound, forecasts, gefcom, implicit, recovery, rows, speed, table, timeseries, uci, weights
 from benchmarks.record import Recorder, commit, tell
 
 SUITES = {
@@ -19,6 +19,8 @@ SUITES = {
     "forecasts": forecasts,
     "recovery": recovery,
     "uci": uci,
+    "gefcom": gefcom,
+    "implicit": implicit,
     "rows": rows,
 }
 RESULTS = Path(__file__).parent / "results"

@@ -62,6 +62,15 @@ class Recorder(NamedTuple):
         with (self.folder / f"{self.suite}.jsonl").open("a") as file:
             file.write(json.dumps(line, allow_nan=False) + "\n")
 
+    def done(self, settings: dict[str, Any], seed: int) -> bool:
+        """Whether there is a line of these settings and this seed, and it is no failure."""
+        path = self.folder / f"{self.suite}.jsonl"
+        lines = read(path) if path.exists() else []
+        return any(
+            line["settings"] == settings and line["seed"] == seed and not line["figures"].get("failure")
+            for line in lines
+        )
+
     def picture(self, name: str) -> Path:
         """The path of a picture of this suite."""
         self.folder.mkdir(parents=True, exist_ok=True)

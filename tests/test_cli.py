@@ -15,7 +15,7 @@ import pytest
 
 from farrier.cli import app, spread
 from farrier.commands import compare, source
-from farrier.commands.screen import Live, decimals
+from farrier.commands.screen import decimals
 
 FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")
 """Fixed candidates, on one scale: a fit of a second or two."""
@@ -78,7 +78,7 @@ def test_explain_prints_words_and_a_forecast_and_writes_a_report(run, sales, tmp
 def test_explain_as_json_is_json_and_progress_goes_elsewhere(run, sales):
     code, out, err = run("explain", sales, "--horizon", "3", "--json", *FAST)
     assert code == 0
-    assert "compiling ..." in err
+    assert "fitting ..." in err
     told = json.loads(out)
     assert told["data"]["rows"] == 24
     assert [row["month"] for row in told["forecast"]] == ["2022-01", "2022-02", "2022-03"]
@@ -137,11 +137,10 @@ def test_compare_prints_the_methods_that_were_asked_for(run, sales):
 
 def test_a_method_that_fails_or_runs_out_of_time_has_a_row_that_says_so():
     X = np.arange(12.0)[:, None]
-    packed = compare._pack(X, X[:, 0], np.arange(10), np.arange(10, 12), [])
-    quiet = Live(None, None, silent=True)
-    late = compare._run("farrier", packed, 0.05, 0, quiet, "")
+    packed = compare.pack(X, X[:, 0], np.arange(10), np.arange(10, 12), [])
+    late = compare.run_apart("farrier", packed, 0.05, 0)
     assert late.failure == "out of time after 0.05 s"
-    failed = compare._run("no-such-method", packed, 60, 0, quiet, "")
+    failed = compare.run_apart("no-such-method", packed, 60, 0)
     assert "no-such-method" in failed.failure
     good = compare.Outcome("full-gp", 1.0, rmse=2.0, log_likelihood=-1.0, coverage=0.95)
     rows = compare._rows([late, failed, good])
@@ -296,7 +295,7 @@ def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path):
     command = [sys.executable, "-m", "farrier.cli", "explain", "airline", "--out", str(tmp_path / "report.html")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        while "compiling" not in process.stderr.readline():
+        while "fitting" not in process.stderr.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=100) == 130

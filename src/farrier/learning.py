@@ -17,6 +17,7 @@ import numpy as np
 
 from farrier import candidates
 from farrier.appraise import Appraisal, appraise
+from farrier.averaging import average
 from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
@@ -45,7 +46,7 @@ SEARCH_ROWS, SEARCH_ROWS_OF_TABLE = 600, 400
 """The most rows among which a structure is looked for: of a series, and of a table, where rows repeat each other."""
 FAR_SCALE, NEAR_SCALE = 30.0, 6.0
 """Nats that a scale may lie behind another, its candidates merely shrunk, and pruned, to be worked out further."""
-PREFERENCE = {"identity": 0.0, "log": 3.0, "square root": -8.0}
+PREFERENCE = {"identity": 0.0, "log": 1.0, "square root": -8.0}
 """Nats by which a scale is preferred beforehand: what is positive and varies much does so in per cent as a rule, and
 components that add up on a square root are hard to read."""
 REST_WEIGHT = 0.05
@@ -55,6 +56,8 @@ WIDE_TOLERANCE = 0.5
 WIDE_DRAWS = 4
 PREDICTION_DRAWS = 8
 """Draws of the weights over which predictions integrate."""
+AVERAGED = 3.0
+"""Nats between two pools within which both predict."""
 TOLERANCE = 1e-4
 """The part of a kernel's trace that its inducing points may leave."""
 MOST_POINTS = 400
@@ -119,7 +122,7 @@ def learn(
     # the same candidates on every scale, so that their bounds can be compared
     periods = searches[-1].search.periods()
     for scaled in searches:
-        scaled.structure = scaled.search.whole(periods)
+        scaled.structure = scaled.whole = scaled.search.whole(periods)
     for scaled in (left := _hopeful(searches, _Scaled.total, FAR_SCALE)):
         scaled.structure = scaled.search.shrunk(scaled.structure)
     for scaled in (left := _hopeful(left, _Scaled.score, NEAR_SCALE)):
@@ -206,6 +209,8 @@ class _Scaled:
     jacobian: float
     search: Search
     structure: Structure
+    whole: Structure | None = None
+    """The ordinary candidates, shrunk."""
 
     @classmethod
     def of(
@@ -246,10 +251,24 @@ class _Scaled:
         better = gain > 0.0
         if better:
             root.structure = root.search.run(start=root.structure)
+            root.whole = self.whole and root.search.fit(self.whole.parts, self.whole.noise)
         decision = Decision(0, "kept" if better else "dropped", "scale: square root", gain, "evidence of the scale")
         root.search.record[:0] = [*self.search.record, decision]
         self.search.record.append(decision)
         return root if better else self
+
+    def other(self, wide: Structure, rows: Search) -> Structure | None:
+        """The ordinary candidates by themselves, fitted as well as the pool that predicts, if they come close to it."""
+        whole, best = self.whole, wide.terms.total if wide.terms else np.nan
+        if whole is None or whole.terms is None or rows is not self.search or whole.terms.total < best - FAR_SCALE:
+            return None
+        self.search.tell("fitting the candidates alone", whole.terms.total)
+        found = rows.fit(whole.parts, whole.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
+        assert found.terms is not None
+        gain = found.terms.total - best
+        action = "averaged" if abs(gain) < AVERAGED else "kept" if gain > 0 else "dropped"
+        self.search.record.append(Decision(0, action, "the ordinary candidates alone", gain, "evidence of the pool"))
+        return found if gain > -AVERAGED else None
 
     def finish(self, X: np.ndarray, y: np.ndarray, tier: str) -> Learned:
         """The shrunk pool on all rows."""
@@ -259,13 +278,14 @@ class _Scaled:
         parts = [*structure.parts, *(Part(k, k, REST_WEIGHT) for k in ordinary(search, structure))]
         exact = tier == "exact" or (tier == "auto" and len(X) <= EXACT_ROWS)
         if exact:
-            whole = search if len(search.y) == len(y) else replace(search, X=X, y=z, covariance=covariance_of(X))
-            wide = whole.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
-            assert wide.model is not None
-            model, total = wide.model, wide.terms.total if wide.terms else np.nan
-            posterior: Any = exact_posterior(model, X, z)
+            all_rows = search if len(search.y) == len(y) else replace(search, X=X, y=z, covariance=covariance_of(X))
+            wide = all_rows.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
+            found = average(wide, self.other(wide, all_rows), PREDICTION_DRAWS)
+            model, total, kernels = found.model, found.bound, found.kernels
+            posterior: Any = exact_posterior(model, X, z, found.weights)
         else:
             model, total, posterior = collapsed_fit([*parts, LEVEL], structure.noise, X, z, search.tell)
+            kernels = tuple(model.pool[i] for i in range(len(parts) + 1))
         jacobian = float(self.transform.log_slope(y).sum()) - len(y) * float(np.log(self.z_scale))
         return Learned(
             transform=self.transform,
@@ -273,7 +293,7 @@ class _Scaled:
             z_scale=self.z_scale,
             structure=structure,
             model=model,
-            kernels=tuple(model.pool[i] for i in range(len(parts) + 1)),
+            kernels=kernels,
             level=len(parts),
             posterior=posterior,
             bound=total + jacobian,
@@ -284,9 +304,11 @@ class _Scaled:
         )
 
 
-def exact_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> GaussianPosterior:
-    """Predictions of a model from all rows."""
-    weights = weights_of(model)
+def exact_posterior(
+    model: ExactModel, X: np.ndarray, z: np.ndarray, weights: np.ndarray | None = None
+) -> GaussianPosterior:
+    """Predictions of a model from all rows, with these draws of the weights or those of its q(w)."""
+    weights = weights_of(model) if weights is None else weights
     noise = np.full(len(z), float(model.noise)) if model.rows is None else np.asarray(model.rows)
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
 

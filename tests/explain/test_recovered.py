@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 import numpy as np
+import pytest
 
 sys.path.append(str(Path(__file__).parents[2]))
 
@@ -50,6 +51,7 @@ def named(structure, seed):
     return hits / len(WORDS[structure]), hits / max(len(titles), 1)
 
 
+@pytest.mark.timeout(1200)
 def test_the_text_names_what_is_there():
     assert set(WORDS) == set(STRUCTURES)
     scores = np.array([[named(structure, seed) for seed in SEEDS] for structure in STRUCTURES])

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from farrier.baselines import BASELINES
-from farrier.commands.screen import Live, live, say, table
+from farrier.commands.screen import live, say, table
 from farrier.commands.source import Source
 
 OURS = "farrier"
@@ -35,6 +35,8 @@ class Outcome:
     rmse: float = float("inf")
     log_likelihood: float = float("nan")
     coverage: float = float("nan")
+    found: str = ""
+    """The components, where the method has any."""
     failure: str = ""
 
 
@@ -45,11 +47,12 @@ def compare(source: Source, methods: Sequence[str], part: float, limit: float, s
     names = suitable(methods, len(train))
     _check_varies(chosen.y[train])
     periods = [] if chosen.axis is None else chosen.axis.calendar_periods()
-    packed = _pack(chosen.X, chosen.y, train, test, periods)
+    packed = pack(chosen.X, chosen.y, train, test, periods)
     outcomes = []
     with live(quiet=quiet) as screen:
         for i, name in enumerate(names, 1):
-            outcomes.append(_run(name, packed, limit, seed, screen, f"{i} of {len(names)}"))
+            screen.doing(f"fitting {name}", f"{i} of {len(names)}")
+            outcomes.append(run_apart(name, packed, limit, seed))
             screen.done(_line(outcomes[-1]))
     held = "the last" if chosen.kind == "series" else "drawn at random, seed " + str(seed)
     say(f"{source.title}: fitted to {len(train):,} rows, {len(test):,} held out ({held}).\n")
@@ -80,15 +83,16 @@ def _check_varies(y: np.ndarray) -> None:
         raise ValueError(f"--test: the target is {y[0]:g} in every row that is left to fit: hold out fewer")
 
 
-def _pack(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, periods: Sequence[float]) -> bytes:
+def pack(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, periods: Sequence[float]) -> bytes:
+    """The rows as another process reads them, without inputs that do not vary."""
     varies = np.ptp(X[train], axis=0) > 0
     file = io.BytesIO()
     np.savez(file, X=X[train][:, varies], y=y[train], X_new=X[test][:, varies], y_new=y[test], periods=periods)
     return file.getvalue()
 
 
-def _run(name: str, packed: bytes, limit: float, seed: int, screen: Live, place: str) -> Outcome:
-    screen.doing(f"fitting {name}", place)
+def run_apart(name: str, packed: bytes, limit: float, seed: int) -> Outcome:
+    """One method on packed rows, in a process of its own that has so many seconds."""
     begin = perf_counter()
     command = [sys.executable, "-m", "farrier.commands.trial", name, str(seed)]
     try:

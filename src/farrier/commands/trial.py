@@ -36,6 +36,7 @@ def score(
         model = Regressor(random_state=seed, periods=periods.tolist() if X.shape[1] == 1 else None).fit(X, y)
         mean, densities = model.predict(X_new), model.log_density(X_new, y_new)
         low, high = model.predict_quantiles(X_new, (0.025, 0.975)).T
+        found = f"{model.transform_}: " + " + ".join(repr(kernel) for kernel in model.pool_)
     else:
         from scipy.stats import norm
 
@@ -44,12 +45,14 @@ def score(
 
         keep_compiled_programs()
         mean, sd = BASELINES[name](seed=seed).fit(X, y).predict(X_new)
+        found = ""
         densities = norm.logpdf(y_new, mean, sd)
         low, high = mean - norm.ppf(0.975) * sd, mean + norm.ppf(0.975) * sd
     return {
         "rmse": float(np.sqrt(np.mean((y_new - mean) ** 2))),
         "log_likelihood": float(np.mean(densities)),
         "coverage": float(np.mean((low <= y_new) & (y_new <= high))),
+        "found": found,
     }
 
 

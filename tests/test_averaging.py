@@ -1,0 +1,84 @@
+"""Laws of the average of two pools: the better one where it is clearly better, else a mixture of both."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from farrier.averaging import average
+from farrier.covariance import covariance_of
+from farrier.discover import Part, Search
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.posteriors.gaussian import GaussianPosterior
+
+RNG = np.random.default_rng(0)
+X = np.linspace(-1.6, 1.6, 40)[:, None]
+Y = np.sin(3.0 * X[:, 0]) + X[:, 0] + 0.2 * RNG.standard_normal(40)
+NEW = np.linspace(-2.0, 2.0, 9)[:, None]
+DRAWS = 8
+
+
+def fitted(*kernels):
+    search = Search(X, Y / Y.std(), covariance_of(X))
+    return search.fit([Part(kernel, kernel, 0.5) for kernel in kernels], 0.1)
+
+
+@pytest.fixture(scope="module")
+def pools():
+    return fitted(SquaredExponential(0.5)), fitted(Linear(0.0), CentredPeriodic(2.0, 1.0))
+
+
+def ahead(pool, nats):
+    """The pool with a bound that is so much higher."""
+    return replace(pool, terms=pool.terms._replace(total=pool.terms.total + nats))
+
+
+def predict(found):
+    noise = np.full(len(X), float(found.model.noise))
+    pool = found.model.pool
+    return GaussianPosterior(pool, found.weights, noise, X, Y / Y.std()).draws(NEW)[0].mean(axis=0)
+
+
+def equal(pools, nats=0.0):
+    """Both pools, the second so many nats ahead."""
+    first, second = pools
+    return first, ahead(second, first.terms.total - second.terms.total + nats)
+
+
+def test_one_pool_is_itself(pools):
+    found = average(pools[0], None, DRAWS)
+    assert found.model is pools[0].model
+    assert found.weights.shape == (DRAWS, 2)
+    assert found.part == 1.0
+
+
+def test_where_one_is_clearly_better_every_draw_is_its_own(pools):
+    for nats, first, second in ((50.0, 0, DRAWS), (-50.0, DRAWS, 0)):
+        found = average(*equal(pools, nats), DRAWS)
+        assert np.count_nonzero(found.weights[:, :2].all(axis=1)) == first
+        assert np.count_nonzero(found.weights[:, 2:].all(axis=1)) == second
+
+
+def test_equal_evidence_is_an_equal_mixture(pools):
+    both = average(*equal(pools), DRAWS)
+    assert both.part == pytest.approx(0.5)
+    assert [str(kernel) for kernel in both.kernels] == ["SE", "1", "Lin", "Per0", "1"]
+    assert_allclose(both.weights[: DRAWS // 2, 2:], 0.0)
+    assert_allclose(both.weights[DRAWS // 2 :, :2], 0.0)
+    apart = [predict(average(*equal(pools, nats), DRAWS)) for nats in (50.0, -50.0)]
+    middle = predict(both)
+    # between the two, up to the draws that were chosen and a noise between theirs
+    assert_allclose(middle, 0.5 * (apart[0] + apart[1]), atol=0.1 * np.ptp(Y))
+
+
+def test_the_bound_is_that_of_the_better_one(pools):
+    first, second = equal(pools, 2.0)
+    assert average(first, second, DRAWS).bound == second.terms.total
+
+
+def test_as_one_model_the_two_share_the_variance(pools):
+    first, second = equal(pools)
+    medians = np.asarray(average(first, second, DRAWS).model.prior.quantile(0.5))
+    assert medians[0] == pytest.approx(np.sqrt(0.5) * first.parts[0].weight, rel=1e-6)
+    assert medians[2] == pytest.approx(np.sqrt(0.5) * second.parts[0].weight, rel=1e-6)
