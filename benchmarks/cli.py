@@ -1,4 +1,5 @@
-"""The command line: `run SUITE` measures and appends JSON lines, `table SUITE` shows them as Markdown.
+"""The command line: `run SUITE` measures and appends JSON lines, `table SUITE` shows them as Markdown, `page` writes
+docs/evaluation.md from them.
 
 A suite is a module with a DESCRIPTION, `configure(parser)` for its own options and `run(arguments, record)`.
 """
@@ -8,7 +9,21 @@ import faulthandler
 import signal
 from pathlib import Path
 
-from benchmarks import bound, forecasts, gefcom, implicit, recovery, rows, speed, table, timeseries, uci, weights
+from benchmarks import (
+    beside,
+    bound,
+    evaluation,
+    forecasts,
+    gefcom,
+    implicit,
+    recovery,
+    rows,
+    speed,
+    table,
+    timeseries,
+    uci,
+    weights,
+)
 from benchmarks.record import Recorder, commit, tell
 
 SUITES = {
@@ -35,8 +50,13 @@ class TimeLimitError(Exception):
 def main(words: list[str] | None = None) -> int:
     """Run one command; the exit code is 0, or 1 if it ran out of time."""
     arguments = _parser().parse_args(words, argparse.Namespace(results=RESULTS))
+    if arguments.command == "page":
+        print(f"written: {evaluation.write(arguments.results)}")
+        return 0
     if arguments.command == "table":
-        print(table.markdown(arguments.results / f"{arguments.name}.jsonl", each_seed=arguments.each_seed))
+        path = arguments.results / f"{arguments.name}.jsonl"
+        with_published = arguments.name in beside.SUITES and path.exists() and not arguments.each_seed
+        print(beside.tables(path) if with_published else table.markdown(path, each_seed=arguments.each_seed))
         return 0
     tell(f"suite {arguments.name}, commit {commit()}")
     _limit_time(arguments.time_limit)
@@ -81,6 +101,8 @@ def _parser() -> argparse.ArgumentParser:
         _add_results(options)
     show = commands.add_parser("table", help="show the JSON lines of a suite as a Markdown table")
     show.add_argument("name", choices=SUITES, metavar="SUITE", help=", ".join(SUITES))
+    page = commands.add_parser("page", help="write docs/evaluation.md from the results")
+    _add_results(page)
     show.add_argument("--each-seed", action="store_true", help="one row for each seed instead of medians over seeds")
     _add_results(show)
     return parser

@@ -16,6 +16,8 @@ from farrier.kernels.slots import SlotPool
 
 MOST_TOGETHER = 900
 """Points of all kernels together: time is cubic in them. A greedy choice that is cut short is that of fewer points."""
+MOST_PRODUCTS = 6e9
+"""Rows times the square of all points, which is what an evaluation costs: some seconds."""
 CHOICE_ROWS = 800
 """Rows among which points are chosen."""
 
@@ -38,7 +40,8 @@ def choose(pool: SlotPool, X: np.ndarray, tolerance: float, most: int) -> Groups
     rows = X[_spread(X, CHOICE_ROWS)]
     host = HostPool.of(pool)
     chosen = [pivots(kernel.gram(host.numbers, rows, rows)[0], tolerance, most) for kernel in host.kernels]
-    largest = _fair([len(one) for one in chosen], MOST_TOGETHER)
+    together = min(MOST_TOGETHER, int(np.sqrt(MOST_PRODUCTS / len(X))))
+    largest = _fair([len(one) for one in chosen], together)
     chosen = [one[:largest] for one in chosen]
     sizes = tuple(len(one) for one in chosen)
     widest = max(sizes)

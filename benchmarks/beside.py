@@ -1,0 +1,135 @@
+"""Our runs beside the published numbers: one Markdown table a suite, and what they say about Farrier.
+
+A cell is the mean over seeds, with the standard deviation where there are several, and the published number in brackets
+where there is one. The best of our runs is bold. A verdict compares Farrier with the paper's own method: level where
+they are within one of the paper's standard deviations, or within 2 % where it prints none.
+"""
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from statistics import mean, stdev
+from typing import Any, NamedTuple
+
+from benchmarks.published import IMPLICIT, TIMESERIES, UCI
+from benchmarks.record import read
+from farrier.commands.compare import OURS
+
+CLOSE = 0.02
+"""The part of a number within which two are level if nobody says how much it varies."""
+
+
+class Figure(NamedTuple):
+    """A figure of a suite: its name in the lines, in the table, and whether more is better."""
+
+    name: str
+    title: str
+    more_is_better: bool
+    sign: float = 1.0
+
+
+class Published(NamedTuple):
+    """A published number; `spread` is its standard deviation, None where there is none."""
+
+    value: float
+    spread: float | None
+
+
+Lookup = Callable[[str, str, int], Published | None]
+"""From the name of a set, a method and the place of a figure to the published number."""
+
+RMSE = Figure("rmse", "RMSE", more_is_better=False)
+DENSITY = Figure("log_likelihood", "log-likelihood", more_is_better=True)
+NEGATIVE = Figure("log_likelihood", "mean negative log-likelihood", more_is_better=False, sign=-1.0)
+
+
+def _uci(name: str, method: str, place: int) -> Published | None:
+    found = UCI.get(name, {}).get(method)
+    return Published(*found[place]) if found else None
+
+
+def _series(name: str, method: str, place: int) -> Published | None:
+    # the best of nine methods stands beside the paper's
+    return Published(TIMESERIES[name], None) if method == "paper" and place == 0 else None
+
+
+def _implicit(name: str, method: str, place: int) -> Published | None:
+    found = IMPLICIT.get(name, {}).get(method)
+    return Published(found[place], None) if found else None
+
+
+SUITES: Mapping[str, tuple[str, tuple[Figure, ...], Lookup]] = {
+    "uci": ("table", (RMSE, DENSITY), _uci),
+    "timeseries": ("series", (RMSE, DENSITY), _series),
+    "gefcom": ("rows", (RMSE, NEGATIVE), lambda *_: None),
+    "implicit": ("set", (RMSE, NEGATIVE), _implicit),
+}
+
+
+def tables(path: Path) -> str:
+    """The tables of a suite's file, one for each figure, and the verdicts."""
+    key, figures, published = SUITES[path.stem]
+    runs = _runs(path, key)
+    sets = list(dict.fromkeys(name for name, _ in runs))
+    methods = list(dict.fromkeys(method for _, method in runs))
+    said = []
+    for place, figure in enumerate(figures):
+        rows = [f"| {figure.title} | {' | '.join(str(name) for name in sets)} |", "|---" * (len(sets) + 1) + "|"]
+        best = {name: _best(runs, name, figure) for name in sets}
+        for method in methods:
+            cells = [
+                _cell(runs.get((name, method)), figure, best[name], published(name, method, place)) for name in sets
+            ]
+            rows.append(f"| {method} | {' | '.join(cells)} |")
+        verdicts = [_verdict(runs, name, figure, published(name, "paper", place)) for name in sets]
+        if any(verdicts):
+            rows.append(f"| farrier is | {' | '.join(verdicts)} |")
+        said.append("\n".join(rows))
+    seconds = [f"| seconds | {' | '.join(str(name) for name in sets)} |", "|---" * (len(sets) + 1) + "|"]
+    for method in methods:
+        times = [_seconds(runs.get((name, method))) for name in sets]
+        seconds.append(f"| {method} | {' | '.join(times)} |")
+    return "\n\n".join([*said, "\n".join(seconds)])
+
+
+def _runs(path: Path, key: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
+    runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for line in read(path):
+        settings = line["settings"]
+        runs.setdefault((settings[key], settings["method"]), []).append(line["figures"])
+    return runs
+
+
+def _values(found: list[dict[str, Any]] | None, figure: Figure) -> list[float]:
+    return [figure.sign * run[figure.name] for run in found or () if figure.name in run]
+
+
+def _best(runs: dict[tuple[str, str], list[dict[str, Any]]], name: str, figure: Figure) -> float | None:
+    means = [mean(values) for (one, _), found in runs.items() if one == name and (values := _values(found, figure))]
+    return (max if figure.more_is_better else min)(means) if means else None
+
+
+def _cell(found: list[dict[str, Any]] | None, figure: Figure, best: float | None, published: Published | None) -> str:
+    printed = f" ({published.value:g})" if published else ""
+    values = _values(found, figure)
+    if not values:
+        why = next((run[word] for run in found or () for word in ("left_out", "failure") if word in run), "not run")
+        return f"{why}{printed}"
+    spread = f" ± {stdev(values):.2g}" if len(values) > 1 else ""
+    text = f"{mean(values):.3g}{spread}"
+    return (f"**{text}**" if mean(values) == best else text) + printed
+
+
+def _verdict(
+    runs: dict[tuple[str, str], list[dict[str, Any]]], name: str, figure: Figure, published: Published | None
+) -> str:
+    values = _values(runs.get((name, OURS)), figure)
+    if published is None or not values:
+        return ""
+    gap = (mean(values) - published.value) * (1.0 if figure.more_is_better else -1.0)
+    slack = published.spread if published.spread is not None else CLOSE * abs(published.value)
+    return "level" if abs(gap) <= slack else "ahead" if gap > 0 else "behind"
+
+
+def _seconds(found: list[dict[str, Any]] | None) -> str:
+    values = [run["fit_seconds"] for run in found or () if "fit_seconds" in run and "failure" not in run]
+    return f"{mean(values):.0f}" if values else ""
