@@ -118,7 +118,7 @@ def simpler(kernel: Kernel) -> list[Kernel]:
     factors = kernel.products()[0]
     fewer = [product_of([f for k, f in enumerate(factors) if k != gone]) for gone in range(len(factors))]
     smooth = [
-        product_of([SquaredExponential(part * f.lengthscale, f.dims) if f is rough else f for f in factors])
+        product_of([SquaredExponential(part * f.parameters()["lengthscale"], f.dims) if f is rough else f for f in factors])
         for rough in factors
         if isinstance(rough, Matern12)
         for part in (1.0, 0.3)

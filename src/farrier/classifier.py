@@ -12,7 +12,9 @@ from sklearn.utils.validation import validate_data
 from farrier.cache import keep_compiled_programs
 from farrier.data import Scale, check_cells, check_varies, column_names
 from farrier.estimator import Estimator
+from farrier.fitted import Fitted
 from farrier.likelihoods import Bernoulli
+from farrier.other_noise import learn_sites
 
 
 class Classifier(ClassifierMixin, Estimator):
@@ -51,10 +53,17 @@ class Classifier(ClassifierMixin, Estimator):
         scale, target = Scale.of(rows), target.astype(np.float64)
         inputs = scale.inputs(rows)
         with jax.enable_x64(True):
-            self._finish(self._sparse(inputs, target, scale, columns, Bernoulli()), scale, columns, inputs, target)
+            fitted = self._find(inputs, target) or self._sparse(inputs, target, scale, columns, Bernoulli())
+            self._finish(fitted, scale, columns, inputs, target)
         self._target = target
         self.seconds_ = perf_counter() - begin
         return self
+
+    def _find(self, inputs: np.ndarray, target: np.ndarray) -> Fitted | None:
+        """The structure, where nobody chose the candidates or another prior."""
+        if self.kernels != "auto" or self.prior != "horseshoe":
+            return None
+        return learn_sites(inputs, target, Bernoulli(), tell=self._tell())
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""

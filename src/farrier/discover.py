@@ -45,6 +45,8 @@ SCREEN_NOISE = (1.0, 0.4)
 HOPELESS = 6.0
 """Nats below the structure before, from which dropping other components does not bring a candidate back."""
 START_NOISE = 0.1
+LATENT = 0.3
+"""What is left to explain, as a variance, where the noise of each row is known and y has a scale of its own."""
 POOL_ITERATIONS = 100
 SMALL = 0.03
 """The part of y's standard deviation below which a component of the shrunk pool is small."""
@@ -119,8 +121,18 @@ class Search:
     timed: bool = False
     """Whether the first of several inputs is time: then it has the candidates of a series."""
 
+    def spread(self, structure: Structure) -> np.ndarray:
+        """The variance of the noise of each row."""
+        return np.full(len(self.y), structure.noise) if self.rows is None else self.rows
+
+    def noisy(self, C: np.ndarray, structure: Structure) -> np.ndarray:
+        """C with the noise of a structure."""
+        return C + np.diag(self.spread(structure))
+
     def empty(self) -> Structure:
-        """Noise alone."""
+        """Noise alone, about a level where that of each row is known."""
+        if self.rows is not None:
+            return Structure((), 1.0, _log_density(np.diag(self.rows) + 1.0, self.y))
         variance = float(np.mean(self.y**2))
         n = len(self.y)
         return Structure((), variance, -0.5 * n * (1.0 + np.log(2.0 * np.pi * variance)))
@@ -160,9 +172,9 @@ class Search:
         """The gain in evidence of adding each kernel, its numbers as they stand, less its price."""
         C = self.covariance_at(structure)
         n = len(self.y)
-        left = structure.noise
-        levels = [structure.noise * part for part in SCREEN_NOISE]
-        base = _log_density(C + structure.noise * np.eye(n), self.y)
+        left = structure.noise if self.rows is None else LATENT
+        levels = [part * self.spread(structure) for part in (SCREEN_NOISE if self.rows is None else (1.0,))]
+        base = _log_density(self.noisy(C, structure), self.y)
         gains = np.full(len(kernels), -np.inf)
         for i, K in enumerate(self._grams(kernels)):
             scale = max(float(np.mean(np.diagonal(K))), 1e-12)
@@ -176,12 +188,12 @@ class Search:
     def residual(self, structure: Structure) -> np.ndarray:
         """What the components leave of y."""
         C = self.covariance_at(structure)
-        return structure.noise * np.linalg.solve(C + structure.noise * np.eye(len(C)), self.y)
+        return self.spread(structure) * np.linalg.solve(self.noisy(C, structure), self.y)
 
     def change(self, structure: Structure) -> tuple[float, float]:
         """The place after which a change of level would help most, and its gain: exact, for all places at once."""
         order = np.argsort(self.X[:, 0])
-        C = self.covariance_at(structure) + structure.noise * np.eye(len(self.y))
+        C = self.noisy(self.covariance_at(structure), structure)
         C, y, x = C[np.ix_(order, order)], self.y[order], self.X[order, 0]
         inverse = np.linalg.inv(C)
         # with s the step: q = s' C^-1 y, h = s' C^-1 s, and the best weight gains (z - 1 - log z) / 2, z = q^2 / h
@@ -313,7 +325,7 @@ class Search:
         if structure.model is None:
             return np.zeros(0)
         C = self.covariance_at(structure)
-        noise = structure.noise * np.eye(len(self.y))
+        noise = np.diag(self.spread(structure))
         base = _log_density(C + noise, self.y)
         grams = self.covariance.grams(HostPool.of(structure.model.pool))
         without = [C - part.weight**2 * K + noise for part, K in zip(structure.parts, grams, strict=False)]
@@ -402,7 +414,7 @@ class Search:
             moved = {
                 name: np.where(mask, place, pool.numbers[name]) for name, mask in near.items() if place is not None
             }
-            C = structure.noise * np.eye(len(self.y)) + LEVEL.weight**2
+            C = np.diag(self.spread(structure)) + LEVEL.weight**2
             for part, kernel, R_i in zip(structure.parts, pool.kernels, R, strict=True):
                 v, _ = kernel.profile({**pool.numbers, **moved}, self.X)
                 C += (part.weight * v)[:, None] * R_i * (part.weight * v)[None, :]
@@ -430,8 +442,8 @@ class Search:
         grown = self.run(start=start)
         if self.X.shape[1] == 1:
             grown = max(grown, self.run(), key=lambda structure: structure.score)
-            other = self.split()
-            if other.score > grown.score - HOPEFUL:
+            other = self.split() if self.rows is None else grown
+            if self.rows is None and other.score > grown.score - HOPEFUL:
                 grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
         found = self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
         found = self.simplify(found, ROUNDS + 1)
@@ -443,7 +455,7 @@ class Search:
         """The standard deviation over the rows of what each component adds."""
         if structure.model is None:
             return np.zeros(0)
-        C = self.covariance_at(structure) + structure.noise * np.eye(len(self.y))
+        C = self.noisy(self.covariance_at(structure), structure)
         a = np.linalg.solve(C, self.y)
         grams = self.covariance.grams(HostPool.of(structure.model.pool))
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])

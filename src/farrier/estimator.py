@@ -186,6 +186,17 @@ class Estimator(Tells, BaseEstimator):
             steps=len(trained.history.bound),
         )
 
+    def _tell(self) -> Callable[[str, float], None]:
+        if self.progress is None:
+            return lambda what, bound: None
+        progress, count = self.progress, [0]
+
+        def tell(what: str, bound: float) -> None:
+            count[0] += 1
+            progress(Progress(what, count[0], 0, bound))
+
+        return tell
+
     def _number_of_inducing_points(self, X: np.ndarray) -> int:
         if self.inducing is not None and self.inducing > len(X):
             raise ValueError(f"inducing={self.inducing} is more than the {len(X)} rows of X: ask for at most {len(X)}.")

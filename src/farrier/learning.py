@@ -314,10 +314,19 @@ def exact_posterior(
 
 
 def collapsed_fit(
-    parts: Sequence[Part], noise: float, X: np.ndarray, z: np.ndarray, tell: Tell, rounds: int = 2
+    parts: Sequence[Part],
+    noise: float,
+    X: np.ndarray,
+    z: np.ndarray,
+    tell: Tell,
+    rounds: int = 2,
+    rows: np.ndarray | None = None,
 ) -> tuple[ExactModel, float, CollapsedPosterior]:
-    """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels in each round."""
-    model = model_with(parts, noise, X.shape[1])
+    """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels in each round.
+
+    `rows` is the variance of the noise of each row, where it is known.
+    """
+    model = model_with(parts, noise, X.shape[1], rows)
     total = np.nan
     for _ in range(rounds):
         objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)

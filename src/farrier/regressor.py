@@ -6,6 +6,7 @@ print(model.explain())
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from time import perf_counter
 from typing import Any, Literal
 
@@ -24,6 +25,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.pool import Pool
 from farrier.learning import START_NOISE, Learned, fit_given, learn
 from farrier.likelihoods import Likelihood, StudentT
+from farrier.other_noise import learn_sites
 from farrier.progress import Progress
 from farrier.survivors import survivors
 from farrier.timeaxis import TimeAxis
@@ -152,8 +154,15 @@ class Regressor(RegressorMixin, Estimator):
         scale = Scale.of(rows, transform.forward(target))
         inputs = scale.inputs(rows)
         with jax.enable_x64(True):
-            if self.method == "stochastic" or self.likelihood != "gaussian":
-                z = scale.target(transform.forward(target))
+            z = scale.target(transform.forward(target))
+            if self.likelihood == "student-t" and self._searches() and self.method == "auto":
+                known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
+                timed = self._timed and inputs.shape[1] > 1
+                fitted = learn_sites(inputs, z, self._noise(), known=known, timed=timed, tell=self._tell())
+                jacobian = float(transform.log_slope(target).sum()) - len(z) * float(np.log(scale.y_scale))
+                units = {"transform": transform, "z_mean": scale.y_mean, "z_scale": scale.y_scale}
+                fitted = replace(fitted, bound=fitted.bound + jacobian, **units)
+            elif self.method == "stochastic" or self.likelihood != "gaussian":
                 fitted = self._sparse(inputs, z, scale, columns, self._noise())
             else:
                 fitted = self._integrated(inputs, target, scale, columns)
@@ -166,7 +175,7 @@ class Regressor(RegressorMixin, Estimator):
         """The exact and the collapsed tier."""
         tell = self._tell()
         common = {"transform": self.scale, "tier": self.method, "tell": tell}
-        if isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe":
+        if self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             timed = self._timed and inputs.shape[1] > 1
             return from_learned(learn(inputs, y, known=known, timed=timed, **common), inputs, y)
@@ -178,6 +187,10 @@ class Regressor(RegressorMixin, Estimator):
         options = {"prior": self.prior, "iterations": int(self.iterations), "tolerance": self.tolerance * len(y)}
         return from_learned(fit_given(kernels, inputs, y, **options, **common), inputs, y)
 
+    def _searches(self) -> bool:
+        """Whether the structure is to be found: nobody chose the candidates, or another prior."""
+        return isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe"
+
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
         if inputs.shape[1] > 1 or self.periods is not None:
             return [float(period) for period in self.periods or ()] if inputs.shape[1] == 1 or self._timed else []
@@ -188,17 +201,6 @@ class Regressor(RegressorMixin, Estimator):
 
     def _columns_name(self, scale: Scale) -> str:
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
-
-    def _tell(self) -> Callable[[str, float], None]:
-        if self.progress is None:
-            return lambda what, bound: None
-        progress, count = self.progress, [0]
-
-        def tell(what: str, bound: float) -> None:
-            count[0] += 1
-            progress(Progress(what, count[0], 0, bound))
-
-        return tell
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean of y at the rows of X; with its standard deviation, or covariance, of a new observation."""

@@ -128,7 +128,7 @@ def _facts(model: Any, setting: Setting, curve: _Curve, i: int, place: int, shar
     factors = _factors(model, kernel, i)
     quantiles = [float(np.asarray(fitted.explaining.prior.quantile(p))[i]) * z_scale for p in (0.5, 0.025, 0.975)]
     errors = [None, None]
-    if appraisal is not None:
+    if appraisal is not None and appraisal.errors:
         errors = [in_words_of(scale, error * z_scale) for error in appraisal.errors[place : place + 2]]
     nouns = [factor.kind for factor in factors if factor.kind != "constant"]
     return Facts(

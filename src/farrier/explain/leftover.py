@@ -18,11 +18,11 @@ from typing import Any
 import numpy as np
 from scipy.special import ndtr
 
-from farrier.collapsed import CollapsedPosterior
 from farrier.explain.checks import Check, checks
 from farrier.explain.context import Setting, rows_of, say_length
 from farrier.fitted import Fitted
 from farrier.learning import snapped
+from farrier.likelihoods import Gaussian
 from farrier.posteriors.gaussian import GaussianPosterior
 
 MOST_ROWS = 1000
@@ -42,7 +42,7 @@ def model_checks(model: Any, setting: Setting) -> list[Check]:
     z = fitted.scaled(model._target)[last]
     axis = setting.axis if setting.kind == "series" else None
     times = None if axis is None else rows_of(model)[last, 0]
-    if not isinstance(fitted.posterior, GaussianPosterior | CollapsedPosterior):
+    if not isinstance(fitted.likelihood, Gaussian) or fitted.tier == "stochastic":
         return checks(_standardised(z, *fitted.observed(inputs)), times, None, axis, _say(setting))
     residual = _standardised(z, *given_earlier(fitted, inputs, z))
     mean, variance = left_out(fitted, inputs, z)

@@ -1,0 +1,194 @@
+"""From rows to structure where the noise is not Gaussian: classes, and outliers.
+
+Sites (sites.py) stand for the rows. They start from what is known before the rows, the structure is looked for with
+them (discover.py), they follow the posterior of what was found, and the search is repeated once with the better ones.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from farrier.appraise import Appraisal, intervals
+from farrier.chain import ExactModel
+from farrier.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.covariance import covariance_of
+from farrier.discover import LEVEL, Decision, Part, Search, Structure
+from farrier.fitted import Alone, Fitted
+from farrier.learning import (
+    EXACT_ROWS,
+    MOST_POINTS,
+    REST_WEIGHT,
+    TOLERANCE,
+    WIDE_ITERATIONS,
+    WIDE_TOLERANCE,
+    Tell,
+    collapsed_fit,
+    exact_posterior,
+    ordinary,
+    search_rows,
+    weights_of,
+)
+from farrier.likelihoods import Likelihood, StudentT
+from farrier.sites import Sites
+from farrier.transforms import named
+
+SEARCHES = 2
+FOLLOWED = 8
+"""Steps that the sites take after each fit."""
+STEP = 0.7
+DEGREES = 4.0
+"""Degrees of freedom of Student's t."""
+
+
+def learn_sites(
+    X: np.ndarray,
+    y: np.ndarray,
+    likelihood: Likelihood,
+    *,
+    known: Sequence[float] = (),
+    timed: bool = False,
+    tell: Tell = lambda what, bound: None,
+) -> Fitted:
+    """The structure of y given standardised inputs."""
+    rows = search_rows(X)
+    sites, record = Sites.first(y[rows], likelihood), []
+    structure = search = None
+    for turn in range(SEARCHES):
+        # nobody knows yet how far Student's t scatters: the first search finds out
+        given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance
+        search = Search(X[rows], sites.target, covariance_of(X[rows]), known, tell, rows=given, timed=timed)
+        structure = search.best(search.shrunk(search.whole(search.periods())))
+        record = search.record
+        if given is None:
+            likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), DEGREES)
+            sites = replace(sites, variance=np.full(len(rows), structure.noise))
+        structure, sites, likelihood = _followed(search, structure, sites, y[rows], likelihood)
+    assert structure is not None
+    assert search is not None
+    search = replace(search, y=sites.target, rows=sites.variance)
+    return _finished(search, structure, sites, X, y, likelihood, record)
+
+
+def _followed(
+    search: Search, structure: Structure, sites: Sites, y: np.ndarray, likelihood: Likelihood
+) -> tuple[Structure, Sites, Likelihood]:
+    """The structure and the sites, each fitted to the other."""
+    for _ in range(2):
+        if structure.model is None:
+            break
+        for _ in range(FOLLOWED):
+            found = exact_posterior(replace(structure.model, rows=sites.variance), search.X, sites.target)
+            mean, variance = _marginals(found, search.X)
+            sites = sites.follow(y, mean, variance, likelihood, STEP)
+            likelihood = _noise(likelihood, y, mean, variance)
+        again = replace(search, y=sites.target, rows=sites.variance)
+        structure = again.fit(structure.parts, structure.noise)
+    return structure, sites, likelihood
+
+
+def _marginals(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of q(f) at the rows, over the draws of the weights."""
+    mean, variance = posterior.draws(X)
+    return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
+
+
+def _noise(likelihood: Likelihood, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Likelihood:
+    """Student's t with the scale that suits what f leaves; other noise has no numbers."""
+    if not isinstance(likelihood, StudentT):
+        return likelihood
+    degrees, scale = float(likelihood.degrees), float(np.asarray(likelihood.scale))
+    square = (y - mean) ** 2 + variance
+    weight = (degrees + 1.0) / (degrees + square / scale**2)
+    return StudentT.with_degrees(float(np.sqrt(np.mean(weight * square))), degrees)
+
+
+def _finished(
+    search: Search,
+    structure: Structure,
+    sites: Sites,
+    X: np.ndarray,
+    y: np.ndarray,
+    likelihood: Likelihood,
+    record: list[Decision],
+) -> Fitted:
+    """The whole pool on all rows predicts, the survivors explain."""
+    search.tell("fitting the whole pool", structure.score)
+    if len(search.y) < len(y) and structure.model is not None:
+        mean, variance = exact_posterior(structure.model, search.X, search.y).draws(X)
+        sites = sites.at(y, mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0), likelihood)
+    elif len(search.y) < len(y):
+        sites = Sites.first(y, likelihood)
+    parts = [*structure.parts, *(Part(k, k, REST_WEIGHT) for k in ordinary(search, structure))]
+    posterior, model, total, sites, likelihood = _whole(search, parts, structure.noise, sites, X, y, likelihood)
+    alone, appraisal = None, Appraisal((), (), (), (), (), ())
+    if structure.model is not None and structure.parts:
+        kernels = tuple(part.kernel for part in structure.parts)
+        fitted = posterior_of(replace(structure.model, rows=sites.variance), X, sites)
+        alone = Alone(fitted, structure.model.prior, kernels, len(kernels))
+        sizes = search.sizes(structure)
+        appraisal = Appraisal(
+            *intervals(search, structure.model, len(kernels)),
+            losses=tuple(float(loss) for loss in search.refitted_losses(structure)),
+            errors=(),
+            order=tuple(int(i) for i in np.argsort(sizes)[::-1]),
+            sizes=tuple(float(size) for size in sizes),
+        )
+    mean, variance = _marginals(posterior, X)
+    return Fitted(
+        posterior=posterior,
+        likelihood=likelihood,
+        prior=model.prior,
+        kernels=tuple(model.pool[i] for i in range(len(parts) + 1)),
+        survivors=len(structure.parts),
+        transform=named("identity"),
+        z_mean=0.0,
+        z_scale=1.0,
+        bound=total + sites.correction(y, mean, variance, likelihood),
+        tier="exact" if len(X) <= EXACT_ROWS else "collapsed",
+        steps=search.steps,
+        level=len(parts),
+        record=tuple(record),
+        appraisal=appraisal,
+        alone=alone,
+    )
+
+
+def _whole(
+    search: Search,
+    parts: Sequence[Part],
+    noise: float,
+    sites: Sites,
+    X: np.ndarray,
+    y: np.ndarray,
+    likelihood: Likelihood,
+) -> tuple[Any, ExactModel, float, Sites, Likelihood]:
+    """The pool that predicts and its sites, each fitted to the other."""
+    found: tuple[Any, ExactModel, float] | None = None
+    for _ in range(2):
+        if len(X) <= EXACT_ROWS:
+            rows = replace(search, X=X, y=sites.target, covariance=covariance_of(X), rows=sites.variance)
+            wide = rows.fit(parts, noise, WIDE_ITERATIONS, WIDE_TOLERANCE)
+            assert wide.model is not None
+            parts, model, total = wide.parts, wide.model, wide.terms.total if wide.terms else np.nan
+        else:
+            model, total, _ = collapsed_fit([*parts, LEVEL], noise, X, sites.target, search.tell, 1, sites.variance)
+            medians = np.asarray(model.prior.quantile(0.5))
+            parts = [replace(p, kernel=model.pool[i], weight=float(medians[i])) for i, p in enumerate(parts)]
+        for _ in range(FOLLOWED if found is None else 2):
+            posterior = posterior_of(replace(model, rows=sites.variance), X, sites)
+            mean, variance = _marginals(posterior, X)
+            sites = sites.follow(y, mean, variance, likelihood, STEP)
+            likelihood = _noise(likelihood, y, mean, variance)
+        found = posterior_of(replace(model, rows=sites.variance), X, sites), model, total
+    assert found is not None
+    return *found, sites, likelihood
+
+
+def posterior_of(model: ExactModel, X: np.ndarray, sites: Sites) -> Any:
+    """The posterior of f given the sites, of whichever tier suits the rows."""
+    if len(X) <= EXACT_ROWS:
+        return exact_posterior(model, X, sites.target)
+    objective = CollapsedObjective.of(model, X, sites.target, 1, TOLERANCE, MOST_POINTS)
+    return CollapsedPosterior.of(objective, model, weights_of(model))
