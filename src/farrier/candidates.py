@@ -118,12 +118,17 @@ def simpler(kernel: Kernel) -> list[Kernel]:
     factors = kernel.products()[0]
     fewer = [product_of([f for k, f in enumerate(factors) if k != gone]) for gone in range(len(factors))]
     smooth = [
-        product_of([SquaredExponential(part * f.parameters()["lengthscale"], f.dims) if f is rough else f for f in factors])
+        product_of([_smooth_like(f, part) if f is rough else f for f in factors])
         for rough in factors
         if isinstance(rough, Matern12)
         for part in (1.0, 0.3)
     ]
     return [*(fewer if len(factors) > 1 else []), *smooth]
+
+
+def _smooth_like(rough: Base, part: float) -> Base:
+    """A smooth factor of a part of the length of another."""
+    return SquaredExponential(part * rough.parameters()["lengthscale"], rough.dims)
 
 
 def simple(x: np.ndarray, periods: Sequence[float]) -> list[Kernel]:
