@@ -51,10 +51,12 @@ POOL_ITERATIONS = 100
 SMALL = 0.03
 """The part of y's standard deviation below which a component of the shrunk pool is small."""
 MOST_LARGE = 8
-SPLITS = tuple(k / 16 for k in range(2, 15))
+SPLITS = tuple(k / 10 for k in range(2, 9))
 """Where a change of regime is tried, as parts of the rows."""
 SPLIT_NOISE = (0.05, 0.3)
 SPLIT_TRIES = 2
+SPLIT_GAIN = 5.0
+"""Nats by which two simple things must be better than one."""
 SIDE_REPEATS = 2.0
 """How often a cycle must come round on its side of a change."""
 MOST_PLACES = 60
@@ -367,10 +369,11 @@ class Search:
             return self.empty()
         return self.prune(self.fit([whole.parts[i] for i in large], whole.noise), 0)
 
-    def split(self) -> Structure:
+    def split(self) -> Structure | None:
         """A third place to start from: one simple thing until some time, another one after it.
 
-        With nothing in common but the noise the two sides are independent, so that each is looked at alone.
+        With nothing in common but the noise the two sides are independent, so that each is looked at alone. None where
+        no split is better than one simple thing throughout.
         """
         order = np.argsort(self.X[:, 0])
         x, y = self.X[order, 0], self.y[order]
@@ -379,6 +382,8 @@ class Search:
             sides = [self._simplest(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
             time = 0.5 * (x[count - 1] + x[count])
             found += [(left[0] + right[0], time, left[1], right[1]) for left, right in zip(*sides, strict=True)]
+        if max(one[0] for one in found) < max(one[0] for one in self._simplest(x, y)) + SPLIT_GAIN:
+            return None
         starts: list[Structure] = []
         for _, time, left, right in sorted(found, key=lambda one: -one[0])[:SPLIT_TRIES]:
             step = candidates.step_at(x, time)
@@ -442,8 +447,8 @@ class Search:
         grown = self.run(start=start)
         if self.X.shape[1] == 1:
             grown = max(grown, self.run(), key=lambda structure: structure.score)
-            other = self.split() if self.rows is None else grown
-            if self.rows is None and other.score > grown.score - HOPEFUL:
+            other = self.split() if self.rows is None else None
+            if other is not None and other.score > grown.score - HOPEFUL:
                 grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
         found = self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
         found = self.simplify(found, ROUNDS + 1)
