@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks import (
     beside,
     bound,
+    classification,
     evaluation,
     forecasts,
     gefcom,
@@ -35,6 +36,7 @@ SUITES = {
     "recovery": recovery,
     "uci": uci,
     "gefcom": gefcom,
+    "classification": classification,
     "implicit": implicit,
     "rows": rows,
 }

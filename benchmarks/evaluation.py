@@ -10,8 +10,9 @@ HEAD = """# Evaluation
 
 Farrier beside the methods that the AAAI 2021 paper compares with, all of them our implementations on our kernels
 (`farrier.baselines`), and beside published numbers (in brackets, alone where we did not run the method; for the time
-series the best of nine methods for each). Bold is the best of our runs. "Ahead", "level" and "behind" compare Farrier with the paper's own
-method (for the series with the best of nine): level is within one of its standard deviations, or 2 % where it prints none.
+series the best of nine methods for each). Bold is the best of our runs. "Ahead", "level" and "behind" compare Farrier
+with the paper's own method, for the series with the best of nine: level is within one of the published standard
+deviations, or 2 % where none is printed.
 
 This page is made from `benchmarks/results/*.jsonl` by `python -m benchmarks page`; each line there names its commit,
 versions, cores and seconds. A method that was not run, or was left out for its number of rows, is said to be. Farrier
