@@ -8,9 +8,10 @@ from numpy.testing import assert_allclose
 
 from farrier.averaging import average
 from farrier.covariance import covariance_of
-from farrier.discover import Part, Search
+from farrier.discover import Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.posteriors.gaussian import GaussianPosterior
+from farrier.structure import Part
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.6, 1.6, 40)[:, None]

@@ -7,10 +7,11 @@ from scipy.stats import multivariate_normal
 
 from farrier.beliefs import price
 from farrier.covariance import covariance_of
-from farrier.discover import LEVEL, WORTH, Part, Search, model_with
+from farrier.discover import WORTH, Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
+from farrier.structure import LEVEL, Part, model_with
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]

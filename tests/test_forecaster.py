@@ -11,8 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
 from farrier.covariance import covariance_of
-from farrier.discover import Part, Search
+from farrier.discover import Search
 from farrier.progress import Progress
+from farrier.structure import Part
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}
 LEVEL_COLUMNS = ["mean", "median", "low_80", "high_80", "low_95", "high_95"]

@@ -113,7 +113,7 @@ def test_given_kernels_are_kept_and_the_bound_is_in_units_of_y():
 
 def test_a_part_of_many_rows_is_the_same_every_time_and_spans_all(monkeypatch):
     monkeypatch.setattr(learning, "SEARCH_ROWS", 20)
-    monkeypatch.setattr(learning, "SEARCH_ROWS_OF_TABLE", 20)
+    monkeypatch.setattr(learning, "PART_ROWS", 20)
     x = RNG.permutation(90).astype(float)[:, None]
     rows = search_rows(x)
     assert_array_equal(rows, search_rows(x))

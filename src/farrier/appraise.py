@@ -11,12 +11,13 @@ import numpy as np
 
 from farrier.beliefs import raveled, spreads
 from farrier.chain import ExactModel
-from farrier.discover import DRAWS, Search, Structure
+from farrier.discover import DRAWS, Search
 from farrier.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.products import HostPool
 from farrier.parameters import packed
 from farrier.priors import quasi_normal
+from farrier.structure import Structure
 
 STEP = 1e-3
 """The step of the differences that give the curvature."""

@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from farrier.chain import ExactModel
-from farrier.discover import LEVEL, Part, Structure, model_with
 from farrier.kernels.algebra import Kernel
 from farrier.priors import quasi_normal
+from farrier.structure import LEVEL, Part, Structure, model_with
 from farrier.weighing import prediction_weights
 
 

@@ -141,3 +141,27 @@ class Chain:
             found.append((name, slice(first, first + size), shape, mark(self.template.pool, name) is POSITIVE))
             first += size
         return found
+
+
+class Chained:
+    """What every bound of a model shares: the way between its numbers and the model."""
+
+    template: ExactModel
+    draws: np.ndarray
+
+    @cached_property
+    def chain(self) -> Chain:
+        """From numbers to the model."""
+        return Chain(self.template, self.draws)
+
+    def start(self) -> np.ndarray:
+        """The numbers of the template."""
+        return self.chain.start
+
+    def limits(self) -> np.ndarray:
+        """The least and the largest value of each number, (P, 2)."""
+        return self.chain.limits()
+
+    def model(self, numbers: np.ndarray) -> ExactModel:
+        """The model with these numbers."""
+        return self.chain.model(numbers)

@@ -22,7 +22,7 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.chain import Chain, ExactModel, Terms
+from farrier.chain import Chained, ExactModel, Terms
 from farrier.groups import Groups, choose
 from farrier.kernels.products import HostPool, Numbers, Slopes
 from farrier.kernels.slots import SlotPool
@@ -86,7 +86,7 @@ def collapsed_evidence(
 
 
 @dataclass
-class CollapsedObjective:
+class CollapsedObjective(Chained):
     """The collapsed bound of a model, as a function of a vector of unbounded numbers."""
 
     template: ExactModel
@@ -102,23 +102,6 @@ class CollapsedObjective:
         """The bound with groups chosen for the template's kernels."""
         groups = choose(template.pool, X, tolerance, most)
         return cls(template, groups, X, y, quasi_normal(draws, template.prior.noise_size))
-
-    @cached_property
-    def chain(self) -> Chain:
-        """From numbers to the model."""
-        return Chain(self.template, self.draws)
-
-    def start(self) -> np.ndarray:
-        """The numbers of the template."""
-        return self.chain.start
-
-    def limits(self) -> np.ndarray:
-        """As in the exact tier."""
-        return self.chain.limits()
-
-    def model(self, numbers: np.ndarray) -> ExactModel:
-        """The model with these numbers."""
-        return self.chain.model(numbers)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms and its derivative."""

@@ -11,23 +11,18 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier import candidates
 from farrier.beliefs import price
-from farrier.chain import ExactModel, Terms
 from farrier.climb import climb
 from farrier.covariance import Covariance
 from farrier.exact import ExactObjective
-from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.base import Constant
 from farrier.kernels.periods import find_periods, multiples_of
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
-from farrier.parameters import as_array
 from farrier.priors import quasi_normal
+from farrier.structure import LEVEL, Decision, Part, Structure, log_density, model_with
 
 DRAWS = 2
 """Draws of the weights while structures are compared."""
@@ -70,41 +65,6 @@ DOUBTFUL = 4.0
 """A component whose removal costs less than this beyond its price, the others as they are, is put to the test."""
 
 
-@dataclass(frozen=True)
-class Part:
-    """One component: its kernel in standardised inputs, where it started, the median of its weight."""
-
-    kernel: Kernel
-    centre: Kernel
-    weight: float
-
-
-LEVEL = Part(Constant(), Constant(), 0.3)
-"""Stands beside the parts of every structure, at the end of its pool: the mean of y is not that of the function."""
-
-
-@dataclass(frozen=True)
-class Decision:
-    """One line of the record."""
-
-    round: int
-    action: str
-    formula: str
-    gain: float
-    reason: str
-
-
-@dataclass(frozen=True)
-class Structure:
-    """Components with the model that was fitted to them; `score` is the bound less the price of all numbers."""
-
-    parts: tuple[Part, ...]
-    noise: float
-    score: float
-    model: ExactModel | None = None
-    terms: Terms | None = None
-
-
 @dataclass
 class Search:
     """Rows on the scale of the model, and what is known about them."""
@@ -134,7 +94,7 @@ class Search:
     def empty(self) -> Structure:
         """Noise alone, about a level where that of each row is known."""
         if self.rows is not None:
-            return Structure((), 1.0, _log_density(np.diag(self.rows) + 1.0, self.y))
+            return Structure((), 1.0, log_density(np.diag(self.rows) + 1.0, self.y))
         variance = float(np.mean(self.y**2))
         n = len(self.y)
         return Structure((), variance, -0.5 * n * (1.0 + np.log(2.0 * np.pi * variance)))
@@ -176,7 +136,7 @@ class Search:
         n = len(self.y)
         left = structure.noise if self.rows is None else LATENT
         levels = [part * self.spread(structure) for part in (SCREEN_NOISE if self.rows is None else (1.0,))]
-        base = _log_density(self.noisy(C, structure), self.y)
+        base = log_density(self.noisy(C, structure), self.y)
         gains = np.full(len(kernels), -np.inf)
         for i, K in enumerate(self._grams(kernels)):
             scale = max(float(np.mean(np.diagonal(K))), 1e-12)
@@ -184,7 +144,7 @@ class Search:
                 for noise in levels:
                     total = C + (left * weight * 3.0 / scale) * K
                     total[np.diag_indices(n)] += noise
-                    gains[i] = max(gains[i], _log_density(total, self.y) - base)
+                    gains[i] = max(gains[i], log_density(total, self.y) - base)
         return gains - np.array([price(kernel, n) for kernel in kernels])
 
     def residual(self, structure: Structure) -> np.ndarray:
@@ -328,10 +288,10 @@ class Search:
             return np.zeros(0)
         C = self.covariance_at(structure)
         noise = np.diag(self.spread(structure))
-        base = _log_density(C + noise, self.y)
+        base = log_density(C + noise, self.y)
         grams = self.covariance.grams(HostPool.of(structure.model.pool))
         without = [C - part.weight**2 * K + noise for part, K in zip(structure.parts, grams, strict=False)]
-        return np.array([base - _log_density(each, self.y) for each in without])
+        return np.array([base - log_density(each, self.y) for each in without])
 
     def refitted_losses(self, structure: Structure) -> np.ndarray:
         """The evidence that each component's removal costs when the others are fitted again, briefly."""
@@ -423,7 +383,7 @@ class Search:
             for part, kernel, R_i in zip(structure.parts, pool.kernels, R, strict=True):
                 v, _ = kernel.profile({**pool.numbers, **moved}, self.X)
                 C += (part.weight * v)[:, None] * R_i * (part.weight * v)[None, :]
-            values.append(_log_density(C, self.y))
+            values.append(log_density(C, self.y))
         return values
 
     def _simplest(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
@@ -435,7 +395,7 @@ class Search:
         grams = HostPool.of(SlotPool.of(kernels, 1)).gram(x[:, None], x[:, None])
         best = []
         for noise in SPLIT_NOISE:
-            values = [_log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]
+            values = [log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]
             best.append((max(values), kernels[int(np.argmax(values))]))
         return best
 
@@ -479,30 +439,3 @@ class Search:
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))
-
-
-def model_with(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
-    """The model of some parts."""
-    pool = SlotPool.of([part.kernel for part in parts], inputs)
-    centre = SlotPool.of([part.centre for part in parts], inputs)
-    return ExactModel(_prior(np.array([part.weight for part in parts])), noise, pool, centre, rows)
-
-
-def _prior(weights: np.ndarray) -> Horseshoe:
-    """q(w) about the given medians; tau is drawn towards small values."""
-    mu_tau = 2.0 * np.log(0.3)
-    return Horseshoe(
-        mu_tau=as_array(mu_tau),
-        v_tau=as_array(0.1),
-        mu=as_array(2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau),
-        v=as_array(np.full(len(weights), 0.2)),
-    )
-
-
-def _log_density(C: np.ndarray, y: np.ndarray) -> float:
-    """log N(y; 0, C); minus infinity where C is not positive definite. C is used up."""
-    L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
-    if failed:
-        return -np.inf
-    e = solve_triangular(L, y, lower=True)
-    return float(-0.5 * e @ e - np.log(np.diagonal(L)).sum() - 0.5 * len(y) * np.log(2.0 * np.pi))

@@ -9,12 +9,11 @@ covariance, by LAPACK.
 """
 
 from dataclasses import dataclass
-from functools import cached_property
 
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.chain import Chain, ExactModel, Terms
+from farrier.chain import Chained, ExactModel, Terms
 from farrier.covariance import Covariance, covariance_of
 from farrier.linalg import host_jitter
 from farrier.priors import quasi_normal
@@ -47,7 +46,7 @@ def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndar
 
 
 @dataclass
-class ExactObjective:
+class ExactObjective(Chained):
     """The bound as a function of a vector of unbounded numbers."""
 
     template: ExactModel
@@ -60,23 +59,6 @@ class ExactObjective:
         """The bound of a model on rows X, y, averaged over some draws of the weights."""
         covariance = covariance_of(X)
         return cls(template, covariance, covariance.scatter(y), quasi_normal(draws, template.prior.noise_size))
-
-    @cached_property
-    def chain(self) -> Chain:
-        """From numbers to the model."""
-        return Chain(self.template, self.draws)
-
-    def start(self) -> np.ndarray:
-        """The numbers of the template."""
-        return self.chain.start
-
-    def limits(self) -> np.ndarray:
-        """The least and the largest value of each number, (P, 2)."""
-        return self.chain.limits()
-
-    def model(self, numbers: np.ndarray) -> ExactModel:
-        """The model with these numbers."""
-        return self.chain.model(numbers)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms, and the derivative of the bound."""

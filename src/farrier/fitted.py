@@ -19,11 +19,11 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from farrier.appraise import Appraisal
-from farrier.discover import Decision
 from farrier.kernels.algebra import Kernel
 from farrier.likelihoods import Gaussian, Likelihood
 from farrier.parameters import as_array
 from farrier.priors import WeightPrior
+from farrier.structure import Decision
 from farrier.transforms import Transform
 
 LEVELS = (np.arange(64) + 0.5) / 64

@@ -22,12 +22,13 @@ from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of, on_grid
-from farrier.discover import LEVEL, Decision, Part, Search, Structure, model_with
+from farrier.discover import Search
 from farrier.exact import ExactObjective
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.posteriors.gaussian import GaussianPosterior
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal, starting_weight
+from farrier.structure import LEVEL, Decision, Part, Structure, model_with
 from farrier.transforms import Transform, named, worth_trying
 from farrier.weighing import prediction_weights
 
@@ -42,8 +43,8 @@ START_NOISE = 0.1
 
 EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""
-SEARCH_ROWS, SEARCH_ROWS_OF_TABLE = 600, 400
-"""The most rows among which a structure is looked for: of a series, and of a table, where rows repeat each other."""
+SEARCH_ROWS, PART_ROWS = 600, 400
+"""The most rows of a series among which a structure is looked for, and how many of a longer one, or of a table."""
 FAR_SCALE, NEAR_SCALE = 30.0, 6.0
 """Nats that a scale may lie behind another, its candidates merely shrunk, and pruned, to be worked out further."""
 PREFERENCE = {"identity": 0.0, "log": 1.0, "square root": -8.0}
@@ -356,13 +357,13 @@ def snapped(X: np.ndarray) -> np.ndarray:
 
 def search_rows(X: np.ndarray) -> np.ndarray:
     """The rows among which a structure is looked for: all, or a part that is the same every time."""
-    if len(X) <= (SEARCH_ROWS if X.shape[1] == 1 else SEARCH_ROWS_OF_TABLE):
+    if len(X) <= (SEARCH_ROWS if X.shape[1] == 1 else PART_ROWS):
         return np.arange(len(X))
     if X.shape[1] > 1:
-        return np.sort(np.random.default_rng(0).choice(len(X), SEARCH_ROWS_OF_TABLE, replace=False))
+        return np.sort(np.random.default_rng(0).choice(len(X), PART_ROWS, replace=False))
     # one input: half of the rows in one piece, for what is short, half spread over all, for what is long
     order = np.argsort(X[:, 0])
-    half = SEARCH_ROWS // 2
+    half = PART_ROWS // 2
     piece = order[-half:]
     spread = order[np.linspace(0, len(X) - half - 1, half).astype(int)]
     return np.concatenate([spread, piece])

@@ -14,7 +14,7 @@ from farrier.appraise import Appraisal, intervals
 from farrier.chain import ExactModel
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of
-from farrier.discover import LEVEL, Decision, Part, Search, Structure
+from farrier.discover import Search
 from farrier.fitted import Alone, Fitted
 from farrier.learning import (
     EXACT_ROWS,
@@ -32,6 +32,7 @@ from farrier.learning import (
 )
 from farrier.likelihoods import Likelihood, StudentT
 from farrier.sites import Sites
+from farrier.structure import LEVEL, Decision, Part, Structure
 from farrier.transforms import named
 
 SEARCHES = 2

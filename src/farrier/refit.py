@@ -20,7 +20,7 @@ from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of
-from farrier.discover import LEVEL, Part, Search, Structure, model_with
+from farrier.discover import Search
 from farrier.exact import ExactObjective
 from farrier.fitted import Fitted
 from farrier.kernels.algebra import Kernel
@@ -39,6 +39,7 @@ from farrier.likelihoods import Gaussian
 from farrier.priors import WeightPrior
 from farrier.progress import Progress
 from farrier.regressor import Regressor, from_learned
+from farrier.structure import LEVEL, Part, Structure, model_with
 
 ITERATIONS = 30
 """Steps at most: the start is close."""

@@ -12,7 +12,6 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier.appraise import Appraisal
-from farrier.discover import Decision
 from farrier.explain import leftover
 from farrier.explain.context import Setting, labels_of
 from farrier.explain.gather import findings
@@ -20,6 +19,7 @@ from farrier.explain.story import Context, story
 from farrier.fitted import Fitted
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.kernels.products import HostPool
+from farrier.structure import Decision
 from farrier.timeaxis import TimeAxis
 
 RNG = np.random.default_rng(0)

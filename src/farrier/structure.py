@@ -1,0 +1,77 @@
+"""What a search works on: components, structures made of them, the model of a structure, and the record's lines."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
+
+from farrier.chain import ExactModel, Terms
+from farrier.horseshoe import Horseshoe
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.base import Constant
+from farrier.kernels.slots import SlotPool
+from farrier.parameters import as_array
+
+
+@dataclass(frozen=True)
+class Part:
+    """One component: its kernel in standardised inputs, where it started, the median of its weight."""
+
+    kernel: Kernel
+    centre: Kernel
+    weight: float
+
+
+LEVEL = Part(Constant(), Constant(), 0.3)
+"""Stands beside the parts of every structure, at the end of its pool: the mean of y is not that of the function."""
+
+
+@dataclass(frozen=True)
+class Decision:
+    """One line of the record."""
+
+    round: int
+    action: str
+    formula: str
+    gain: float
+    reason: str
+
+
+@dataclass(frozen=True)
+class Structure:
+    """Components with the model that was fitted to them; `score` is the bound less the price of all numbers."""
+
+    parts: tuple[Part, ...]
+    noise: float
+    score: float
+    model: ExactModel | None = None
+    terms: Terms | None = None
+
+
+def model_with(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
+    """The model of some parts."""
+    pool = SlotPool.of([part.kernel for part in parts], inputs)
+    centre = SlotPool.of([part.centre for part in parts], inputs)
+    return ExactModel(_prior(np.array([part.weight for part in parts])), noise, pool, centre, rows)
+
+
+def _prior(weights: np.ndarray) -> Horseshoe:
+    """q(w) about the given medians; tau is drawn towards small values."""
+    mu_tau = 2.0 * np.log(0.3)
+    return Horseshoe(
+        mu_tau=as_array(mu_tau),
+        v_tau=as_array(0.1),
+        mu=as_array(2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau),
+        v=as_array(np.full(len(weights), 0.2)),
+    )
+
+
+def log_density(C: np.ndarray, y: np.ndarray) -> float:
+    """log N(y; 0, C); minus infinity where C is not positive definite. C is used up."""
+    L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
+    if failed:
+        return -np.inf
+    e = solve_triangular(L, y, lower=True)
+    return float(-0.5 * e @ e - np.log(np.diagonal(L)).sum() - 0.5 * len(y) * np.log(2.0 * np.pi))
