@@ -69,8 +69,8 @@ def test_components_that_cancel_are_said_to():
     )
     opening = sentences.summary(both, SERIES, PASSENGERS, None, 144)[0]
     assert opening == (
-        "Two components were found in 144 rows; some of them pull against each other, so that each varies more than "
-        "their sum."
+        "Two components were found in 144 rows; some of them pull against each other, so that their shares add "
+        "up to more than the whole."
     )
 
 

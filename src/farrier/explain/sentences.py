@@ -166,7 +166,7 @@ def _carried(components: Sequence[Facts], most: int) -> list[str]:
     who = "the largest alone carries" if most == 1 < n else who
     shares = [facts.share for facts in components if known(facts.share)]
     if sum(shares) > BEYOND and max(shares) > 1.0:
-        return ["some of them pull against each other, so that each varies more than their sum"]
+        return ["some of them pull against each other, so that their shares add up to more than the whole"]
     return [f"{who} {per_cent(cumulative)} of the variance"]
 
 
