@@ -13,6 +13,10 @@ import numpy as np
 from benchmarks.record import Recorder
 from benchmarks.trials import add_options, run_methods
 
+PERIODS = (1.0, 7.0, 365.2425)
+"""What people know of load: days, weeks, years."""
+KEPT = 300
+"""Test rows whose predictions are kept for the picture: about four months."""
 DESCRIPTION = "hourly load, a tenth of 38,070 rows filled in"
 
 
@@ -30,7 +34,8 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
     order = np.random.default_rng(0).permutation(len(y))
     test, train = np.sort(order[: len(y) // 10]), np.sort(order[len(y) // 10 :])
     y = (y - y[train].mean()) / y[train].std()
-    run_methods(arguments, record, {"zone": 1, "rows": len(y)}, (x[:, None], y), (train, test), (1.0, 7.0, 365.2425))
+    settings = {"zone": 1, "rows": len(y)}
+    run_methods(arguments, record, settings, (x[:, None], y), (train, test), PERIODS, KEPT)
 
 
 def read(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -33,7 +33,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         rows = np.arange(len(y))
         split = rows[: TIMESERIES_ROWS[name]], rows[TIMESERIES_ROWS[name] :]
         periods = TimeAxis.of(x[split[0]], "time").calendar_periods()
-        run_methods(arguments, record, {"series": name}, (x[:, None], y), split, periods)
+        run_methods(arguments, record, {"series": name}, (x[:, None], y), split, periods, len(split[1]))
 
 
 def read_series(path: Path) -> tuple[np.ndarray, np.ndarray]:

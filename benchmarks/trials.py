@@ -35,8 +35,12 @@ def run_methods(
     data: tuple[np.ndarray, np.ndarray],
     split: tuple[np.ndarray, np.ndarray],
     periods: Sequence[float] = (),
+    kept: int = 0,
 ) -> None:
-    """The chosen methods on the rows of one split; `settings` say which rows these are."""
+    """The chosen methods on the rows of one split; `settings` say which rows these are.
+
+    The predictions of the last `kept` test rows are written too, for pictures.
+    """
     packed = pack(*data, *split, periods)
     rows = len(split[0])
     for method in arguments.methods:
@@ -55,6 +59,8 @@ def run_methods(
                 else:
                     figures |= {name: getattr(outcome, name) for name in ("rmse", "log_likelihood", "coverage")}
                     figures |= {"found": outcome.found} if outcome.found else {}
+                    if kept:
+                        figures["predicted"] = {name: values[-kept:] for name, values in outcome.predicted.items()}
             record.add(named, seed, figures, clock)
             tell(f"{', '.join(str(value) for value in settings.values())}, {method}, seed {seed}: {_said(figures)}")
 

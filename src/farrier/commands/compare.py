@@ -9,7 +9,7 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
 
@@ -38,6 +38,8 @@ class Outcome:
     found: str = ""
     """The components, where the method has any."""
     failure: str = ""
+    predicted: dict[str, list[float]] = field(default_factory=dict)
+    """The mean of each held-out row, and the ends of its 95 % interval, `low` and `high`."""
 
 
 def compare(source: Source, methods: Sequence[str], part: float, limit: float, seed: int, *, quiet: bool) -> None:

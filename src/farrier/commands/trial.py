@@ -53,7 +53,13 @@ def score(
         "log_likelihood": float(np.mean(densities)),
         "coverage": float(np.mean((low <= y_new) & (y_new <= high))),
         "found": found,
+        "predicted": {name: _short(values) for name, values in (("mean", mean), ("low", low), ("high", high))},
     }
+
+
+def _short(values: np.ndarray) -> list[float]:
+    """As many digits as a picture shows."""
+    return [float(f"{value:.5g}") for value in values]
 
 
 if __name__ == "__main__":
