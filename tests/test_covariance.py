@@ -11,9 +11,9 @@ from farrier.covariance import (
     GridCovariance,
     covariance_of,
     diagonal_sums,
-    on_grid,
     toeplitz,
 )
+from farrier.grid import on_grid
 from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import NUMBERS, SlotPool

@@ -17,12 +17,9 @@ from typing import Any, final
 import numpy as np
 from numpy.lib.stride_tricks import as_strided
 
+from farrier.grid import on_grid
 from farrier.kernels.products import HostPool, Numbers, Pull, Slopes
 
-GRID_TOLERANCE = 0.1
-"""How far a row may be from its place on a grid, in steps of the grid, to count as on it: calendar months are."""
-GRID_EMPTY = 0.3
-"""The largest part of a grid that may be empty: its rows are carried along."""
 KEPT = 2e7
 """Numbers in the Gram matrices of all kernels up to which they are kept for the way back; more are made again."""
 
@@ -184,25 +181,6 @@ def covariance_of(X: np.ndarray) -> Covariance:
     if X.shape[1] == 1 and (grid := on_grid(X[:, 0])) is not None:
         return GridCovariance(X, *grid)
     return DenseCovariance(X)
-
-
-def on_grid(x: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """The place of each row on a regular grid and the grid's spacing, or None where there is no such grid."""
-    distinct = np.unique(x)
-    if len(distinct) < len(x) or len(x) < 3:
-        return None
-    steps = np.diff(distinct)
-    extent = distinct[-1] - distinct[0]
-    # each step in median steps (months have 28 to 31 days), then the spacing that fits the whole range
-    count = int(np.rint(steps / np.median(steps)).sum())
-    if count < len(x) - 1 or len(x) < (1.0 - GRID_EMPTY) * (count + 1):
-        return None
-    spacing = extent / count
-    places = (x - distinct[0]) / spacing
-    rounded = np.rint(places)
-    if np.abs(places - rounded).max() > GRID_TOLERANCE or len(np.unique(rounded)) < len(x):
-        return None
-    return rounded.astype(int), spacing
 
 
 def toeplitz(row: np.ndarray) -> np.ndarray:

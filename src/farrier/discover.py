@@ -74,6 +74,8 @@ class Search:
     covariance: Covariance
     known: Sequence[float] = ()
     tell: Callable[[str, float], None] = lambda what, bound: None
+    shown: Sequence[float] | None = None
+    """The periods that all rows show, where the rows here are a part of them."""
     record: list[Decision] = field(default_factory=list)
     rows: np.ndarray | None = None
     refused: set[str] = field(default_factory=set)
@@ -176,7 +178,8 @@ class Search:
         place, gain = self.change(structure)
         changed = place if gain > np.log(len(self.y)) else None
         over = candidates.over_time(found) if self.timed else found
-        series = candidates.series(self.X[:, 0], self.residual(structure), self.known, over, changed)
+        known = [*self.known, *(self.shown or ())]
+        series = candidates.series(self.X[:, 0], self.residual(structure), known, over, changed)
         return candidates.beside(series, table) if self.timed else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
@@ -306,6 +309,8 @@ class Search:
         """The periods that y shows; none with several inputs, unless the first is time."""
         if self.X.shape[1] > 1 and not self.timed:
             return []
+        if self.shown is not None:
+            return list(self.shown)
         return find_periods(self.X[:, 0], self.y, candidates.MOST_PERIODS, self.known)
 
     def whole(self, periods: Sequence[float]) -> Structure:

@@ -21,11 +21,13 @@ from farrier.averaging import average
 from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
-from farrier.covariance import covariance_of, on_grid
+from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.exact import ExactObjective
+from farrier.grid import on_grid
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.periods import find_periods
 from farrier.posteriors.gaussian import GaussianPosterior
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal, starting_weight
 from farrier.structure import LEVEL, Decision, Part, Structure, model_with
@@ -222,7 +224,10 @@ class _Scaled:
         rows = search_rows(X)
         # the density of y is that of the standardised z times its slope
         jacobian = float(transform.log_slope(y[rows]).sum()) - len(rows) * float(np.log(scale))
-        search = Search(X[rows], (z[rows] - mean) / scale, covariance_of(X[rows]), known, tell, timed=timed)
+        shown = None
+        if X.shape[1] == 1 and len(rows) < len(y):
+            shown = find_periods(X[:, 0], z, candidates.MOST_PERIODS, known)
+        search = Search(X[rows], (z[rows] - mean) / scale, covariance_of(X[rows]), known, tell, shown, timed=timed)
         return cls(transform, mean, scale, jacobian, search, search.empty())
 
     def score(self) -> float:

@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.signal import lombscargle
 
-from farrier.kernels.periods import find_periods
+from farrier.kernels.periods import _periodogram, find_periods
 
 X = np.arange(120.0) / 12.0  # ten years of months
 
@@ -98,3 +99,17 @@ def test_too_short_a_series_has_no_period(x):
 
 def test_a_constant_has_no_period():
     assert find_periods(X, np.full(120, 3.0), 3) == []
+
+
+def test_on_a_grid_the_power_is_that_of_lomb_and_scargle():
+    x = np.delete(X, [3, 4, 30])
+    y = wave(x, 1.0) + noise(0.5, count=len(x))
+    y -= y.mean()
+    frequencies, power = _periodogram(x, float(x[1] - x[0]), 0.5)
+    expected = lombscargle(x, y, 2.0 * np.pi * frequencies)
+    assert_allclose(power(y), expected, atol=0.05 * expected.max())
+
+
+def test_a_long_series_is_looked_through_in_no_time():
+    x = np.arange(100_000.0)
+    assert_allclose(find_periods(x, wave(x, 24.0) + noise(1.0, count=len(x)), 1), [24.0], rtol=1e-4)

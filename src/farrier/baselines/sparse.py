@@ -95,7 +95,8 @@ class SoftmaxOfSums(WeightPrior):
 class _Sparse(Baseline):
     """What all share: inducing points, training, prediction."""
 
-    points: int = 100
+    points: int = 50
+    """Inducing points of each kernel, or shared by all."""
     iterations: int = 3000
     batch_size: int = 256
     learning_rate: float = 0.01
@@ -164,6 +165,7 @@ class SmoothSVGP(_Sparse):
     """SVGP-SE: one smooth kernel with a lengthscale for each input."""
 
     name: ClassVar[str] = "svgp-se"
+    points: int = 100
     _grouped: ClassVar[bool] = False
 
     def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:

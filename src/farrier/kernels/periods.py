@@ -4,13 +4,19 @@ A cycle that is not a sine has peaks at its harmonics too, and a slow drift has 
 series loses its quadratic trend first; then the strongest period is taken, fitted with its first harmonics, and
 removed before the next is looked for. Peaks are ranked in two ways in turn, by power and by how far they stand out of
 their neighbourhood: the yearly cycle of a drifting series is small, but it stands out.
+
+On a regular grid the periodogram is a Fourier transform, so that a series of any length is quickly looked through;
+elsewhere it is that of Lomb and Scargle, for no more frequencies than the number of rows can tell apart.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
+from scipy.fft import next_fast_len, rfft
 from scipy.ndimage import median_filter
 from scipy.signal import lombscargle
+
+from farrier.grid import on_grid
 
 GRID_PER_PEAK = 8
 """How many frequencies are tried over the width of one spectral peak."""
@@ -24,6 +30,8 @@ PROMINENCE = 6.0
 """How many times the power of its neighbourhood a peak must have."""
 STRONG = 0.15
 """The part of the variance with which the strongest peak counts even if its neighbourhood is strong as well."""
+CROWDED = 5.0
+"""The highest frequency off a grid, in cycles for each row on average: where rows crowd, shorter cycles can be told."""
 REPEATS = 3.0
 """How often a cycle must have come round to be one: twice is a coincidence."""
 SAME = 0.04
@@ -41,7 +49,7 @@ def find_periods(
     if len(x) < 8 or spacing <= 0 or extent < 8 * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
-    frequencies = np.arange(repeats / extent, 0.5 / spacing, 1.0 / (GRID_PER_PEAK * extent))
+    frequencies, periodogram = _periodogram(x, spacing, repeats / extent)
     found: list[float] = []
     allowed = np.ones(len(frequencies), bool)
     for turn in range(2 * count):
@@ -49,7 +57,7 @@ def find_periods(
             break
         if left.std() <= 1e-9 * max(1.0, float(np.abs(y).max())):
             break
-        power = lombscargle(x, left - left.mean(), 2.0 * np.pi * frequencies) * 2.0 / (len(x) * left.var())
+        power = periodogram(left - left.mean()) * 2.0 / (len(x) * left.var())
         peak = _peak(power, allowed, by_prominence=turn % 2 == 1, strong=STRONG if turn == 0 else np.inf)
         if peak is None:
             continue
@@ -61,6 +69,26 @@ def find_periods(
         allowed &= np.abs(frequencies - multiple / period) > APART / extent
         left = left - _projection(np.hstack([_polynomial(x), _waves(x, period)]), left)
     return found
+
+
+def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarray, Callable]:
+    """The frequencies to try, and the function from a series without a mean to its power at each of them."""
+    extent = float(x[-1] - x[0])
+    grid = on_grid(x)
+    if grid is None:
+        highest = min(0.5 / spacing, CROWDED * len(x) / extent)
+        frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))
+        return frequencies, lambda y: lombscargle(x, y, 2.0 * np.pi * frequencies)
+    places, step = grid
+    size = next_fast_len(GRID_PER_PEAK * (int(places[-1]) + 1), real=True)
+    inside = slice(int(np.ceil(lowest * size * step)), size // 2)
+
+    def power(y: np.ndarray) -> np.ndarray:
+        filled = np.zeros(int(places[-1]) + 1)
+        filled[places] = y
+        return np.abs(rfft(filled, size)[inside]) ** 2 / len(y)
+
+    return np.arange(size // 2)[inside] / (size * step), power
 
 
 def _peak(power: np.ndarray, allowed: np.ndarray, *, by_prominence: bool, strong: float) -> int | None:
