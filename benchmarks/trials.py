@@ -59,6 +59,8 @@ def run_methods(
                 else:
                     figures |= {name: getattr(outcome, name) for name in ("rmse", "log_likelihood", "coverage")}
                     figures |= {"found": outcome.found} if outcome.found else {}
+                    if np.isfinite(outcome.noise_twice):
+                        figures["noise_twice"] = outcome.noise_twice
                     if kept:
                         figures["predicted"] = {name: values[-kept:] for name, values in outcome.predicted.items()}
             record.add(named, seed, figures, clock)

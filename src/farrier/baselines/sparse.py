@@ -98,8 +98,10 @@ class _Sparse(Baseline):
     points: int = 50
     """Inducing points of each kernel, or shared by all."""
     iterations: int = 3000
-    batch_size: int = 256
+    batch_size: int = 128
     learning_rate: float = 0.01
+    tolerance: float = 2e-3
+    """Nats for each row, gained over a window of steps, below which training ends."""
 
     @abstractmethod
     def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
@@ -120,6 +122,12 @@ class _Sparse(Baseline):
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return _moments(*_draws(self.model_, X))
 
+    @property
+    def noise_variance_(self) -> float:
+        """The variance of the noise in the units of y."""
+        assert isinstance(self.model_.likelihood, Gaussian)
+        return float(self.model_.likelihood.variance) * float(self._scale.y_scale) ** 2
+
     def _trained(self, pool: Pool, prior: WeightPrior, X: np.ndarray, y: np.ndarray) -> Model:
         Z = spread_points(X, self.points, self.seed)
         start: Any = MultiSVGP.initial(pool, Z, spread=START_SPREAD) if self._grouped else _shared(pool, Z)
@@ -127,6 +135,7 @@ class _Sparse(Baseline):
             iterations=self.iterations,
             batch_size=self.batch_size,
             learning_rate=self.learning_rate,
+            tolerance=self.tolerance,
             draws=TRAINING_DRAWS if prior.noise_size else 1,
         )
         model = Model(prior, Gaussian(as_array(START_NOISE)), start)
@@ -162,10 +171,12 @@ def _moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.nda
 
 @dataclass(kw_only=True)
 class SmoothSVGP(_Sparse):
-    """SVGP-SE: one smooth kernel with a lengthscale for each input."""
+    """SVGP-SE: one smooth kernel with a lengthscale for each input; as many points as in the paper, all steps."""
 
     name: ClassVar[str] = "svgp-se"
     points: int = 100
+    iterations: int = 10_000
+    tolerance: float = 0.0
     _grouped: ClassVar[bool] = False
 
     def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:

@@ -38,6 +38,8 @@ class Outcome:
     found: str = ""
     """The components, where the method has any."""
     failure: str = ""
+    noise_twice: float = float("nan")
+    """The log-likelihood with the noise counted twice, as the code of the AAAI 2021 paper does, where that is known."""
     predicted: dict[str, list[float]] = field(default_factory=dict)
     """The mean of each held-out row, and the ends of its 95 % interval, `low` and `high`."""
 

@@ -30,6 +30,7 @@ def score(
     name: str, seed: int, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: np.ndarray, periods: np.ndarray
 ) -> dict[str, Any]:
     """Errors and densities of the method at rows that it has not seen."""
+    twice = {}
     if name == "farrier":
         from farrier.regressor import Regressor
 
@@ -44,9 +45,12 @@ def score(
         from farrier.cache import keep_compiled_programs
 
         keep_compiled_programs()
-        mean, sd = BASELINES[name](seed=seed).fit(X, y).predict(X_new)
+        model = BASELINES[name](seed=seed).fit(X, y)
+        mean, sd = model.predict(X_new)
         found = ""
         densities = norm.logpdf(y_new, mean, sd)
+        if hasattr(model, "noise_variance_"):
+            twice = {"noise_twice": float(np.mean(norm.logpdf(y_new, mean, np.hypot(sd, model.noise_variance_**0.5))))}
         low, high = mean - norm.ppf(0.975) * sd, mean + norm.ppf(0.975) * sd
     return {
         "rmse": float(np.sqrt(np.mean((y_new - mean) ** 2))),
@@ -54,7 +58,7 @@ def score(
         "coverage": float(np.mean((low <= y_new) & (y_new <= high))),
         "found": found,
         "predicted": {name: _short(values) for name, values in (("mean", mean), ("low", low), ("high", high))},
-    }
+    } | twice
 
 
 def _short(values: np.ndarray) -> list[float]:
