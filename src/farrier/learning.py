@@ -56,7 +56,8 @@ REST_WEIGHT = 0.05
 """The weight at which candidates that did not survive start beside the survivors."""
 WIDE_ITERATIONS = 80
 WIDE_TOLERANCE = 0.5
-WIDE_DRAWS = 4
+WIDE_DRAWS, MANY_ROWS_DRAWS = 4, 2
+"""Draws of the weights in the last fit; each costs the cube of the rows, and many rows tell the weights better."""
 PREDICTION_DRAWS = 8
 """Draws of the weights over which predictions integrate."""
 AVERAGED = 3.0
@@ -285,7 +286,8 @@ class _Scaled:
         exact = tier == "exact" or (tier == "auto" and len(X) <= EXACT_ROWS)
         if exact:
             all_rows = search if len(search.y) == len(y) else replace(search, X=X, y=z, covariance=covariance_of(X))
-            wide = all_rows.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
+            draws = WIDE_DRAWS if len(y) <= SEARCH_ROWS else MANY_ROWS_DRAWS
+            wide = all_rows.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, draws)
             found = average(wide, self.other(wide, all_rows), PREDICTION_DRAWS)
             model, total, kernels = found.model, found.bound, found.kernels
             posterior: Any = exact_posterior(model, X, z, found.weights)

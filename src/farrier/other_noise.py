@@ -16,6 +16,7 @@ from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.fitted import Alone, Fitted
+from farrier.kernels.algebra import Kernel
 from farrier.learning import (
     EXACT_ROWS,
     MOST_POINTS,
@@ -31,6 +32,7 @@ from farrier.learning import (
     weights_of,
 )
 from farrier.likelihoods import Likelihood, StudentT
+from farrier.priors import starting_weight
 from farrier.sites import Sites
 from farrier.structure import LEVEL, Decision, Part, Structure
 from farrier.transforms import named
@@ -70,6 +72,17 @@ def learn_sites(
     assert search is not None
     search = replace(search, y=sites.target, rows=sites.variance)
     return _finished(search, structure, sites, X, y, likelihood, record)
+
+
+def fit_sites(
+    kernels: Sequence[Kernel], X: np.ndarray, y: np.ndarray, likelihood: Likelihood
+) -> tuple[Any, ExactModel, Likelihood]:
+    """The posterior, the model and the noise of kernels that somebody chose; nothing is added or dropped."""
+    sites = Sites.first(y, likelihood)
+    search = Search(X, sites.target, covariance_of(X), rows=sites.variance)
+    parts = [Part(kernel, kernel, starting_weight(len(kernels))) for kernel in kernels]
+    posterior, model, _, _, likelihood = _whole(search, parts, 1.0, sites, X, y, likelihood)
+    return posterior, model, likelihood
 
 
 def _followed(

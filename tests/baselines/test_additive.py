@@ -13,7 +13,9 @@ from scipy.special import expit
 from farrier.baselines.additive import (
     AdditiveClassifier,
     AdditiveGP,
+    SubsetClassifier,
     laplace_score,
+    likely_sets,
     symmetric_polynomials,
     weighted_orders,
 )
@@ -92,3 +94,24 @@ def test_classes_are_predicted(generator):
 def test_a_classifier_refuses_targets_that_are_no_classes():
     with pytest.raises(ValueError, match="0 and 1 only"):
         AdditiveClassifier().fit(X, X[:, 0])
+
+
+def test_the_sets_that_matter_keep_their_weight(generator):
+    rows = generator.uniform(-2.0, 2.0, (150, 3))
+    y = (generator.random(150) < expit(6.0 * np.sin(1.5 * rows[:, 0]) * np.sin(1.5 * rows[:, 2]))).astype(float)
+    with jax.enable_x64(True):
+        model = SubsetClassifier(highest=2, iterations=30).fit(rows, y)
+    assert model.order_ == 2
+    assert model.sets_ == [(0, 1), (0, 2), (1, 2)]
+    assert np.argmax(model.weights_) == 1
+    chance, _ = model.predict(rows)
+    assert np.mean((chance > 0.5) == (y == 1.0)) > 0.85
+
+
+@pytest.mark.parametrize(("order", "sets"), [(1, 16), (2, 120), (8, 1)])
+def test_sets_are_those_of_the_inputs_that_vary_most_where_there_are_many(order, sets):
+    lengthscales = np.arange(1.0, 17.0)[::-1]
+    found = likely_sets(lengthscales, order) if order < 8 else likely_sets(lengthscales[:8], order)
+    assert len(found) == sets
+    assert all(len(one) == order for one in found)
+    assert likely_sets(lengthscales, 5)[-1][-1] == 15

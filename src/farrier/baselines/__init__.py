@@ -45,6 +45,12 @@ BASELINES: dict[str, Factory] = {
     "additive-classifier": Factory(
         "additive:AdditiveClassifier", "the same for two classes, by Laplace's approximation", 2_000, "classification"
     ),
+    "subset-classifier": Factory(
+        "additive:SubsetClassifier",
+        "sets of inputs under a horseshoe (the paper)",
+        2_000,
+        "classification",
+    ),
     "abcd": Factory("search:KernelSearch", "greedy search over kernels by BIC (Lloyd et al. 2014)", 1_000),
     "skc": Factory("scalable:ScalableSearch", "the search steered by two bounds (Kim and Teh 2018)", 4_000),
     "bbq": Factory("quantile:QuantileKernel", "black-box quantile kernel (Tompkins et al. 2019)", 50_000),
