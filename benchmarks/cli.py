@@ -17,6 +17,7 @@ from benchmarks import (
     forecasts,
     gefcom,
     implicit,
+    reach,
     recovery,
     rows,
     speed,
@@ -39,6 +40,7 @@ SUITES = {
     "classification": classification,
     "implicit": implicit,
     "rows": rows,
+    "reach": reach,
 }
 RESULTS = Path(__file__).parent / "results"
 GRACE = 30

@@ -1,0 +1,166 @@
+"""How long it takes to predict as well as the paper's algorithm does in the end.
+
+The paper's algorithm (MultiSVGP with the horseshoe, Adam on minibatches of 128, as many steps as its authors took) is
+run to its end, and its log-likelihood of the test rows is the mark. Then Farrier searches the same rows, in the same
+process. Each model that it fits on its way is asked for the test rows, off the clock: `reached` is the time of the
+first one that is at the mark and stays there, that is, whose successors as the best structure so far are as good;
+`seconds` is the whole fit, with predictions averaged and components appraised.
+"""
+
+import argparse
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from scipy.special import logsumexp
+from scipy.stats import norm
+
+from benchmarks import timeseries, uci
+from benchmarks.published import TIMESERIES_ROWS
+from benchmarks.record import Clock, Recorder, tell
+from farrier.baselines import BASELINES
+from farrier.data import Scale
+from farrier.discover import Search
+from farrier.learning import _Scaled, exact_posterior, learn
+from farrier.structure import Structure
+from farrier.timeaxis import TimeAxis
+from farrier.transforms import Transform
+
+DESCRIPTION = "seconds to the test log-likelihood that the paper's algorithm ends with"
+SETS = ("airline", "mauna", "concrete")
+STEPS = 30_000
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this suite."""
+    parser.add_argument(
+        "--data-dir", type=Path, required=True, help="the folder that holds timeseries/ and regression/"
+    )
+    parser.add_argument("--sets", nargs="+", choices=SETS, default=list(SETS), metavar="NAME")
+    parser.add_argument("--steps", type=int, default=STEPS, help="of the paper's algorithm; its authors took 30,000")
+    parser.add_argument("--points", type=int, default=50, help="inducing points of each kernel; the authors took 100")
+
+
+def run(arguments: argparse.Namespace, record: Recorder) -> None:
+    """Both methods on each set, one after the other."""
+    for name in arguments.sets:
+        settings = {"set": name, "steps": arguments.steps, "points": arguments.points}
+        if record.done(settings, 0):
+            continue
+        clock = Clock()
+        X, y, train, test = rows_of(name, arguments.data_dir)
+        paper = BASELINES["paper"](iterations=arguments.steps, points=arguments.points, tolerance=0.0)
+        mean, sd = paper.fit(X[train], y[train]).predict(X[test])
+        mark = float(np.mean(norm.logpdf(y[test], mean, sd)))
+        tell(f"{name}: the paper's algorithm ends at {mark:.3f} after {paper.seconds:.0f} s")
+        farrier = search(X[train], y[train], X[test], y[test], mark)
+        figures = {"paper_seconds": round(paper.seconds, 1), "paper_log_likelihood": mark, **farrier}
+        figures["whole_ratio"] = round(paper.seconds / farrier["seconds"], 1)
+        if farrier["reached"] is not None:
+            figures["ratio"] = round(paper.seconds / farrier["reached"], 1)
+        record.add(settings, 0, figures, clock)
+        tell(f"{name}: {figures}")
+
+
+def rows_of(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Inputs, target, and the rows of the split that the other suites use."""
+    if name in TIMESERIES_ROWS:
+        x, y = timeseries.read_series(folder / "timeseries" / f"{name}.csv")
+        rows = np.arange(len(y))
+        return x[:, None], y, rows[: TIMESERIES_ROWS[name]], rows[TIMESERIES_ROWS[name] :]
+    X, y = uci.read_table(folder / "regression" / f"{name}.csv")
+    return X, y, *uci.split(X)
+
+
+def search(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: np.ndarray, mark: float) -> dict[str, Any]:
+    """Farrier's whole fit, and when its best structure so far was first at the mark for good."""
+    scale = Scale.of(X)
+    inputs, inputs_new = scale.inputs(X), scale.inputs(X_new)
+    known = []
+    if X.shape[1] == 1:
+        known = [period / float(scale.x_scale[0]) for period in TimeAxis.of(X[:, 0], "time").calendar_periods()]
+    watch = Watch(inputs_new, y_new)
+    with watch.fits():
+        learned = learn(inputs, y, known=known)
+    seconds = watch.seconds()
+    end = log_likelihood(
+        learned.posterior, learned.noise, learned.transform, learned.z_mean, learned.z_scale, inputs_new, y_new
+    )
+    history = [*watch.history, (seconds, end)]
+    below = [i for i, (_, height) in enumerate(history) if height < mark]
+    first = below[-1] + 1 if below else 0
+    return {
+        "seconds": round(seconds, 2),
+        "log_likelihood": end,
+        "reached": round(history[first][0], 2) if first < len(history) else None,
+        "log_likelihood_there": history[first][1] if first < len(history) else None,
+    }
+
+
+class Watch:
+    """The test log-likelihood of the best structure so far, each time there is a better one, and when that was."""
+
+    def __init__(self, X_new: np.ndarray, y_new: np.ndarray) -> None:
+        self._X_new, self._y_new = X_new, y_new
+        self._begin = perf_counter()
+        self._looking = 0.0
+        self._scales: dict[int, _Scaled] = {}
+        self._best = -np.inf
+        self.history: list[tuple[float, float]] = []
+
+    def seconds(self) -> float:
+        """The time so far, less what was spent looking."""
+        return perf_counter() - self._begin - self._looking
+
+    @contextmanager
+    def fits(self) -> Iterator[None]:
+        """Look at every fit of a search in here."""
+        make, fit = _Scaled.of, Search.fit
+
+        def of(*arguments: Any) -> _Scaled:
+            scaled = make(*arguments)
+            self._scales[id(scaled.search)] = scaled
+            return scaled
+
+        def watched(search: Search, *arguments: Any, **options: Any) -> Structure:
+            structure = fit(search, *arguments, **options)
+            if scaled := self._scales.get(id(search)):
+                begin = perf_counter()
+                self._look(scaled, structure, begin)
+                self._looking += perf_counter() - begin
+            return structure
+
+        self._begin = perf_counter()
+        with patch.object(_Scaled, "of", of), patch.object(Search, "fit", watched):
+            yield
+
+    def _look(self, scaled: _Scaled, structure: Structure, now: float) -> None:
+        score = structure.score + scaled.jacobian
+        if score <= self._best or structure.model is None:
+            return
+        self._best = score
+        posterior = exact_posterior(structure.model, scaled.search.X, scaled.search.y)
+        height = log_likelihood(
+            posterior, structure.noise, scaled.transform, scaled.z_mean, scaled.z_scale, self._X_new, self._y_new
+        )
+        self.history.append((now - self._begin - self._looking, height))
+
+
+def log_likelihood(
+    posterior: Any,
+    noise: float,
+    transform: Transform,
+    z_mean: float,
+    z_scale: float,
+    X_new: np.ndarray,
+    y_new: np.ndarray,
+) -> float:
+    """The mean log density of y at new rows."""
+    z = (transform.forward(y_new) - z_mean) / z_scale
+    mean, variance = posterior.draws(X_new)
+    densities = logsumexp(norm.logpdf(z, mean, np.sqrt(variance + noise)), axis=0) - np.log(len(mean))
+    return float(np.mean(densities + transform.log_slope(y_new) - np.log(z_scale)))
