@@ -20,6 +20,7 @@ from benchmarks import (
     reach,
     recovery,
     rows,
+    sampling,
     speed,
     table,
     timeseries,
@@ -41,6 +42,7 @@ SUITES = {
     "implicit": implicit,
     "rows": rows,
     "reach": reach,
+    "sampling": sampling,
 }
 RESULTS = Path(__file__).parent / "results"
 GRACE = 30

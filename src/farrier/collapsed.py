@@ -268,7 +268,7 @@ class CollapsedPosterior:
             mean, covariance = self._solved(w, owner)
             F = w[owner][:, None] * phi
             means.append(F.T @ mean)
-            variances.append(np.einsum("rn,rq,qn->n", F, covariance, F, optimize=True) + (w**2) @ left)
+            variances.append(np.sum(F * (covariance @ F), axis=0) + (w**2) @ left)
         return np.stack(means), np.stack(variances)
 
     def _components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -280,7 +280,7 @@ class CollapsedPosterior:
             for i in range(len(self.pool)):
                 own = owner == i
                 means[s, i] = F[own].T @ mean[own]
-                inner = np.einsum("rn,rq,qn->n", F[own], covariance[np.ix_(own, own)], F[own], optimize=True)
+                inner = np.sum(F[own] * (covariance[np.ix_(own, own)] @ F[own]), axis=0)
                 variances[s, i] = inner + w[i] ** 2 * left[i]
         return means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
 
