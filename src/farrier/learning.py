@@ -47,6 +47,8 @@ EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""
 SEARCH_ROWS, PART_ROWS = 600, 400
 """The most rows of a series among which a structure is looked for, and how many of a longer one, or of a table."""
+PIECES = 4
+"""Of a long series, so many pieces without gaps are among them, the last one at its end."""
 FAR_SCALE, NEAR_SCALE = 30.0, 6.0
 """Nats that a scale may lie behind another, its candidates merely shrunk, and pruned, to be worked out further."""
 PREFERENCE = {"identity": 0.0, "log": 1.0, "square root": -8.0}
@@ -368,9 +370,10 @@ def search_rows(X: np.ndarray) -> np.ndarray:
         return np.arange(len(X))
     if X.shape[1] > 1:
         return np.sort(np.random.default_rng(0).choice(len(X), PART_ROWS, replace=False))
-    # one input: half of the rows in one piece, for what is short, half spread over all, for what is long
+    # one input: half of the rows in pieces, for what is short, half spread over all, for what is long
     order = np.argsort(X[:, 0])
-    half = PART_ROWS // 2
-    piece = order[-half:]
-    spread = order[np.linspace(0, len(X) - half - 1, half).astype(int)]
-    return np.concatenate([spread, piece])
+    spread = np.linspace(0, len(X) - 1, PART_ROWS // 2).astype(int)
+    length = PART_ROWS // 2 // PIECES
+    starts = np.linspace(0, len(X) - length, PIECES).astype(int)
+    pieces = (starts[:, None] + np.arange(length)).ravel()
+    return order[np.union1d(spread, pieces)]

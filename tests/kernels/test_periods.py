@@ -113,3 +113,12 @@ def test_on_a_grid_the_power_is_that_of_lomb_and_scargle():
 def test_a_long_series_is_looked_through_in_no_time():
     x = np.arange(100_000.0)
     assert_allclose(find_periods(x, wave(x, 24.0) + noise(1.0, count=len(x)), 1), [24.0], rtol=1e-4)
+
+
+@pytest.mark.parametrize("rows", [1, 2, 7])
+def test_few_rows_have_no_period(rows):
+    assert find_periods(X[:rows], wave(X[:rows], 0.3), 4) == []
+
+
+def test_rows_at_one_place_have_no_period():
+    assert find_periods(np.full(20, 3.0), noise(1.0, count=20), 4) == []

@@ -16,7 +16,7 @@ import numpy as np
 from farrier.baselines.terms import Level, Switch, Window, levelled, sum_of, terms_of, written
 from farrier.kernels.algebra import Base, Kernel, Product, Sum
 from farrier.kernels.base import Linear, Periodic, SquaredExponential, Step, White
-from farrier.kernels.initial import periods
+from farrier.kernels.periods import find_periods
 
 
 class Starts:
@@ -25,7 +25,7 @@ class Starts:
     def __init__(self, X: np.ndarray, y: np.ndarray) -> None:
         self._low, self._range = X.min(axis=0), np.maximum(np.ptp(X, axis=0), 1e-6)
         self._step = [float(np.median(np.append(np.diff(np.unique(column)), 0.0))) for column in X.T]
-        self._periods = periods(X[:, 0], y, count=3) if X.shape[1] == 1 else []
+        self._periods = find_periods(X[:, 0], y, 3) if X.shape[1] == 1 else []
 
     def bases(self, attempt: int, generator: np.random.Generator) -> list[Base]:
         """One of each family on each input."""

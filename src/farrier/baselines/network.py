@@ -27,7 +27,7 @@ from jaxtyping import Float
 from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
 from farrier.kernels.algebra import Base, Dims
 from farrier.kernels.base import Inner, Periodic, RationalQuadratic, SquaredExponential
-from farrier.kernels.initial import periods
+from farrier.kernels.periods import find_periods
 from farrier.parameters import as_array, positive, real
 
 LAYERS = (8, 4, 1)
@@ -97,7 +97,7 @@ def primitives(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> 
     kernels += [SquaredExponential(about(typical * factor)) for factor in (0.3, 1.5)]
     kernels += [RationalQuadratic(about(typical), np.full(D, mixture)) for mixture in (0.1, 1.0)]
     if D == 1:
-        seen = periods(X[:, 0], y, count=2) or [float(typical[0])]
+        seen = find_periods(X[:, 0], y, 2) or [float(typical[0])]
         both = [*seen, 2.0 * generator.random() * float(typical[0]) + 0.05][:2]
         kernels += [Periodic(about(np.array([period])) if i else np.array([period])) for i, period in enumerate(both)]
     return tuple(kernels)

@@ -8,7 +8,6 @@ start at the same place, or they would stay twins for ever: each call draws anew
 from collections.abc import Callable
 
 import numpy as np
-from scipy.signal import lombscargle
 
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.base import (
@@ -23,11 +22,12 @@ from farrier.kernels.base import (
     SquaredExponential,
     White,
 )
+from farrier.kernels.periods import find_periods
 
 SPREAD = 0.5
 """Standard deviation of the logarithm of a starting value about its centre."""
-GRID_PER_PEAK = 20
-"""How many frequencies are tried over the width of one spectral peak."""
+MOST_PERIODS = 4
+"""Periods of the data that strong cycles start from in turn."""
 
 
 class Start:
@@ -37,7 +37,7 @@ class Start:
         self._generator = generator
         self._low, self._high = X.min(axis=0), X.max(axis=0)
         self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
-        self._periods = [] if y is None or X.shape[1] > 1 else periods(X[:, 0], y, count=4)
+        self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, MOST_PERIODS)
         self._next_period = 0
 
     def _about(self, centre: np.ndarray) -> np.ndarray:
@@ -97,27 +97,3 @@ class Start:
         period = self._periods[self._next_period % len(self._periods)]
         self._next_period += 1
         return Periodic(np.array([period]), self._about(np.ones(1)))
-
-
-def periods(x: np.ndarray, y: np.ndarray, count: int) -> list[float]:
-    """The periods of the highest peaks in the Lomb-Scargle periodogram of y without its quadratic trend.
-
-    Frequencies go from two cycles over the range up to half the median sampling rate.
-    """
-    order = np.argsort(x)
-    x, y = x[order], y[order]
-    spacing = np.median(np.diff(np.unique(x))) if len(np.unique(x)) > 1 else 0.0
-    extent = x[-1] - x[0]
-    if len(x) < 8 or spacing <= 0 or extent < 8 * spacing:
-        return []
-    centred = (x - x.mean()) / extent
-    residual = y - np.polyval(np.polyfit(centred, y, 2), centred)
-    if residual.std() <= 1e-12 * max(1.0, float(np.abs(y).max())):
-        return []
-    lowest, highest = 2.0 / extent, 0.5 / spacing
-    frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))
-    power = lombscargle(x, residual - residual.mean(), 2 * np.pi * frequencies)
-    peaks = [i for i in range(len(power)) if power[i] == power[max(0, i - GRID_PER_PEAK) : i + GRID_PER_PEAK + 1].max()]
-    strongest = sorted(peaks, key=lambda i: -power[i])[:count]
-    # a peak that is far below the highest one is a side lobe or noise
-    return [1.0 / frequencies[i] for i in strongest if power[i] > 0.05 * power[strongest[0]]]
