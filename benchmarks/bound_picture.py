@@ -24,9 +24,11 @@ LOWEST = {"w2": 5e-4, "below_evidence": 5e-3}
 
 def draw(rows: list[dict], grid: np.ndarray, shown: dict | None, M: int, path: Path) -> None:
     """Write the picture; the upper row only if posteriors at M were kept."""
-    figure = plt.figure(figsize=(12, 7.6), layout="constrained")
-    upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.1])
-    if shown is not None:
+    figure = plt.figure(figsize=(12, 4.2 if shown is None else 7.6), layout="constrained")
+    if shown is None:
+        lower = figure.subfigures(1, 1)
+    else:
+        upper, lower = figure.subfigures(2, 1, height_ratios=[1.0, 1.1])
         titles = {
             "single": f"single: {M} points",
             "grouped": f"grouped: {M} points a group",

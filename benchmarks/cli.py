@@ -1,5 +1,5 @@
-"""The command line: `run SUITE` measures and appends JSON lines, `table SUITE` shows them as Markdown, `page` writes
-docs/evaluation.md from them.
+"""The command line: `run SUITE` measures and appends JSON lines, `table SUITE` shows them as Markdown, `figure SUITE`
+draws the paper's figures from them, `page` writes docs/evaluation.md from them.
 
 A suite is a module with a DESCRIPTION, `configure(parser)` for its own options and `run(arguments, record)`.
 """
@@ -17,6 +17,7 @@ from benchmarks import (
     forecasts,
     gefcom,
     implicit,
+    pictures,
     reach,
     recovery,
     rows,
@@ -58,6 +59,10 @@ def main(words: list[str] | None = None) -> int:
     arguments = _parser().parse_args(words, argparse.Namespace(results=RESULTS))
     if arguments.command == "page":
         print(f"written: {evaluation.write(arguments.results)}")
+        return 0
+    if arguments.command == "figure":
+        for path in pictures.PICTURES[arguments.name](arguments.results, arguments.data_dir):
+            print(f"written: {path}")
         return 0
     if arguments.command == "table":
         path = arguments.results / f"{arguments.name}.jsonl"
@@ -107,6 +112,12 @@ def _parser() -> argparse.ArgumentParser:
         _add_results(options)
     show = commands.add_parser("table", help="show the JSON lines of a suite as a Markdown table")
     show.add_argument("name", choices=SUITES, metavar="SUITE", help=", ".join(SUITES))
+    draw = commands.add_parser("figure", help="draw the paper's figures from the JSON lines of a suite")
+    draw.add_argument("name", choices=pictures.PICTURES, metavar="SUITE", help=", ".join(pictures.PICTURES))
+    draw.add_argument(
+        "--data-dir", type=Path, default=None, help="the folder that holds timeseries/, where data are drawn"
+    )
+    _add_results(draw)
     page = commands.add_parser("page", help="write docs/evaluation.md from the results")
     _add_results(page)
     show.add_argument("--each-seed", action="store_true", help="one row for each seed instead of medians over seeds")

@@ -31,11 +31,16 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
     """Fill in with each method."""
     x, y = read(arguments.data_dir / "timeseries" / "gefcom.csv.gz")
     x, y = x[: arguments.rows], y[: arguments.rows]
-    order = np.random.default_rng(0).permutation(len(y))
-    test, train = np.sort(order[: len(y) // 10]), np.sort(order[len(y) // 10 :])
+    train, test = split(len(y))
     y = (y - y[train].mean()) / y[train].std()
     settings = {"zone": 1, "rows": len(y)}
     run_methods(arguments, record, settings, (x[:, None], y), (train, test), PERIODS, KEPT)
+
+
+def split(rows: int) -> tuple[np.ndarray, np.ndarray]:
+    """Rows to train on and rows to fill in, drawn once."""
+    order = np.random.default_rng(0).permutation(rows)
+    return np.sort(order[rows // 10 :]), np.sort(order[: rows // 10])
 
 
 def read(path: Path) -> tuple[np.ndarray, np.ndarray]:

@@ -6,7 +6,8 @@ beside every ordinary candidate at a small weight, fitted together under the hor
 on a trend being exactly straight or a season exactly strict. What the others add is one row, the rest: parts add up.
 
 Few rows go through the exact tier. With many the structure is found on a part of them, and the collapsed tier fits it
-to all.
+to all. A long series whose components are too short for inducing points keeps the numbers of that part, and its rows
+are predicted block by block (local.py).
 """
 
 from collections.abc import Callable, Sequence
@@ -20,14 +21,17 @@ from farrier.appraise import Appraisal, appraise
 from farrier.averaging import average
 from farrier.chain import ExactModel
 from farrier.climb import climb
-from farrier.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.collapsed import CollapsedObjective, CollapsedPosterior, Features
 from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.exact import ExactObjective
 from farrier.grid import on_grid
+from farrier.groups import choose
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.periods import find_periods
+from farrier.kernels.products import HostPool
+from farrier.local import LocalPosterior
 from farrier.posteriors.gaussian import GaussianPosterior
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal, starting_weight
 from farrier.structure import LEVEL, Decision, Part, Structure, model_with
@@ -68,6 +72,10 @@ TOLERANCE = 1e-4
 """The part of a kernel's trace that its inducing points may leave."""
 MOST_POINTS = 400
 """Inducing points of one kernel at most."""
+LEFT = 0.3
+"""The variance that inducing points may leave of all components, in parts of the noise's, before rows are looked at."""
+LOCAL_DRAWS = 4
+"""Draws of the weights where rows are predicted block by block."""
 
 Tell = Callable[[str, float], None]
 
@@ -86,7 +94,7 @@ class Learned:
     kernels: tuple[Kernel, ...]
     level: int | None
     """Which of the kernels is the level, that is, a constant that nobody asked for."""
-    posterior: GaussianPosterior | CollapsedPosterior
+    posterior: GaussianPosterior | CollapsedPosterior | LocalPosterior
     bound: float
     """A lower bound on the log evidence of y in its own units."""
     tier: str
@@ -294,7 +302,7 @@ class _Scaled:
             model, total, kernels = found.model, found.bound, found.kernels
             posterior: Any = exact_posterior(model, X, z, found.weights)
         else:
-            model, total, posterior = collapsed_fit([*parts, LEVEL], structure.noise, X, z, search.tell)
+            model, total, posterior = self._many_rows(parts, X, z, tier)
             kernels = tuple(model.pool[i] for i in range(len(parts) + 1))
         jacobian = float(self.transform.log_slope(y).sum()) - len(y) * float(np.log(self.z_scale))
         return Learned(
@@ -307,11 +315,47 @@ class _Scaled:
             level=len(parts),
             posterior=posterior,
             bound=total + jacobian,
-            tier="exact" if exact else "collapsed",
+            tier=tier_of(posterior),
             steps=search.steps,
             appraisal=appraise(search, structure),
             record=tuple(search.record),
         )
+
+    def _many_rows(
+        self, parts: Sequence[Part], X: np.ndarray, z: np.ndarray, tier: str
+    ) -> tuple[ExactModel, float, CollapsedPosterior | LocalPosterior]:
+        """The shrunk pool by the collapsed tier, or block by block where that cannot carry it."""
+        search, noise = self.search, self.structure.noise
+        if X.shape[1] == 1 and tier == "auto":
+            wide = search.fit(parts, noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
+            assert wide.model is not None
+            if needs_rows(wide.model, X):
+                search.tell("fitting block by block", wide.score)
+                posterior = local_posterior(wide.model, X, z)
+                return wide.model, posterior.evidence, posterior
+        return collapsed_fit([*parts, LEVEL], noise, X, z, search.tell)
+
+
+def needs_rows(model: ExactModel, X: np.ndarray) -> bool:
+    """Whether inducing points leave much of the components, beside the noise."""
+    groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
+    host = HostPool.of(model.pool)
+    _, left = Features(host, host.numbers, groups).at(X[np.linspace(0, len(X) - 1, PART_ROWS).astype(int)])
+    w2 = np.asarray(model.prior.quantile(0.5)) ** 2
+    return float(w2 @ left.mean(axis=1)) > LEFT * float(model.noise)
+
+
+def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LocalPosterior:
+    """Predictions of a model from all rows of a long series, block by block."""
+    weights = prediction_weights(model.prior, quasi_normal(LOCAL_DRAWS, model.prior.noise_size))
+    groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
+    return LocalPosterior.of(model.pool, weights, float(model.noise), groups, X, z)
+
+
+def tier_of(posterior: GaussianPosterior | CollapsedPosterior | LocalPosterior) -> str:
+    """The name of the way in which a posterior is found."""
+    names = {GaussianPosterior: "exact", CollapsedPosterior: "collapsed", LocalPosterior: "local"}
+    return names[type(posterior)]
 
 
 def exact_posterior(

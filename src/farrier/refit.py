@@ -32,6 +32,7 @@ from farrier.learning import (
     Learned,
     Tell,
     exact_posterior,
+    local_posterior,
     search_rows,
     weights_of,
 )
@@ -70,11 +71,13 @@ def refitted(model: Regressor, X: Any, y: np.ndarray, progress: Callable[[Progre
 def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Learned:
     """The structure of a fitted model, fitted to rows X, y; X is on the scale of the model."""
     tell("fitting the same structure again", np.nan)
-    z, exact = fitted.scaled(y), fitted.tier == "exact"
-    whole, objective = _climbed(fitted.kernels, fitted.prior, _noise(fitted), X, z, exact)
+    z, rows = fitted.scaled(y), search_rows(X)
+    seen = rows if fitted.tier == "local" else np.arange(len(X))
+    whole, objective = _climbed(
+        fitted.kernels, fitted.prior, _noise(fitted), X[seen], z[seen], exact=fitted.tier != "collapsed"
+    )
     structure, search = whole, None
     if fitted.alone is not None or fitted.level is not None:
-        rows = search_rows(X)
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
@@ -83,11 +86,11 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
         structure = _without_level(structure, len(fitted.alone.kernels), len(search.y))
     assert whole.model is not None
     assert whole.terms is not None
-    posterior: Any = (
-        exact_posterior(whole.model, X, z)
-        if exact
-        else CollapsedPosterior.of(objective, whole.model, weights_of(whole.model))
-    )
+    posterior: Any
+    if fitted.tier == "collapsed":
+        posterior = CollapsedPosterior.of(objective, whole.model, weights_of(whole.model))
+    else:
+        posterior = (exact_posterior if fitted.tier == "exact" else local_posterior)(whole.model, X, z)
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
     return Learned(
         transform=fitted.transform,

@@ -53,7 +53,8 @@ class Regressor(RegressorMixin, Estimator):
     method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
         "exact" integrates the functions out: Gaussian noise, time cubic in the rows. "collapsed" does so through
         inducing points, time linear in the rows. "stochastic" is the paper's algorithm, for any noise, over fixed
-        candidates. "auto" takes the first that suits the noise and the number of rows.
+        candidates. "auto" takes the first that suits the noise and the number of rows; a long series whose components
+        are too short for inducing points is predicted block by block (`tier_` is "local").
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer. (Stochastic;
         the collapsed tier takes as many as each kernel needs.)
@@ -81,9 +82,9 @@ class Regressor(RegressorMixin, Estimator):
     pool_ : list of Kernel
         The kernels after training, in the units of X.
     elbo_ : float
-        The lower bound on the log evidence of y.
+        The lower bound on the log evidence of y; where `tier_` is "local" an estimate of it.
     tier_ : str
-        "exact", "collapsed" or "stochastic".
+        "exact", "collapsed", "local" or "stochastic".
     seconds_ : float
         How long the fit took.
     """

@@ -1,0 +1,195 @@
+"""The posterior of a long series whose components are too short for inducing points to carry.
+
+Some hundred points cannot hold what changes from hour to hour over years. So the rows are cut into blocks of
+neighbours: across blocks the components are known through their features (collapsed.py), within a block also by the
+rows themselves (the partially independent conditional, Snelson and Ghahramani 2007):
+
+    cov(f, f') = F'F + [same block] (k - F'F),     F_i = w_i phi_i
+
+With L the factor of a block's k - F'F + s^2 I, and over all blocks B = I + sum F L^-T L^-1 F', c = sum F L^-T L^-1 y,
+the whitened variables have the covariance B^-1 and the mean m = B^-1 c. At a new x with r = k(x) - F'F(x),
+A = L^-1 r and g = F(x) - F L^-T A,
+
+    E f(x) = F(x)'m + A' L^-1 (y - F'm),     Var f(x) = k(x, x) - F(x)'F(x) - A'A + g' B^-1 g
+
+It is the exact posterior where there is one block, and where the points carry everything. Time is linear in the rows.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, fields
+from functools import cached_property
+from itertools import pairwise
+from typing import Any, final
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from farrier.collapsed import Features
+from farrier.groups import Groups
+from farrier.kernels.products import HostPool
+from farrier.kernels.slots import SlotPool
+from farrier.linalg import host_jitter
+
+BLOCK_ROWS = 250
+"""Neighbours that are looked at together."""
+
+
+@final
+@dataclass(frozen=True)
+class LocalPosterior:
+    """The distribution of f and of its components for S draws of the weights; X (N, 1) is in ascending order."""
+
+    pool: SlotPool
+    weights: np.ndarray
+    noise: float
+    groups: Groups
+    X: np.ndarray
+    y: np.ndarray
+    mean: np.ndarray
+    """m for each draw, (S, R)."""
+    covariance: np.ndarray
+    """B^-1 for each draw, (S, R, R)."""
+    evidence: float
+    """log p(y) under this covariance, averaged over the draws."""
+
+    @classmethod
+    def of(
+        cls, pool: SlotPool, weights: np.ndarray, noise: float, groups: Groups, X: np.ndarray, y: np.ndarray
+    ) -> "LocalPosterior":
+        """From rows in any order."""
+        order = np.argsort(X[:, 0], kind="stable")
+        S, R = len(weights), groups.total
+        empty = cls(pool, weights, noise, groups, X[order], y[order], np.zeros((S, R)), np.zeros((S, R, R)), 0.0)
+        B, c, height = np.tile(np.eye(R), (S, 1, 1)), np.zeros((S, R)), np.zeros(S)
+        for rows in empty._cuts():
+            for s, block in enumerate(empty._blocks(rows)):
+                B[s] += block.E.T @ block.E
+                c[s] += block.E.T @ block.e
+                height[s] -= 0.5 * block.e @ block.e + np.log(np.diagonal(block.L)).sum()
+        covariance = np.linalg.inv(B)
+        mean = np.einsum("srq,sq->sr", covariance, c)
+        # |F'F + blocks| = |B| |blocks|
+        height += 0.5 * np.einsum("sr,sr->s", c, mean) - 0.5 * np.linalg.slogdet(B)[1]
+        evidence = float(np.mean(height) - 0.5 * len(y) * np.log(2.0 * np.pi))
+        return cls(pool, weights, noise, groups, X[order], y[order], mean, covariance, evidence)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields: the features are made again where they are needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @cached_property
+    def _host(self) -> HostPool:
+        return HostPool.of(self.pool)
+
+    @cached_property
+    def _features(self) -> Features:
+        return Features(self._host, self._host.numbers, self.groups)
+
+    def _cuts(self) -> list[slice]:
+        """The rows of each block."""
+        count = max(1, -(-len(self.y) // BLOCK_ROWS))
+        ends = np.linspace(0, len(self.y), count + 1).astype(int)
+        return [slice(first, last) for first, last in pairwise(ends)]
+
+    def _blocks(self, rows: slice) -> Iterator["_Block"]:
+        """One block for each draw of the weights."""
+        X, y, owner = self.X[rows], self.y[rows], self._features.owner
+        phi, _ = self._features.at(X)
+        K = self._host.gram(X, X)
+        for w, m in zip(self.weights, self.mean, strict=True):
+            F = w[owner][:, None] * phi
+            C = np.einsum("i,inx->nx", w**2, K) - F.T @ F
+            C[np.diag_indices(len(C))] += self.noise + host_jitter(C)
+            L = np.linalg.cholesky(C)
+            E = solve_triangular(L, F.T, lower=True, check_finite=False)
+            e = solve_triangular(L, y, lower=True, check_finite=False)
+            yield _Block(F, L, E, e, e - E @ m)
+
+    def _by_block(self, X: np.ndarray) -> Iterator[tuple[np.ndarray, slice]]:
+        """The places in X that belong to each block, and the rows of the block."""
+        cuts = self._cuts()
+        edges = [0.5 * (self.X[cut.start, 0] + self.X[cut.start - 1, 0]) for cut in cuts[1:]]
+        which = np.searchsorted(edges, X[:, 0])
+        for b in np.unique(which):
+            yield np.flatnonzero(which == b), cuts[b]
+
+    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
+        everything = np.ones((1, len(self.pool)))
+        mean, variance = self._moments(X, everything)
+        return mean[:, 0], variance[:, 0]
+
+    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, (m, N) each: moments of the mixture over the draws."""
+        mean, variance = self._moments(X, np.eye(len(self.pool)))
+        return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
+
+    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
+        chosen = np.ones(len(self.pool)) if parts is None else np.isin(np.arange(len(self.pool)), parts).astype(float)
+        S, N, R = len(self.weights), len(X), self.groups.total
+        mean, covariance, g = np.zeros((S, N)), np.zeros((S, N, N)), np.zeros((S, R, N))
+        for places, rows in self._by_block(X):
+            k = self._host.gram(X[places], X[places])
+            for s, near in enumerate(self._near(X[places], rows)):
+                F_x, A = near.of(chosen)
+                mean[s, places] = F_x.T @ self.mean[s] + A.T @ near.block.left
+                inside = np.einsum("i,ixy->xy", chosen * self.weights[s] ** 2, k) - F_x.T @ F_x - A.T @ A
+                covariance[s][np.ix_(places, places)] = inside
+                g[s][:, places] = F_x - near.block.E.T @ A
+        covariance += np.einsum("srn,srq,sqx->snx", g, self.covariance, g, optimize=True)
+        centre = mean.mean(axis=0)
+        return centre, covariance.mean(axis=0) + (mean - centre).T @ (mean - centre) / S
+
+    def _moments(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of sums of components for each draw, (S, J, N) each; a sum is a row of 0 and 1."""
+        mean, variance = np.empty((2, len(self.weights), len(sums), len(X)))
+        for places, rows in self._by_block(X):
+            k = self._host.diag(X[places])
+            for s, near in enumerate(self._near(X[places], rows)):
+                for j, chosen in enumerate(sums):
+                    F_x, A = near.of(chosen)
+                    g = F_x - near.block.E.T @ A
+                    mean[s, j, places] = F_x.T @ self.mean[s] + A.T @ near.block.left
+                    prior = (chosen * self.weights[s] ** 2) @ k - np.sum(F_x**2, axis=0)
+                    variance[s, j, places] = prior - np.sum(A**2, axis=0) + np.sum(g * (self.covariance[s] @ g), axis=0)
+        return mean, np.maximum(variance, 0.0)
+
+    def _near(self, X: np.ndarray, rows: slice) -> Iterator["_Near"]:
+        """New rows beside the block they belong to, for each draw of the weights."""
+        phi, _ = self._features.at(X)
+        K = self._host.gram(self.X[rows], X)
+        for w, block in zip(self.weights, self._blocks(rows), strict=True):
+            yield _Near(block, w, self._features.owner, phi, K)
+
+
+@dataclass(frozen=True)
+class _Block:
+    """A block of rows for one draw of the weights."""
+
+    F: np.ndarray
+    L: np.ndarray
+    E: np.ndarray
+    """L^-1 F'."""
+    e: np.ndarray
+    """L^-1 y."""
+    left: np.ndarray
+    """L^-1 (y - F'm)."""
+
+
+@dataclass(frozen=True)
+class _Near:
+    """New rows beside the rows of their block, for one draw of the weights."""
+
+    block: _Block
+    w: np.ndarray
+    owner: np.ndarray
+    phi: np.ndarray
+    K: np.ndarray
+
+    def of(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """F(x) and A = L^-1 (k(x) - F'F(x)) of the sum of the chosen components."""
+        F_x = (self.w * chosen)[self.owner][:, None] * self.phi
+        parts = np.flatnonzero(chosen)
+        k = np.einsum("i,inx->nx", self.w[parts] ** 2, self.K[parts])
+        return F_x, solve_triangular(self.block.L, k - self.block.F.T @ F_x, lower=True, check_finite=False)
