@@ -1,0 +1,73 @@
+"""What the suites say: splits, tables beside published numbers, pictures from the lines."""
+
+import json
+
+import numpy as np
+import pytest
+from benchmarks.published import TIMESERIES_ROWS, UCI
+from benchmarks.reach import log_likelihood
+
+from benchmarks import beside, pictures, uci
+from farrier.transforms import named
+
+RNG = np.random.default_rng(0)
+
+
+def test_the_test_rows_of_a_table_are_its_two_ends():
+    X = RNG.standard_normal((100, 3)) * [1.0, 50.0, 2.0]
+    train, test = uci.split(X)
+    assert len(test) == 6 + 7
+    assert sorted([*train, *test]) == list(range(100))
+    # the input with large numbers rules the projection
+    inner = X[train, 1]
+    assert np.mean((X[test, 1] < inner.min()) | (X[test, 1] > inner.max())) > 0.9
+
+
+def test_rows_of_equal_projection_are_drawn_not_taken_in_order():
+    X = np.repeat(np.arange(3.0), 40)[:, None]
+    _, test = uci.split(X)
+    assert set(X[test, 0]) == {0.0, 2.0}
+    assert list(test[:8]) != list(range(8))
+
+
+def lines(path, rows):
+    path.write_text("\n".join(json.dumps({"seed": 0, **row}) for row in rows))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("table", "rmse", "verdict"), [("boston", 4.0, "ahead"), ("concrete", 7.4, "level"), ("yacht", 1.0, "behind")]
+)
+def test_a_verdict_compares_with_the_paper(tmp_path, table, rmse, verdict):
+    run = {"settings": {"table": table, "method": "farrier"}}
+    run["figures"] = {"rmse": rmse, "log_likelihood": -3.0, "coverage": 0.9, "fit_seconds": 3.0}
+    said = beside.tables(lines(tmp_path / "uci.jsonl", [run]))
+    assert f"| farrier is | {verdict} |" in said
+    assert f"({UCI[table]['paper'][0][0]:g})" in said
+
+
+def test_the_forecasts_are_drawn(tmp_path):
+    name, start = "airline", TIMESERIES_ROWS["airline"]
+    (tmp_path / "timeseries").mkdir()
+    series = np.stack([np.arange(start + 15.0), RNG.standard_normal(start + 15)], axis=1)
+    np.savetxt(tmp_path / "timeseries" / f"{name}.csv", series, delimiter=",", header="x,y", comments="")
+    predicted = {"mean": [0.0] * 15, "low": [-2.0] * 15, "high": [2.0] * 15}
+    run = {"settings": {"series": name, "method": "farrier"}, "figures": {"predicted": predicted}}
+    lines(tmp_path / "timeseries.jsonl", [run])
+    (path,) = pictures.forecasts(tmp_path, tmp_path)
+    assert path.stat().st_size > 10_000
+    with pytest.raises(SystemExit, match="--data-dir"):
+        pictures.forecasts(tmp_path, None)
+
+
+class StandardNormal:
+    """f is known to be zero."""
+
+    def draws(self, X):
+        return np.zeros((2, len(X))), np.zeros((2, len(X)))
+
+
+def test_the_density_is_that_of_y_on_its_own_scale():
+    y = np.exp(RNG.standard_normal(5))
+    found = log_likelihood(StandardNormal(), 1.0, named("log"), 0.0, 1.0, np.zeros((5, 1)), y)
+    assert found == pytest.approx(np.mean(-0.5 * np.log(y) ** 2 - 0.5 * np.log(2.0 * np.pi) - np.log(y)))
