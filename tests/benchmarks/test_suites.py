@@ -42,7 +42,7 @@ def test_a_verdict_compares_with_the_paper(tmp_path, table, rmse, verdict):
     run = {"settings": {"table": table, "method": "farrier"}}
     run["figures"] = {"rmse": rmse, "log_likelihood": -3.0, "coverage": 0.9, "fit_seconds": 3.0}
     said = beside.tables(lines(tmp_path / "uci.jsonl", [run]))
-    assert f"| farrier is | {verdict} |" in said
+    assert f"| paper | {verdict} |" in said
     assert f"({UCI[table]['paper'][0][0]:g})" in said
 
 
