@@ -14,7 +14,7 @@ which are worked out a block of rows at a time, once for all draws: memory does 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -213,6 +213,10 @@ class CollapsedPosterior:
     groups: Groups
     A: np.ndarray
     b: np.ndarray
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The fields: the features are made again where they are needed."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of(cls, objective: CollapsedObjective, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":
