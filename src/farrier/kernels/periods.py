@@ -12,7 +12,6 @@ elsewhere it is that of Lomb and Scargle, for no more frequencies than the numbe
 from collections.abc import Callable, Sequence
 
 import numpy as np
-from scipy.fft import next_fast_len, rfft
 from scipy.ndimage import median_filter
 from scipy.signal import lombscargle
 
@@ -71,7 +70,7 @@ def find_periods(
     return found
 
 
-def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarray, Callable]:
+def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The frequencies to try, and the function from a series without a mean to its power at each of them."""
     extent = float(x[-1] - x[0])
     grid = on_grid(x)
@@ -80,13 +79,13 @@ def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarr
         frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))
         return frequencies, lambda y: lombscargle(x, y, 2.0 * np.pi * frequencies)
     places, step = grid
-    size = next_fast_len(GRID_PER_PEAK * (int(places[-1]) + 1), real=True)
+    size = 2 ** int(np.ceil(np.log2(GRID_PER_PEAK * (int(places[-1]) + 1))))
     inside = slice(int(np.ceil(lowest * size * step)), size // 2)
 
     def power(y: np.ndarray) -> np.ndarray:
         filled = np.zeros(int(places[-1]) + 1)
         filled[places] = y
-        return np.abs(rfft(filled, size)[inside]) ** 2 / len(y)
+        return np.abs(np.fft.rfft(filled, size)[inside]) ** 2 / len(y)
 
     return np.arange(size // 2)[inside] / (size * step), power
 
