@@ -1,5 +1,7 @@
 """Laws of the whole way from rows to a model: the scale is chosen by evidence, the parts add up, in any unit."""
 
+import pickle
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
@@ -7,8 +9,9 @@ from scipy.stats import multivariate_normal
 
 from farrier import candidates, learning
 from farrier.covariance import GridCovariance, covariance_of
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.learning import fit_given, learn, search_rows, snapped
+from farrier.structure import Part, model_with
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -117,10 +120,12 @@ def test_a_part_of_many_rows_is_the_same_every_time_and_spans_all(monkeypatch):
     x = RNG.permutation(90).astype(float)[:, None]
     rows = search_rows(x)
     assert_array_equal(rows, search_rows(x))
-    assert len(np.unique(rows)) == 20
-    # the last ones in one piece, and the first
-    assert set(range(80, 90)) <= set(x[rows, 0])
-    assert 0.0 in x[rows, 0]
+    assert 12 <= len(np.unique(rows)) == len(rows) <= 20
+    # spread over all, with neighbours in several places
+    found = np.sort(x[rows, 0])
+    assert (found[0], found[-1]) == (0.0, 89.0)
+    assert np.diff(found).max() <= 15.0
+    assert np.sum(np.diff(found) == 1.0) >= learning.PIECES
     table = RNG.standard_normal((90, 3))
     assert_array_equal(search_rows(table), search_rows(table))
     assert len(np.unique(search_rows(table))) == 20
@@ -141,3 +146,38 @@ def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
     irregular = RNG.uniform(0.0, 1.0, (30, 1))
     assert_array_equal(snapped(irregular), irregular)
     assert_array_equal(snapped(RNG.uniform(0.0, 1.0, (30, 2))).shape, (30, 2))
+
+
+# long series
+
+
+def needs(kernel, monkeypatch):
+    monkeypatch.setattr(learning, "MOST_POINTS", 12)
+    model = model_with([Part(kernel, kernel, 1.0)], 0.05, 1)
+    return learning.needs_rows(model, np.linspace(-1.7, 1.7, 300)[:, None])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "expected"), [(SquaredExponential(1.0), False), (Linear(0.0), False), (Matern12(0.05), True)]
+)
+def test_rows_are_needed_where_points_cannot_follow(kernel, expected, monkeypatch):
+    assert needs(kernel, monkeypatch) is expected
+
+
+def test_a_long_rough_series_is_predicted_from_the_rows_near_by(monkeypatch):
+    for name, value in {"EXACT_ROWS": 100, "SEARCH_ROWS": 60, "PART_ROWS": 60, "MOST_POINTS": 15}.items():
+        monkeypatch.setattr(learning, name, value)
+    x = np.linspace(-1.7, 1.7, 400)[:, None]
+    rough = np.cumsum(np.random.default_rng(3).standard_normal(400))
+    known = np.arange(400) % 5 != 2
+    learned = learn(x[known], rough[known], transform="identity")
+    assert learned.tier == "local"
+    mean, variance = learned.posterior.draws(x[~known])
+    found = mean.mean(axis=0) * learned.z_scale + learned.z_mean
+    sd = np.sqrt(variance.mean(axis=0) + mean.var(axis=0) + learned.noise) * learned.z_scale
+    between = 0.5 * (rough[np.flatnonzero(~known) - 1] + rough[np.flatnonzero(~known) + 1])
+    error = np.sqrt(np.mean((rough[~known] - found) ** 2))
+    assert error < 1.3 * np.sqrt(np.mean((rough[~known] - between) ** 2))
+    assert 0.85 < np.mean(np.abs(rough[~known] - found) < 1.96 * sd) <= 1.0
+    kept = pickle.loads(pickle.dumps(learned.posterior))
+    assert_allclose(kept.draws(x[:3])[0], learned.posterior.draws(x[:3])[0])
