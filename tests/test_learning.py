@@ -7,11 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
-from farrier import candidates, learning
+from farrier import candidates, learning, tiers
 from farrier.covariance import GridCovariance, covariance_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
-from farrier.learning import fit_given, learn, search_rows, snapped
+from farrier.learning import fit_given, learn, search_rows
 from farrier.structure import Part, model_with
+from farrier.tiers import needs_rows, snapped
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -152,9 +153,9 @@ def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
 
 
 def needs(kernel, monkeypatch):
-    monkeypatch.setattr(learning, "MOST_POINTS", 12)
+    monkeypatch.setattr(tiers, "MOST_POINTS", 12)
     model = model_with([Part(kernel, kernel, 1.0)], 0.05, 1)
-    return learning.needs_rows(model, np.linspace(-1.7, 1.7, 300)[:, None])
+    return needs_rows(model, np.linspace(-1.7, 1.7, 300)[:, None])
 
 
 @pytest.mark.parametrize(
@@ -165,8 +166,9 @@ def test_rows_are_needed_where_points_cannot_follow(kernel, expected, monkeypatc
 
 
 def test_a_long_rough_series_is_predicted_from_the_rows_near_by(monkeypatch):
-    for name, value in {"EXACT_ROWS": 100, "SEARCH_ROWS": 60, "PART_ROWS": 60, "MOST_POINTS": 15}.items():
+    for name, value in {"EXACT_ROWS": 100, "SEARCH_ROWS": 60, "PART_ROWS": 60}.items():
         monkeypatch.setattr(learning, name, value)
+    monkeypatch.setattr(tiers, "MOST_POINTS", 15)
     x = np.linspace(-1.7, 1.7, 400)[:, None]
     rough = np.cumsum(np.random.default_rng(3).standard_normal(400))
     known = np.arange(400) % 5 != 2

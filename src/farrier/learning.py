@@ -21,22 +21,35 @@ from farrier.appraise import Appraisal, appraise
 from farrier.averaging import average
 from farrier.chain import ExactModel
 from farrier.climb import climb
-from farrier.collapsed import CollapsedObjective, CollapsedPosterior, Features
+from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.exact import ExactObjective
-from farrier.grid import on_grid
-from farrier.groups import choose
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.periods import find_periods
-from farrier.kernels.products import HostPool
 from farrier.local import LocalPosterior
 from farrier.posteriors.gaussian import GaussianPosterior
-from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal, starting_weight
+from farrier.priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.structure import LEVEL, Decision, Part, Structure, model_with
+from farrier.tiers import (
+    EXACT_ROWS,
+    MANY_ROWS_DRAWS,
+    MOST_POINTS,
+    PREDICTION_DRAWS,
+    TOLERANCE,
+    WIDE_DRAWS,
+    WIDE_ITERATIONS,
+    WIDE_TOLERANCE,
+    Tell,
+    collapsed_fit,
+    exact_posterior,
+    local_posterior,
+    needs_rows,
+    tier_of,
+    weights_of,
+)
 from farrier.transforms import Transform, named, worth_trying
-from farrier.weighing import prediction_weights
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "horseshoe": Horseshoe,
@@ -47,8 +60,6 @@ PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
 START_NOISE = 0.1
 """The variance of the noise at the start, y having variance 1."""
 
-EXACT_ROWS = 1000
-"""The most rows that the exact tier takes when nobody says otherwise."""
 SEARCH_ROWS, PART_ROWS = 600, 400
 """The most rows of a series among which a structure is looked for, and how many of a longer one, or of a table."""
 PIECES = 4
@@ -60,24 +71,8 @@ PREFERENCE = {"identity": 0.0, "log": 1.0, "square root": -8.0}
 components that add up on a square root are hard to read."""
 REST_WEIGHT = 0.05
 """The weight at which candidates that did not survive start beside the survivors."""
-WIDE_ITERATIONS = 80
-WIDE_TOLERANCE = 0.5
-WIDE_DRAWS, MANY_ROWS_DRAWS = 4, 2
-"""Draws of the weights in the last fit; each costs the cube of the rows, and many rows tell the weights better."""
-PREDICTION_DRAWS = 8
-"""Draws of the weights over which predictions integrate."""
 AVERAGED = 3.0
 """Nats between two pools within which both predict."""
-TOLERANCE = 1e-4
-"""The part of a kernel's trace that its inducing points may leave."""
-MOST_POINTS = 400
-"""Inducing points of one kernel at most."""
-LEFT = 0.3
-"""The variance that inducing points may leave of all components, in parts of the noise's, before rows are looked at."""
-LOCAL_DRAWS = 4
-"""Draws of the weights where rows are predicted block by block."""
-
-Tell = Callable[[str, float], None]
 
 
 @dataclass(frozen=True)
@@ -208,11 +203,6 @@ def fit_given(
     )
 
 
-def weights_of(model: ExactModel) -> np.ndarray:
-    """Draws of the weights over which predictions integrate."""
-    return prediction_weights(model.prior, quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
-
-
 @dataclass
 class _Scaled:
     """One scale of the target with its search."""
@@ -336,76 +326,10 @@ class _Scaled:
         return collapsed_fit([*parts, LEVEL], noise, X, z, search.tell)
 
 
-def needs_rows(model: ExactModel, X: np.ndarray) -> bool:
-    """Whether inducing points leave much of the components, beside the noise."""
-    groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
-    host = HostPool.of(model.pool)
-    _, left = Features(host, host.numbers, groups).at(X[np.linspace(0, len(X) - 1, PART_ROWS).astype(int)])
-    w2 = np.asarray(model.prior.quantile(0.5)) ** 2
-    return float(w2 @ left.mean(axis=1)) > LEFT * float(model.noise)
-
-
-def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LocalPosterior:
-    """Predictions of a model from all rows of a long series, block by block."""
-    weights = prediction_weights(model.prior, quasi_normal(LOCAL_DRAWS, model.prior.noise_size))
-    groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
-    return LocalPosterior.of(model.pool, weights, float(model.noise), groups, X, z)
-
-
-def tier_of(posterior: GaussianPosterior | CollapsedPosterior | LocalPosterior) -> str:
-    """The name of the way in which a posterior is found."""
-    names = {GaussianPosterior: "exact", CollapsedPosterior: "collapsed", LocalPosterior: "local"}
-    return names[type(posterior)]
-
-
-def exact_posterior(
-    model: ExactModel, X: np.ndarray, z: np.ndarray, weights: np.ndarray | None = None
-) -> GaussianPosterior:
-    """Predictions of a model from all rows, with these draws of the weights or those of its q(w)."""
-    weights = weights_of(model) if weights is None else weights
-    noise = np.full(len(z), float(model.noise)) if model.rows is None else np.asarray(model.rows)
-    return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
-
-
-def collapsed_fit(
-    parts: Sequence[Part],
-    noise: float,
-    X: np.ndarray,
-    z: np.ndarray,
-    tell: Tell,
-    rounds: int = 2,
-    rows: np.ndarray | None = None,
-) -> tuple[ExactModel, float, CollapsedPosterior]:
-    """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels in each round.
-
-    `rows` is the variance of the noise of each row, where it is known.
-    """
-    model = model_with(parts, noise, X.shape[1], rows)
-    total = np.nan
-    for _ in range(rounds):
-        objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
-        numbers, terms = climb(
-            objective,
-            WIDE_ITERATIONS // rounds,
-            WIDE_TOLERANCE,
-            callback=lambda i, t: tell("fitting all rows", t.total),
-        )
-        model, total = objective.model(numbers), terms[-1].total
-    weights = weights_of(model)
-    final = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
-    return model, total, CollapsedPosterior.of(final, model, weights)
-
-
 def ordinary(search: Search, structure: Structure) -> list[Kernel]:
     """The candidates that stand beside the survivors in the pool that predicts."""
     found = [part.kernel for part in structure.parts]
     return search.ordinary(candidates.periods_of(found), found)
-
-
-def snapped(X: np.ndarray) -> np.ndarray:
-    """The rows on their grid, if they stand on one, which is where the exact tier sees them."""
-    grid = on_grid(X[:, 0]) if X.shape[1] == 1 else None
-    return X if grid is None else X.min() + grid[1] * grid[0][:, None].astype(float)
 
 
 def search_rows(X: np.ndarray) -> np.ndarray:

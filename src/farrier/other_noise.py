@@ -12,29 +12,24 @@ import numpy as np
 
 from farrier.appraise import Appraisal, intervals
 from farrier.chain import ExactModel
-from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.fitted import Alone, Fitted
 from farrier.kernels.algebra import Kernel
-from farrier.learning import (
-    EXACT_ROWS,
-    MOST_POINTS,
-    REST_WEIGHT,
-    TOLERANCE,
-    WIDE_ITERATIONS,
-    WIDE_TOLERANCE,
-    Tell,
-    collapsed_fit,
-    exact_posterior,
-    ordinary,
-    search_rows,
-    weights_of,
-)
+from farrier.learning import REST_WEIGHT, ordinary, search_rows
 from farrier.likelihoods import Likelihood, StudentT
 from farrier.priors import starting_weight
 from farrier.sites import Sites
 from farrier.structure import LEVEL, Decision, Part, Structure
+from farrier.tiers import (
+    EXACT_ROWS,
+    WIDE_ITERATIONS,
+    WIDE_TOLERANCE,
+    Tell,
+    collapsed_fit,
+    collapsed_posterior,
+    exact_posterior,
+)
 from farrier.transforms import named
 
 SEARCHES = 2
@@ -202,7 +197,4 @@ def _whole(
 
 def posterior_of(model: ExactModel, X: np.ndarray, sites: Sites) -> Any:
     """The posterior of f given the sites, of whichever tier suits the rows."""
-    if len(X) <= EXACT_ROWS:
-        return exact_posterior(model, X, sites.target)
-    objective = CollapsedObjective.of(model, X, sites.target, 1, TOLERANCE, MOST_POINTS)
-    return CollapsedPosterior.of(objective, model, weights_of(model))
+    return (exact_posterior if len(X) <= EXACT_ROWS else collapsed_posterior)(model, X, sites.target)

@@ -24,23 +24,22 @@ from farrier.discover import Search
 from farrier.exact import ExactObjective
 from farrier.fitted import Fitted
 from farrier.kernels.algebra import Kernel
-from farrier.learning import (
-    MOST_POINTS,
-    TOLERANCE,
-    WIDE_DRAWS,
-    WIDE_TOLERANCE,
-    Learned,
-    Tell,
-    exact_posterior,
-    local_posterior,
-    search_rows,
-    weights_of,
-)
+from farrier.learning import Learned, search_rows
 from farrier.likelihoods import Gaussian
 from farrier.priors import WeightPrior
 from farrier.progress import Progress
 from farrier.regressor import Regressor, from_learned
 from farrier.structure import LEVEL, Part, Structure, model_with
+from farrier.tiers import (
+    MOST_POINTS,
+    TOLERANCE,
+    WIDE_DRAWS,
+    WIDE_TOLERANCE,
+    Tell,
+    exact_posterior,
+    local_posterior,
+    weights_of,
+)
 
 ITERATIONS = 30
 """Steps at most: the start is close."""

@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from farrier.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.fitted import Alone
-from farrier.learning import MOST_POINTS, TOLERANCE, WIDE_DRAWS, Learned, exact_posterior, local_posterior, weights_of
+from farrier.learning import Learned
+from farrier.tiers import collapsed_posterior, exact_posterior, local_posterior
 
 
 def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
@@ -15,10 +15,5 @@ def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
         return None
     z = (learned.transform.forward(y) - learned.z_mean) / learned.z_scale
     level = None if learned.level is None else len(kernels)
-    if learned.tier == "exact":
-        return Alone(exact_posterior(model, X, z), model.prior, kernels, level, float(model.noise))
-    if learned.tier == "local":
-        return Alone(local_posterior(model, X, z), model.prior, kernels, level, float(model.noise))
-    objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
-    posterior = CollapsedPosterior.of(objective, model, weights_of(model))
-    return Alone(posterior, model.prior, kernels, level, float(model.noise))
+    by_tier = {"exact": exact_posterior, "collapsed": collapsed_posterior, "local": local_posterior}
+    return Alone(by_tier[learned.tier](model, X, z), model.prior, kernels, level, float(model.noise))

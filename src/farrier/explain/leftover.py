@@ -21,9 +21,9 @@ from scipy.special import ndtr
 from farrier.explain.checks import Check, checks
 from farrier.explain.context import Setting, rows_of, say_length
 from farrier.fitted import Fitted
-from farrier.learning import snapped
 from farrier.likelihoods import Gaussian
 from farrier.posteriors.gaussian import GaussianPosterior
+from farrier.tiers import snapped
 
 MOST_ROWS = 1000
 """So many rows are checked, the last ones."""
