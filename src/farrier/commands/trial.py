@@ -63,7 +63,7 @@ def score(
 
 def _short(values: np.ndarray) -> list[float]:
     """As many digits as a picture shows."""
-    return [float(f"{value:.5g}") for value in values]
+    return [float(f"{value:.7g}") for value in values]
 
 
 if __name__ == "__main__":
