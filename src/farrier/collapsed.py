@@ -14,7 +14,7 @@ which are worked out a block of rows at a time, once for all draws: memory does 
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, final
 
@@ -27,6 +27,7 @@ from farrier.groups import Groups, choose
 from farrier.kernels.products import HostPool, Numbers, Slopes
 from farrier.kernels.slots import SlotPool
 from farrier.linalg import host_jitter
+from farrier.posteriors.kept import Kept
 from farrier.priors import quasi_normal
 
 BLOCK = 1024
@@ -204,7 +205,7 @@ def _factor(K: np.ndarray) -> np.ndarray:
 
 @final
 @dataclass(frozen=True)
-class CollapsedPosterior:
+class CollapsedPosterior(Kept):
     """The posterior of f and of its components with the best q(u), for S draws of the weights."""
 
     pool: SlotPool
@@ -213,10 +214,6 @@ class CollapsedPosterior:
     groups: Groups
     A: np.ndarray
     b: np.ndarray
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields: the features are made again where they are needed."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
 
     @classmethod
     def of(cls, objective: CollapsedObjective, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":

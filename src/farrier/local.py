@@ -16,19 +16,19 @@ It is the exact posterior where there is one block, and where the points carry e
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, final
+from typing import final
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
 from farrier.collapsed import Features
 from farrier.groups import Groups
-from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 from farrier.linalg import host_jitter
+from farrier.posteriors.kept import Kept
 
 BLOCK_ROWS = 250
 """Neighbours that are looked at together."""
@@ -36,7 +36,7 @@ BLOCK_ROWS = 250
 
 @final
 @dataclass(frozen=True)
-class LocalPosterior:
+class LocalPosterior(Kept):
     """The distribution of f and of its components for S draws of the weights; X (N, 1) is in ascending order."""
 
     pool: SlotPool
@@ -72,14 +72,6 @@ class LocalPosterior:
         height += 0.5 * np.einsum("sr,sr->s", c, mean) - 0.5 * np.linalg.slogdet(B)[1]
         evidence = float(np.mean(height) - 0.5 * len(y) * np.log(2.0 * np.pi))
         return cls(pool, weights, noise, groups, X[order], y[order], mean, covariance, evidence)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields: the features are made again where they are needed."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @cached_property
-    def _host(self) -> HostPool:
-        return HostPool.of(self.pool)
 
     @cached_property
     def _features(self) -> Features:

@@ -18,7 +18,7 @@ from farrier.appraise import appraise
 from farrier.beliefs import price
 from farrier.chain import ExactModel
 from farrier.climb import climb
-from farrier.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.collapsed import CollapsedObjective
 from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.exact import ExactObjective
@@ -30,16 +30,7 @@ from farrier.priors import WeightPrior
 from farrier.progress import Progress
 from farrier.regressor import Regressor, from_learned
 from farrier.structure import LEVEL, Part, Structure, model_with
-from farrier.tiers import (
-    MOST_POINTS,
-    TOLERANCE,
-    WIDE_DRAWS,
-    WIDE_TOLERANCE,
-    Tell,
-    exact_posterior,
-    local_posterior,
-    weights_of,
-)
+from farrier.tiers import MOST_POINTS, POSTERIORS, TOLERANCE, WIDE_DRAWS, WIDE_TOLERANCE, Tell
 
 ITERATIONS = 30
 """Steps at most: the start is close."""
@@ -72,24 +63,17 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
     tell("fitting the same structure again", np.nan)
     z, rows = fitted.scaled(y), search_rows(X)
     seen = rows if fitted.tier == "local" else np.arange(len(X))
-    whole, objective = _climbed(
-        fitted.kernels, fitted.prior, _noise(fitted), X[seen], z[seen], exact=fitted.tier != "collapsed"
-    )
+    whole = _climbed(fitted.kernels, fitted.prior, _noise(fitted), X[seen], z[seen], exact=fitted.tier != "collapsed")
     structure, search = whole, None
     if fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         kernels = (*fitted.alone.kernels, *([] if fitted.alone.level is None else [LEVEL.kernel]))
-        structure, _ = _climbed(kernels, fitted.alone.prior, whole.noise, search.X, search.y, exact=True)
+        structure = _climbed(kernels, fitted.alone.prior, whole.noise, search.X, search.y, exact=True)
         structure = _without_level(structure, len(fitted.alone.kernels), len(search.y))
     assert whole.model is not None
     assert whole.terms is not None
-    posterior: Any
-    if fitted.tier == "collapsed":
-        posterior = CollapsedPosterior.of(objective, whole.model, weights_of(whole.model))
-    else:
-        posterior = (exact_posterior if fitted.tier == "exact" else local_posterior)(whole.model, X, z)
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
     return Learned(
         transform=fitted.transform,
@@ -99,7 +83,7 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
         model=whole.model,
         kernels=tuple(part.kernel for part in whole.parts),
         level=fitted.level,
-        posterior=posterior,
+        posterior=POSTERIORS[fitted.tier](whole.model, X, z),
         bound=whole.terms.total + jacobian,
         tier=fitted.tier,
         steps=fitted.steps,
@@ -110,7 +94,7 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
 
 def _climbed(
     kernels: Sequence[Kernel], prior: WeightPrior, noise: float, X: np.ndarray, z: np.ndarray, exact: bool
-) -> tuple[Structure, Any]:
+) -> Structure:
     """A few steps from kernels with their q(w)."""
     weights = np.asarray(prior.quantile(0.5))
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
@@ -124,7 +108,7 @@ def _climbed(
     model = objective.model(numbers)
     weights = np.asarray(model.prior.quantile(0.5))
     found = tuple(Part(model.pool[i], part.centre, float(weights[i])) for i, part in enumerate(parts))
-    return Structure(found, float(model.noise), terms[-1].total, model, terms[-1]), objective
+    return Structure(found, float(model.noise), terms[-1].total, model, terms[-1])
 
 
 def _without_level(structure: Structure, count: int, rows: int) -> Structure:

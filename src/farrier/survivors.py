@@ -4,7 +4,7 @@ import numpy as np
 
 from farrier.fitted import Alone
 from farrier.learning import Learned
-from farrier.tiers import collapsed_posterior, exact_posterior, local_posterior
+from farrier.tiers import POSTERIORS
 
 
 def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
@@ -15,5 +15,4 @@ def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
         return None
     z = (learned.transform.forward(y) - learned.z_mean) / learned.z_scale
     level = None if learned.level is None else len(kernels)
-    by_tier = {"exact": exact_posterior, "collapsed": collapsed_posterior, "local": local_posterior}
-    return Alone(by_tier[learned.tier](model, X, z), model.prior, kernels, level, float(model.noise))
+    return Alone(POSTERIORS[learned.tier](model, X, z), model.prior, kernels, level, float(model.noise))

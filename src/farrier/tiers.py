@@ -4,6 +4,7 @@ Numbers of kernels come from a search (discover.py) or from a fit; here are the 
 """
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 
@@ -114,3 +115,11 @@ def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LocalPos
     weights = prediction_weights(model.prior, quasi_normal(LOCAL_DRAWS, model.prior.noise_size))
     groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
     return LocalPosterior.of(model.pool, weights, float(model.noise), groups, X, z)
+
+
+POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray], Any]] = {
+    "exact": exact_posterior,
+    "collapsed": collapsed_posterior,
+    "local": local_posterior,
+}
+"""The posterior of a model given rows X and z, by the name of its tier."""

@@ -7,7 +7,7 @@ for each of S draws of the weights, and the same for f with k(x) = sum_i k_i(x).
 the rows, once; a prediction is quadratic.
 """
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
 
@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 from farrier.linalg import host_jitter
+from farrier.posteriors.kept import Kept
 
 BLOCK_ROWS = 256
 """Rows that are predicted at once."""
@@ -25,7 +25,7 @@ BLOCK_ROWS = 256
 
 @final
 @dataclass(frozen=True)
-class GaussianPosterior:
+class GaussianPosterior(Kept):
     """The distribution of f and of its components, given rows X, y, draws of the weights and the noise of each row."""
 
     pool: SlotPool
@@ -33,14 +33,6 @@ class GaussianPosterior:
     noise: np.ndarray
     X: np.ndarray
     y: np.ndarray
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The fields: the factors are made again where they are needed."""
-        return {field.name: getattr(self, field.name) for field in fields(self)}
-
-    @cached_property
-    def _host(self) -> HostPool:
-        return HostPool.of(self.pool)
 
     @cached_property
     def _factors(self) -> list[tuple[np.ndarray, np.ndarray]]:
