@@ -1,6 +1,8 @@
 """One method of `farrier compare` in a process of its own: rows in on standard input, one line of JSON out.
 
-python -m farrier.commands.trial NAME SEED < rows.npz
+python -m farrier.commands.trial NAME SEED LIMIT < rows.npz
+
+A method that searches for as long as it is given, is given a part of the limit, and tells the best that it found.
 """
 
 import farrier.threads  # noqa: F401, I001 (before numpy)
@@ -8,26 +10,37 @@ import farrier.threads  # noqa: F401, I001 (before numpy)
 import io
 import json
 import sys
+from dataclasses import fields
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
+SEARCHING = 0.6
+"""The part of the limit in which a search ends; what it then found must still be fitted."""
+
 
 def main() -> None:
     """Fit, predict, and say how well."""
-    name, seed = sys.argv[1], int(sys.argv[2])
+    name, seed, limit = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     rows = np.load(io.BytesIO(sys.stdin.buffer.read()))
     begin = perf_counter()
     try:
-        told = score(name, seed, **rows)
+        told = score(name, seed, limit, **rows)
     except Exception as error:
         told = {"failure": " ".join(str(error).split()) or type(error).__name__}
     print(json.dumps({"seconds": perf_counter() - begin} | told))
 
 
 def score(
-    name: str, seed: int, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: np.ndarray, periods: np.ndarray
+    name: str,
+    seed: int,
+    limit: float,
+    X: np.ndarray,
+    y: np.ndarray,
+    X_new: np.ndarray,
+    y_new: np.ndarray,
+    periods: np.ndarray,
 ) -> dict[str, Any]:
     """Errors and densities of the method at rows that it has not seen."""
     twice = {}
@@ -45,7 +58,10 @@ def score(
         from farrier.cache import keep_compiled_programs
 
         keep_compiled_programs()
-        model = BASELINES[name](seed=seed).fit(X, y)
+        method = BASELINES[name](seed=seed)
+        if any(field.name == "time_limit" for field in fields(method)):
+            method.time_limit = SEARCHING * limit
+        model = method.fit(X, y)
         mean, sd = model.predict(X_new)
         found = ""
         densities = norm.logpdf(y_new, mean, sd)
