@@ -185,3 +185,13 @@ def test_a_sharp_step_is_narrower_than_the_spacing():
     step = candidates.step_at(X, 0.2)
     assert float(step.location) == 0.2
     assert float(step.width) < 3.4 / 59
+
+
+def test_a_cycle_on_one_side_of_a_change_must_come_round_there():
+    extent = candidates.Extent(-1.0, 1.0, 0.01)
+    early, late = 1 - Step(-0.5, 0.01), Step(0.5, 0.01)
+    for side in (early, late):
+        assert candidates.comes_round(side * CentredPeriodic(0.2, 1.0), extent)
+        assert not candidates.comes_round(side * CentredPeriodic(0.3, 1.0), extent)
+        assert candidates.comes_round(side * SquaredExponential(3.0), extent)
+    assert candidates.comes_round(CentredPeriodic(1.9, 1.0), extent)

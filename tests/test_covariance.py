@@ -6,17 +6,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_kernels import plain_gram
 
-from farrier.covariance import (
-    DenseCovariance,
-    GridCovariance,
-    covariance_of,
-    diagonal_sums,
-    toeplitz,
-)
+from farrier.covariance import DenseCovariance, SeriesCovariance, covariance_of
 from farrier.grid import on_grid
 from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import NUMBERS, SlotPool
+from farrier.lags import ListedLags, RegularLags
 
 RNG = np.random.default_rng(0)
 POOL = SlotPool.of(
@@ -40,10 +35,10 @@ G = G + G.transpose(0, 2, 1)
 ORDERS = pytest.mark.parametrize("order", [np.arange(15), RNG.permutation(15)], ids=["sorted", "shuffled"])
 
 
-def both(X):
+def all_ways(X):
     grid = on_grid(X[:, 0])
     assert grid is not None
-    return GridCovariance(X, *grid), DenseCovariance(X)
+    return SeriesCovariance.on_grid(X, *grid), SeriesCovariance.anywhere(X), DenseCovariance(X)
 
 
 def slow_grams(X):
@@ -60,21 +55,22 @@ def slopes(covariance):
 
 
 @ORDERS
-def test_both_ways_give_the_covariance_of_the_rows_in_their_order(order):
+def test_all_ways_give_the_covariance_of_the_rows_in_their_order(order):
     grams = slow_grams(X[order])
-    for covariance in both(X[order]):
+    for covariance in all_ways(X[order]):
         C, _ = covariance.forward(HOST, HOST.numbers, W2)
         assert_allclose(covariance.gather(C), np.einsum("si,inm->snm", W2, grams), rtol=1e-9, atol=1e-11)
         assert_allclose(covariance.grams(HOST), grams, rtol=1e-9, atol=1e-11)
 
 
 @ORDERS
-def test_both_ways_have_the_same_derivative(order):
-    (grid, grid_w2), (dense, dense_w2) = (slopes(covariance) for covariance in both(X[order]))
-    assert_allclose(grid_w2, dense_w2, rtol=1e-9)
-    for name in NUMBERS:
-        assert np.any(dense[name] != 0.0), name
-        assert_allclose(grid[name], dense[name], rtol=1e-7, atol=1e-9, err_msg=name)
+def test_all_ways_have_the_same_derivative(order):
+    *series, (dense, dense_w2) = (slopes(covariance) for covariance in all_ways(X[order]))
+    for found, found_w2 in series:
+        assert_allclose(found_w2, dense_w2, rtol=1e-9)
+        for name in NUMBERS:
+            assert np.any(dense[name] != 0.0), name
+            assert_allclose(found[name], dense[name], rtol=1e-7, atol=1e-9, err_msg=name)
 
 
 def test_derivative_is_that_of_finite_differences():
@@ -93,7 +89,7 @@ def test_derivative_is_that_of_finite_differences():
 
 
 def test_rows_that_are_not_real_are_zero_and_change_nothing():
-    for covariance in both(X):
+    for covariance in all_ways(X):
         assert_array_equal(np.sort(np.flatnonzero(covariance.filled)), np.sort(covariance.places))
         C, _ = covariance.forward(HOST, HOST.numbers, W2)
         empty = covariance.filled == 0
@@ -112,7 +108,7 @@ def test_kernels_that_are_not_kept_give_the_same(monkeypatch):
 
 
 def test_a_kernel_without_weight_is_left_out():
-    for covariance in both(X):
+    for covariance in all_ways(X):
         w2 = W2.copy()
         w2[:, 1] = 0.0
         C, saved = covariance.forward(HOST, HOST.numbers, w2)
@@ -124,7 +120,7 @@ def test_a_kernel_without_weight_is_left_out():
 
 
 def test_scatter_and_gather_undo_each_other():
-    for covariance in both(X[RNG.permutation(15)]):
+    for covariance in all_ways(X[RNG.permutation(15)]):
         y = RNG.standard_normal(15)
         spread = covariance.scatter(y)
         assert_array_equal(spread[covariance.filled == 0], 0.0)
@@ -144,7 +140,7 @@ def test_calendar_months_stand_on_a_grid():
     places, spacing = on_grid(months(60)) or ([], 0.0)
     assert_array_equal(places, np.arange(60))
     assert_allclose(spacing, np.ptp(months(60)) / 59, rtol=1e-12)
-    assert isinstance(covariance_of(months(60)[:, None]), GridCovariance)
+    assert len(covariance_of(months(60)[:, None])._lags.values) == 60
 
 
 def test_a_grid_may_have_gaps_but_not_many():
@@ -174,7 +170,18 @@ def test_places_follow_the_order_of_the_rows():
 )
 def test_other_rows_stand_on_none(x):
     assert on_grid(x) is None
-    assert isinstance(covariance_of(x[:, None]), DenseCovariance)
+    covariance = covariance_of(x[:, None])
+    assert_array_equal(covariance.X, x[:, None])
+
+
+def test_rows_of_a_long_series_share_their_lags():
+    pieces = np.concatenate([np.arange(20.0), np.arange(500.0, 520.0)])
+    assert len(covariance_of(pieces[:, None])._lags.values) == 20 + 39
+
+
+def test_many_rows_off_any_grid_are_worked_out_pair_by_pair(monkeypatch):
+    monkeypatch.setattr("farrier.covariance.LISTED_ROWS", 19)
+    assert isinstance(covariance_of(RNG.uniform(0.0, 1.0, (20, 1))), DenseCovariance)
 
 
 def test_several_inputs_are_never_a_grid():
@@ -184,17 +191,23 @@ def test_several_inputs_are_never_a_grid():
 # the small parts
 
 
-def test_toeplitz_holds_the_value_of_each_lag():
+LAGS = pytest.mark.parametrize("lags", [RegularLags(0.5, 7), ListedLags(0.5 * np.arange(7))], ids=["regular", "listed"])
+
+
+@LAGS
+def test_each_pair_of_rows_has_the_value_of_its_lag(lags):
+    assert_allclose(lags.values[:, 0], 0.5 * np.arange(7))
     row = RNG.standard_normal(7)
-    T = toeplitz(row)
-    assert T.shape == (7, 7)
+    spread = lags.spread(row)
+    assert spread.shape == (7, 7)
     for a in range(7):
         for b in range(7):
-            assert T[a, b] == row[abs(a - b)]
+            assert spread[a, b] == row[abs(a - b)]
 
 
-def test_diagonal_sums_add_up_pairs_of_equal_lag():
+@LAGS
+def test_sums_are_over_the_pairs_of_equal_lag(lags):
     M = RNG.standard_normal((7, 7))
     M = M + M.T
     expected = [sum(M[a, b] for a in range(7) for b in range(7) if abs(a - b) == lag) for lag in range(7)]
-    assert_allclose(diagonal_sums(M), expected, rtol=1e-12)
+    assert_allclose(lags.sums(M), expected, rtol=1e-12)

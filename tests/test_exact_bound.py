@@ -12,7 +12,7 @@ from scipy.stats import multivariate_normal
 
 from farrier.beliefs import log_prior, raveled, spreads
 from farrier.chain import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
-from farrier.covariance import Covariance, GridCovariance, covariance_of
+from farrier.covariance import Covariance, SeriesCovariance, covariance_of
 from farrier.exact import ExactObjective, evidence
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.base import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
@@ -98,7 +98,7 @@ def test_what_is_not_positive_definite_has_no_evidence():
 def test_bound_is_mean_evidence_less_divergence_plus_beliefs(found):
     bound, terms, _ = found
     template = model()
-    assert isinstance(bound.covariance, GridCovariance)
+    assert isinstance(bound.covariance, SeriesCovariance)
     assert_allclose(terms.evidence, np.mean(densities(template, X, Y, np.full(26, 0.2))), rtol=1e-6)
     assert_allclose(terms.kl, float(template.prior.kl()), rtol=1e-12)
     noise_belief = -0.5 * ((np.log(0.2) - NOISE_CENTRE) / NOISE_SPREAD) ** 2

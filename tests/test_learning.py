@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from farrier import candidates, learning, tiers
-from farrier.covariance import GridCovariance, covariance_of
+from farrier.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.learning import fit_given, learn, search_rows
 from farrier.structure import Part, model_with
@@ -142,7 +142,7 @@ def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
     near = snapped(jittered[order])
     assert_allclose(near, jittered[order], atol=0.02 * float(X[1, 0] - X[0, 0]))
     covariance = covariance_of(jittered[order])
-    assert isinstance(covariance, GridCovariance)
+    assert isinstance(covariance, SeriesCovariance)
     assert_allclose(np.diff(np.sort(near[:, 0])), np.ptp(jittered) / (N - 1), rtol=1e-9)
     irregular = RNG.uniform(0.0, 1.0, (30, 1))
     assert_array_equal(snapped(irregular), irregular)

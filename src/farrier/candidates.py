@@ -28,6 +28,8 @@ SHARP = 0.25
 """The width of a change at the start, in steps between neighbours."""
 SAME_CHANGE = 0.3
 """Changes that are closer than this, in standard deviations of the input, are one."""
+SIDE_REPEATS = 2.0
+"""How often a cycle must come round on its side of a change."""
 TABLE_LENGTHS = (3.0, 1.0)
 """Starts of lengthscales of standardised inputs, one alone."""
 TOGETHER_LENGTHS = (2.0, 0.7)
@@ -170,6 +172,19 @@ def moved(kernel: Kernel, change: float, place: float) -> Kernel:
     )
 
 
+def comes_round(kernel: Kernel, extent: Extent) -> bool:
+    """Whether the cycles of a product that begins or ends within the rows come round while it is on."""
+    factors, low, high = kernel.products()[0], extent.low, extent.high
+    for factor in factors:
+        if isinstance(factor, Step):
+            low = max(low, float(np.ravel(factor.location)[0]))
+        elif isinstance(factor, StepUntil):
+            high = min(high, float(np.ravel(factor.location)[0]))
+    if high - low == extent.range:
+        return True
+    return all(SIDE_REPEATS * period <= high - low for period in periods_of([kernel]))
+
+
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
     """Those of some products of several inputs that act on the first alone, as products of one input."""
     products = [kernel.products()[0] for kernel in kernels]
@@ -235,7 +250,7 @@ def _changes(place: float, extent: Extent, found: Sequence[Kernel]) -> list[Kern
         sides += [step() * smooth, (1 - step()) * smooth]
     for kernel in found:
         if not _windowed(kernel):
-            sides += [kernel * step(), kernel * (1 - step())]
+            sides += [side for side in (kernel * step(), kernel * (1 - step())) if comes_round(side, extent)]
     return sides
 
 

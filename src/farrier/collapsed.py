@@ -226,63 +226,60 @@ class CollapsedPosterior(Kept):
     def _stacked(self) -> Features:
         return _features(self.pool, self.groups)
 
-    def _features(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        phi, left = self._stacked.at(X)
-        return phi, left, self._stacked.owner
-
-    def _solved(self, w: np.ndarray, owner: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The mean and the covariance of the whitened variables: S W b / s^2 and S = (I + W A W / s^2)^-1."""
-        v = w[owner]
-        covariance = np.linalg.inv(np.eye(len(v)) + v[:, None] * self.A * v[None, :] / self.noise)
-        return covariance @ (v * self.b) / self.noise, covariance
+    @cached_property
+    def _solved(self) -> list[tuple[np.ndarray, np.ndarray]]:
+        """Of each draw the mean and the covariance of the whitened variables: S W b / s^2, S = (I + W A W / s^2)^-1."""
+        found = []
+        for w in self.weights:
+            v = w[self._stacked.owner]
+            covariance = np.linalg.inv(np.eye(len(v)) + v[:, None] * self.A * v[None, :] / self.noise)
+            found.append((covariance @ (v * self.b) / self.noise, covariance))
+        return found
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
         return self._in_blocks(self._draws, X)
 
-    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N) each."""
-        return self._in_blocks(self._components, X)
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m)."""
+        chosen = np.eye(len(self.pool)) if sums is None else sums
+        return self._in_blocks(lambda block: self._components(block, chosen), X)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components.
 
         What the points leave is taken as independent from row to row.
         """
-        blocks = [self._features(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
+        blocks = [self._stacked.at(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
         phi, left = (np.concatenate([block[k] for block in blocks], axis=1) for k in (0, 1))
-        owner = blocks[0][2]
         chosen = np.ones(len(self.pool), bool) if parts is None else np.isin(np.arange(len(self.pool)), parts)
         means, covariances = [], []
-        for w in self.weights:
-            mean, covariance = self._solved(w, owner)
-            F = (w * chosen)[owner][:, None] * phi
+        for w, (mean, covariance) in zip(self.weights, self._solved, strict=True):
+            F = (w * chosen)[self._stacked.owner][:, None] * phi
             means.append(F.T @ mean)
             covariances.append(F.T @ covariance @ F + np.diag((w * chosen) ** 2 @ left))
         mean, apart = np.mean(means, axis=0), np.asarray(means) - np.mean(means, axis=0)
         return mean, np.mean(covariances, axis=0) + apart.T @ apart / len(apart)
 
     def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        phi, left, owner = self._features(X)
+        phi, left = self._stacked.at(X)
         means, variances = [], []
-        for w in self.weights:
-            mean, covariance = self._solved(w, owner)
-            F = w[owner][:, None] * phi
+        for w, (mean, covariance) in zip(self.weights, self._solved, strict=True):
+            F = w[self._stacked.owner][:, None] * phi
             means.append(F.T @ mean)
             variances.append(np.sum(F * (covariance @ F), axis=0) + (w**2) @ left)
         return np.stack(means), np.stack(variances)
 
-    def _components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        phi, left, owner = self._features(X)
-        means, variances = np.empty((2, len(self.weights), len(self.pool), len(X)))
-        for s, w in enumerate(self.weights):
-            mean, covariance = self._solved(w, owner)
-            F = w[owner][:, None] * phi
-            for i in range(len(self.pool)):
-                own = owner == i
-                means[s, i] = F[own].T @ mean[own]
+    def _components(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        phi, left = self._stacked.at(X)
+        means, variances = np.empty((2, len(self.weights), len(sums), len(X)))
+        for s, (w, (mean, covariance)) in enumerate(zip(self.weights, self._solved, strict=True)):
+            F = w[self._stacked.owner][:, None] * phi
+            for j, chosen in enumerate(sums):
+                own = chosen[self._stacked.owner] > 0
+                means[s, j] = F[own].T @ mean[own]
                 inner = np.sum(F[own] * (covariance[np.ix_(own, own)] @ F[own]), axis=0)
-                variances[s, i] = inner + w[i] ** 2 * left[i]
+                variances[s, j] = inner + (chosen * w**2) @ left
         return means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
 
     def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

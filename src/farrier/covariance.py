@@ -1,13 +1,13 @@
 """The covariance of the rows, C_s = sum_i w2_si K_i, and how a derivative by C comes back to the numbers that made it.
 
 This is where the time of the exact tier goes, so it runs in two halves around the linear algebra, which is LAPACK's:
-`forward` gives C for S draws of the weights, `backward` takes dL/dC. `DenseCovariance` works for any inputs. On a
-regular grid of one input (gaps allowed) `GridCovariance` uses that every product here is
+`forward` gives C for S draws of the weights, `backward` takes dL/dC. `DenseCovariance` works for any inputs. For one
+input `SeriesCovariance` uses that every product here is
 
     k_i(x, z) = v_i(x) v_i(z) rho_i(x - z)
 
-so that exponentials and sines are taken of N lags instead of N^2 pairs, and a derivative by rho_i(lag) is the sum along
-a diagonal: measured on 512 rows and 24 kernels, an order of magnitude faster.
+so that exponentials and sines are taken of the lags that differ (lags.py) instead of N^2 pairs, once for all stationary
+kernels together: measured on 512 rows of a regular grid and 24 kernels, an order of magnitude faster.
 """
 
 from abc import ABC, abstractmethod
@@ -15,13 +15,15 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 from farrier.grid import on_grid
 from farrier.kernels.products import HostPool, Numbers, Pull, Slopes
+from farrier.lags import ListedLags, RegularLags
 
 KEPT = 2e7
 """Numbers in the Gram matrices of all kernels up to which they are kept for the way back; more are made again."""
+LISTED_ROWS = 1500
+"""Rows of one input off any grid up to which their lags are listed; a list of more takes too much memory."""
 
 
 class Covariance(ABC):
@@ -102,7 +104,7 @@ class DenseCovariance(Covariance):
 
 
 @dataclass
-class _Grid:
+class _Series:
     pool: HostPool
     v: np.ndarray
     rho: np.ndarray
@@ -114,23 +116,33 @@ class _Grid:
 
 
 @final
-class GridCovariance(Covariance):
-    """One input on a regular grid, some places of which may be empty."""
+class SeriesCovariance(Covariance):
+    """One input: on a regular grid, some places of which may be empty, or anywhere."""
 
-    def __init__(self, X: np.ndarray, places: np.ndarray, spacing: float) -> None:
-        size = int(places.max()) + 1
-        self.X = X.min() + spacing * np.arange(size)[:, None]
-        self.filled = np.zeros(size)
+    def __init__(self, X: np.ndarray, places: np.ndarray, lags: RegularLags | ListedLags) -> None:
+        self.X = X
+        self.filled = np.zeros(len(X))
         self.filled[places] = 1.0
         self.places = places
-        self._lag = spacing * np.arange(size)[:, None]
+        self._lags = lags
         self._pairs = None if self.filled.all() else np.outer(self.filled, self.filled)
 
+    @classmethod
+    def on_grid(cls, X: np.ndarray, places: np.ndarray, spacing: float) -> "SeriesCovariance":
+        """Rows at these places of a regular grid, which begins at the first of them."""
+        size = int(places.max()) + 1
+        return cls(X.min() + spacing * np.arange(size)[:, None], places, RegularLags(spacing, size))
+
+    @classmethod
+    def anywhere(cls, X: np.ndarray) -> "SeriesCovariance":
+        """Rows off any grid, or on one of which little is filled."""
+        return cls(X, np.arange(len(X)), ListedLags(X[:, 0]))
+
     def _profiles(self, pool: HostPool, numbers: Numbers) -> tuple[np.ndarray, np.ndarray, list[tuple[Pull, Pull]]]:
-        """v_i(x) and rho_i(lag) of all kernels, (m, N) each, and the ways back from them."""
+        """v_i(x) of each row, (m, N), and rho_i of each lag, (m, L), of all kernels, and the ways back from them."""
         zero = np.zeros((1, 1))
         v = [kernel.profile(numbers, self.X) for kernel in pool.kernels]
-        rho = [kernel.correlation(numbers, self._lag, zero) for kernel in pool.kernels]
+        rho = [kernel.correlation(numbers, self._lags.values, zero) for kernel in pool.kernels]
         pulls = [(one[1], other[1]) for one, other in zip(v, rho, strict=True)]
         return np.stack([one for one, _ in v]), np.stack([one[:, 0] for one, _ in rho]), pulls
 
@@ -138,23 +150,23 @@ class GridCovariance(Covariance):
         v, rho, pulls = self._profiles(pool, numbers)
         v = v * self.filled[None, :]
         flat = np.array([kernel.flat for kernel in pool.kernels])
-        # stationary kernels: one Toeplitz matrix for all of them
-        C = np.stack([toeplitz(row) for row in w2[:, flat] @ rho[flat]])
+        # stationary kernels: one matrix for all of them
+        C = np.stack([self._lags.spread(row) for row in w2[:, flat] @ rho[flat]])
         if self._pairs is not None:
             C *= self._pairs
         others = np.flatnonzero(~flat & (w2.max(axis=0) > 0))
         P = np.empty((len(others), *C.shape[1:]))
         for place, i in enumerate(others):
-            np.multiply(toeplitz(rho[i]), v[i][:, None], out=P[place])
+            np.multiply(self._lags.spread(rho[i]), v[i][:, None], out=P[place])
             P[place] *= v[i][None, :]
         if len(others):
             C += (w2[:, others] @ P.reshape(len(others), -1)).reshape(C.shape)
-        return C, _Grid(pool, v, rho, pulls, flat, others, P, w2)
+        return C, _Series(pool, v, rho, pulls, flat, others, P, w2)
 
-    def backward(self, saved: _Grid, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
+    def backward(self, saved: _Series, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
         v, rho, flat, others, w2 = saved.v, saved.rho, saved.flat, saved.others, saved.w2
         drho, dw2, slopes = np.zeros_like(rho), np.zeros_like(w2), saved.pool.no_slopes()
-        sums = np.stack([diagonal_sums(G) for G in dC])
+        sums = np.stack([self._lags.sums(G) for G in dC])
         dw2[:, flat] = sums @ rho[flat].T
         drho[flat] = w2[:, flat].T @ sums
         if len(others):
@@ -162,43 +174,24 @@ class GridCovariance(Covariance):
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
             dP = (w2[:, others].T @ G).reshape(saved.P.shape)
             for place, i in enumerate(others):
-                # k = v v' rho: by v, 2 (dP * rho) v; by rho, the diagonals of v dP v'
+                # k = v v' rho: by v, 2 (dP * rho) v; by rho, the sums of v dP v' over pairs of equal lag
                 weighted = dP[place] * v[i][None, :]
-                dv = 2.0 * np.einsum("ab,ab->a", weighted, toeplitz(rho[i]))
+                dv = 2.0 * np.einsum("ab,ab->a", weighted, self._lags.spread(rho[i]))
                 saved.pulls[i][0](dv * self.filled, slopes)
-                drho[i] = diagonal_sums(weighted * v[i][:, None])
+                drho[i] = self._lags.sums(weighted * v[i][:, None])
         for i in np.flatnonzero(w2.max(axis=0) > 0):
             saved.pulls[i][1](drho[i][:, None], slopes)
         return slopes, dw2
 
     def grams(self, pool: HostPool) -> np.ndarray:
         v, rho, _ = self._profiles(pool, pool.numbers)
-        return np.stack([self.gather(toeplitz(r) * np.outer(u, u)) for u, r in zip(v, rho, strict=True)])
+        return np.stack([self.gather(self._lags.spread(r) * np.outer(u, u)) for u, r in zip(v, rho, strict=True)])
 
 
 def covariance_of(X: np.ndarray) -> Covariance:
-    """The faster of the two for these rows."""
-    if X.shape[1] == 1 and (grid := on_grid(X[:, 0])) is not None:
-        return GridCovariance(X, *grid)
-    return DenseCovariance(X)
-
-
-def toeplitz(row: np.ndarray) -> np.ndarray:
-    """The symmetric matrix with `row[|a - b|]` at a, b: a view, no copy of the values."""
-    n = len(row)
-    both = np.concatenate([row[:0:-1], row])
-    stride = both.strides[0]
-    return as_strided(both[n - 1 :], (n, n), (-stride, stride), writeable=False)
-
-
-def diagonal_sums(G: np.ndarray) -> np.ndarray:
-    """sum of G[a, b] over all pairs with |a - b| = lag, for each lag; G is symmetric."""
-    n = len(G)
-    # with the columns reversed and n zeros after each row, rows that are one number shorter shift by one each: what
-    # was a diagonal, b - a = n - 1 - j, becomes column j
-    padded = np.zeros((n, 2 * n))
-    padded[:, :n] = G[:, ::-1]
-    sums = padded.ravel()[: n * (2 * n - 1)].reshape(n, 2 * n - 1).sum(axis=0)
-    out = sums[n - 1 :].copy()
-    out[1:] += sums[n - 2 :: -1]
-    return out
+    """The fastest for these rows."""
+    if X.shape[1] > 1:
+        return DenseCovariance(X)
+    if (grid := on_grid(X[:, 0])) is not None:
+        return SeriesCovariance.on_grid(X, *grid)
+    return SeriesCovariance.anywhere(X) if len(X) <= LISTED_ROWS else DenseCovariance(X)

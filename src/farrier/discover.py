@@ -52,8 +52,6 @@ SPLIT_NOISE = (0.05, 0.3)
 SPLIT_TRIES = 2
 SPLIT_GAIN = 5.0
 """Nats by which two simple things must be better than one."""
-SIDE_REPEATS = 2.0
-"""How often a cycle must come round on its side of a change."""
 MOST_PLACES = 60
 """Times at which a change is tried again."""
 HOPEFUL = 15.0
@@ -212,10 +210,11 @@ class Search:
             if grown.score > structure.score - HOPELESS:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
-            if gain > WORTH:
+            if gain > WORTH and self.come_round(grown):
                 self._note(round, "kept", kernels[i], gain, "worth its price")
                 return grown
-            self._note(round, "tried", kernels[i], gain, "not worth its price")
+            reason = "not worth its price" if gain <= WORTH else "a cycle that does not come round"
+            self._note(round, "tried", kernels[i], gain, reason)
         return None
 
     def narrow(self, structure: Structure, round: int) -> Structure:
@@ -369,7 +368,7 @@ class Search:
             kernels = [candidates.moved(part.kernel, change, places[best]) for part in structure.parts]
             parts = [Part(k, k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
             shifted = self.fit(parts, structure.noise)
-            if shifted.score > structure.score:
+            if shifted.score > structure.score and self.come_round(shifted):
                 self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
                 structure = shifted
         return structure
@@ -393,8 +392,8 @@ class Search:
 
     def _simplest(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
         """For each level of noise the evidence of the best simple kernel of some rows, and that kernel."""
-        periods = find_periods(x, y, 1, self.known, SIDE_REPEATS)
-        periods += multiples_of(x, y, periods, SIDE_REPEATS)
+        periods = find_periods(x, y, 1, self.known, candidates.SIDE_REPEATS)
+        periods += multiples_of(x, y, periods, candidates.SIDE_REPEATS)
         kernels = candidates.simple(self.X[:, 0], periods)
         y = y - y.mean()
         grams = HostPool.of(SlotPool.of(kernels, 1)).gram(x[:, None], x[:, None])
@@ -441,6 +440,11 @@ class Search:
                 break
             structure = self.shift(grown, round)
         return structure
+
+    def come_round(self, structure: Structure) -> bool:
+        """Whether all cycles come round where they are on."""
+        extent = candidates.Extent.of(self.X[:, 0])
+        return all(candidates.comes_round(part.kernel, extent) for part in structure.parts)
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))

@@ -38,8 +38,8 @@ class Draws(Protocol):
         """Mean and variance of f for each draw of the weights, (S, N)."""
         ...
 
-    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N)."""
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, (m, N), or of sums of components, rows of 0 and 1 in `sums`."""
         ...
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -129,15 +129,17 @@ class Fitted:
 
     def parts(self, inputs: np.ndarray, named: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance on the scale of z: the level, the named survivors, and the rest if there is one."""
-        source, chosen = self.explaining, np.asarray(named, int)
-        mean, variance = source.posterior.components(inputs)
-        nothing = np.zeros((1, len(inputs)))
-        level = (nothing, nothing) if source.level is None else (mean[[source.level]], variance[[source.level]])
-        mean, variance = np.vstack([level[0], mean[chosen]]), np.vstack([level[1], variance[chosen]])
-        others = np.setdiff1d(np.arange(len(self.kernels)), [*chosen, *([] if self.level is None else [self.level])])
-        if self.alone is None and not len(others):
+        source = self.explaining
+        level = [] if source.level is None else [source.level]
+        size = max(len(self.kernels if self.alone is None else source.kernels), *(i + 1 for i in level), 0)
+        sums = [np.isin(np.arange(size), part) for part in (level, *([i] for i in named))]
+        if self.alone is None:
+            others = ~np.any(sums, axis=0)
+            sums += [others] if others.any() else []
+        mean, variance = source.posterior.components(inputs, np.asarray(sums, float))
+        if self.alone is None:
             return mean, variance
-        rest = self._together(inputs, others) if self.alone is None else self._beyond(inputs, mean.sum(axis=0))
+        rest = self._beyond(inputs, mean.sum(axis=0))
         return np.vstack([mean, rest[0]]), np.vstack([variance, rest[1]])
 
     def _beyond(self, inputs: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -145,15 +147,6 @@ class Fitted:
         whole, own = (posterior.draws(inputs) for posterior in (self.posterior, self.explaining.posterior))
         spread = [variance.mean(axis=0) + mean.var(axis=0) for mean, variance in (whole, own)]
         return whole[0].mean(axis=0) - total, np.maximum(spread[0] - spread[1], 0.0)
-
-    def _together(self, inputs: np.ndarray, others: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The sum of some kernels of the pool; in the stochastic tier they are independent."""
-        if self.tier == "stochastic":
-            mean, variance = self.posterior.components(inputs)
-            return mean[others].sum(axis=0), variance[others].sum(axis=0)
-        blocks = [self.posterior.joint(inputs[first : first + 256], others) for first in range(0, len(inputs), 256)]
-        diagonal = np.concatenate([np.diagonal(covariance) for _, covariance in blocks])
-        return np.concatenate([mean for mean, _ in blocks]), np.maximum(diagonal, 0.0)
 
 
 def gaussian_noise(variance: float) -> Gaussian:

@@ -111,9 +111,9 @@ class LocalPosterior(Kept):
         mean, variance = self._moments(X, everything)
         return mean[:, 0], variance[:, 0]
 
-    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N) each: moments of the mixture over the draws."""
-        mean, variance = self._moments(X, np.eye(len(self.pool)))
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m)."""
+        mean, variance = self._moments(X, np.eye(len(self.pool)) if sums is None else sums)
         return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -139,12 +139,18 @@ class LocalPosterior(Kept):
         for places, rows in self._by_block(X):
             k = self._host.diag(X[places])
             for s, near in enumerate(self._near(X[places], rows)):
+                # g' B^-1 g of all sums, with g = F(x) - E'A, by the same two products
+                to_features = near.block.E @ self.covariance[s]
+                to_rows = to_features @ near.block.E.T
                 for j, chosen in enumerate(sums):
                     F_x, A = near.of(chosen)
-                    g = F_x - near.block.E.T @ A
-                    mean[s, j, places] = F_x.T @ self.mean[s] + A.T @ near.block.left
-                    prior = (chosen * self.weights[s] ** 2) @ k - np.sum(F_x**2, axis=0)
-                    variance[s, j, places] = prior - np.sum(A**2, axis=0) + np.sum(g * (self.covariance[s] @ g), axis=0)
+                    own = chosen[self._features.owner] > 0
+                    F_own = F_x[own]
+                    mean[s, j, places] = F_own.T @ self.mean[s, own] + A.T @ near.block.left
+                    prior = (chosen * self.weights[s] ** 2) @ k - np.sum(F_own**2, axis=0) - np.sum(A**2, axis=0)
+                    known = np.sum(F_own * (self.covariance[s][np.ix_(own, own)] @ F_own), axis=0)
+                    known += np.sum(A * (to_rows @ A - 2.0 * (to_features[:, own] @ F_own)), axis=0)
+                    variance[s, j, places] = prior + known
         return mean, np.maximum(variance, 0.0)
 
     def _near(self, X: np.ndarray, rows: slice) -> Iterator["_Near"]:
@@ -182,6 +188,6 @@ class _Near:
     def of(self, chosen: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """F(x) and A = L^-1 (k(x) - F'F(x)) of the sum of the chosen components."""
         F_x = (self.w * chosen)[self.owner][:, None] * self.phi
-        parts = np.flatnonzero(chosen)
-        k = np.einsum("i,inx->nx", self.w[parts] ** 2, self.K[parts])
-        return F_x, solve_triangular(self.block.L, k - self.block.F.T @ F_x, lower=True, check_finite=False)
+        parts, own = np.flatnonzero(chosen), chosen[self.owner] > 0
+        k = np.einsum("i,inx->nx", self.w[parts] ** 2, self.K[parts]) - self.block.F[own].T @ F_x[own]
+        return F_x, solve_triangular(self.block.L, k, lower=True, check_finite=False)

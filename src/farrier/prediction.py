@@ -31,9 +31,10 @@ class InBlocks:
         """Mean and variance of f for each draw of the weights, (S, N)."""
         return _in_blocks(_draws, self.posterior, X)
 
-    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N)."""
-        return _in_blocks(_components, self.posterior, X)
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, (m, N), or of sums of them (J, m), as if they were independent."""
+        mean, variance = _in_blocks(_components, self.posterior, X)
+        return (mean, variance) if sums is None else (sums @ mean, sums @ variance)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f at all rows together; `parts` must be None."""

@@ -27,14 +27,17 @@ def explain(
         model = fit(source, settings | {"progress": screen})
         screen.doing("putting it into words")
         ahead = forecast_rows(source, model, horizon or 0)
+        explanation = model.explain()
+        story = explanation.to_dict(horizon=horizon) if as_json or path is not None else {}
         if as_json:
-            story = model.explain().to_dict(horizon=horizon) | {"forecast": ahead}
-            text = json.dumps(_finite(story), indent=2, allow_nan=False)
+            text = json.dumps(_finite(story | {"forecast": ahead}), indent=2, allow_nan=False)
         else:
-            text = _text(source, model)
+            text = _text(source, model, explanation)
         if path is not None:
+            from farrier.explain import report
+
             screen.doing("drawing the report")
-            model.report(path, horizon=horizon)
+            report.write(story, path)
     if as_json:
         sys.stdout.write(text + "\n")
     else:
@@ -47,11 +50,11 @@ def explain(
         say(f"\nThe report is {path}: open it in a browser.")
 
 
-def _text(source: Source, model: Any) -> str:
+def _text(source: Source, model: Any, explanation: Any) -> str:
     from farrier.explain.context import Setting
 
     unit = f" ({source.unit})" if source.unit else ""
-    return f"{source.title}{unit}\n{Setting.of(model).sentence()}\n\n{model.explain()}"
+    return f"{source.title}{unit}\n{Setting.of(model).sentence()}\n\n{explanation}"
 
 
 def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, Any]]:

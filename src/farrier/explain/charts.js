@@ -154,15 +154,29 @@ const Charts = (() => {
     return rows;
   }
 
+  // Where rows are missing nothing is drawn: a line across would look like a fit. A gap is many typical steps wide.
+  function gapOf(layer) {
+    if (layer.gap === undefined) {
+      const steps = layer.sorted ? layer.x.slice(1).map((x, i) => x - layer.x[i]).sort((a, b) => a - b) : [];
+      layer.gap = steps.length > 2 ? 8 * steps[steps.length >> 1] || Infinity : Infinity;
+    }
+    return layer.gap;
+  }
+
   function shapeLine(layer, from, to, s) {
-    let d = "", pen = "M";
-    const put = (x, y) => { d += `${pen}${s.x(x).toFixed(1)} ${s.y(y).toFixed(1)}`; pen = "L"; };
+    let d = "", pen = "M", before = -Infinity;
+    const put = (x, y) => {
+      if (x - before > gapOf(layer)) pen = "M";
+      d += `${pen}${s.x(x).toFixed(1)} ${s.y(y).toFixed(1)}`;
+      pen = "L"; before = x;
+    };
     const rows = thinned(layer, from, to, s.width);
     if (rows) {
       for (const [a, b] of rows) {
         const [low, high] = extent([layer.y], a, b);
         if (low > high) { pen = "M"; continue; }
         put(layer.x[a], low); put(layer.x[a], high);
+        before = layer.x[b - 1];
       }
       return d;
     }
@@ -173,7 +187,7 @@ const Charts = (() => {
   }
 
   function shapeBand(layer, from, to, s) {
-    let d = "", above = [], below = [];
+    let d = "", above = [], below = [], before = -Infinity;
     const close = () => {
       if (above.length) d += `M${above.join("L")}L${below.reverse().join("L")}Z`;
       above = []; below = [];
@@ -181,6 +195,8 @@ const Charts = (() => {
     for (const [a, b] of thinned(layer, from, to, s.width) || Array.from({ length: to - from }, (_, k) => [from + k, from + k + 1])) {
       const [low] = extent([layer.low], a, b), high = extent([layer.high], a, b)[1];
       if (!real(low) || !real(high)) { close(); continue; }
+      if (layer.x[a] - before > gapOf(layer)) close();
+      before = layer.x[b - 1];
       const x = s.x(layer.x[a]).toFixed(1);
       above.push(`${x} ${s.y(high).toFixed(1)}`); below.push(`${x} ${s.y(low).toFixed(1)}`);
     }

@@ -20,7 +20,7 @@ from farrier.transforms import Transform
 MOST_ROWS = 1000
 """So many rows are drawn, evenly chosen."""
 CURVE_POINTS, GRID_POINTS = 80, 25
-CENTRE_ROWS, BLOCK_ROWS = 200, 256
+CENTRE_ROWS, BLOCK_ROWS = 200, 1024
 """A component is centred over so many rows, and so many are worked out at once."""
 LEVELS = (0.025, 0.1, 0.9, 0.975)
 DIGITS = 8

@@ -43,7 +43,7 @@ class Explanation:
 
     def to_dict(self, *, title: str | None = None, horizon: int | None = None) -> dict[str, Any]:
         """The story: everything that the report shows, as text, numbers and lists."""
-        return story(self._model, title=title, horizon=horizon)
+        return story(self._model, title=title, horizon=horizon, found=self._found)
 
     def to_frame(self, like: Any = None) -> Any:
         """One row a component: a frame of the same kind as `like`.

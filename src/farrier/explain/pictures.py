@@ -8,6 +8,7 @@ Every function draws into `ax`, or into a new figure, and returns the axes.
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,8 @@ from farrier.explain.story import story
 INK, BLUE, ORANGE, GREY = "#222222", "#2166ac", "#d95f02", "#999999"
 BAND = 0.18
 WIDTH, HEIGHT = 9.0, 4.2
+GAP = 8.0
+"""Typical steps without a row, across which no line is drawn: it would look like a fit."""
 LONGEST = 56
 """A title is broken into lines of about so many characters."""
 
@@ -37,8 +40,7 @@ def plot(model: Any, *, horizon: int | None = 0, ax: Axes | None = None) -> Axes
     if told["kind"] != "series":
         return _observed(ax, told)
     x = _times(told, series["x"])
-    ax.fill_between(x, series["low"], series["high"], color=BLUE, alpha=BAND, lw=0, label="95 % band")
-    ax.plot(x, series["mean"], color=BLUE, lw=1.5, label="fit")
+    _curve(ax, told, series, "95 % band", "fit")
     future = series["future"]
     if future["x"]:
         later = _times(told, future["x"])
@@ -111,17 +113,26 @@ def _component(ax: Axes, told: Story, part: Story) -> None:
         ax.set_ylabel(effect["columns"][1])
         return
     curve = effect or part
-    x = _times(told, curve["x"])
     ax.axhline(nothing, color=GREY, lw=0.8)
-    if curve["low"]:
-        ax.fill_between(x, curve["low"], curve["high"], color=BLUE, alpha=BAND, lw=0)
-    ax.plot(x, curve["mean"], color=BLUE, lw=1.5)
+    _curve(ax, told, curve)
     series = told["series"]
     if not effect and len(curve["x"]) > len(series["x"]):
         ax.axvline(_times(told, series["x"])[-1], color=GREY, lw=0.8, ls=":")
     ax.set_ylabel(label, fontsize="small")
     if effect:
         ax.set_xlabel(effect["column"])
+
+
+def _curve(ax: Axes, told: Story, curve: Story, band: str = "", line: str = "") -> None:
+    """A mean and its band, where it has one, in pieces between the gaps."""
+    x, steps = _times(told, curve["x"]), np.diff(curve["x"])
+    ends = np.flatnonzero(steps > GAP * np.median(steps)) + 1 if len(steps) > 2 else []
+    for piece in (slice(first, last) for first, last in pairwise([0, *ends, len(x)])):
+        labels = (band, line) if piece.start == 0 else ("", "")
+        if curve["low"]:
+            low, high = curve["low"][piece], curve["high"][piece]
+            ax.fill_between(x[piece], low, high, color=BLUE, alpha=BAND, lw=0, label=labels[0])
+        ax.plot(x[piece], curve["mean"][piece], color=BLUE, lw=1.5, label=labels[1])
 
 
 def _title(part: Story) -> str:

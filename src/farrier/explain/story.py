@@ -37,12 +37,15 @@ SCALES = {
 }
 
 
-def story(model: Any, *, title: str | None = None, horizon: int | None = None) -> dict[str, Any]:
+def story(
+    model: Any, *, title: str | None = None, horizon: int | None = None, found: Findings | None = None
+) -> dict[str, Any]:
     """Everything there is to tell of a fitted estimator, with a forecast of `horizon` steps where rows have an order.
 
-    By default a forecast is as long as a sixth of the data if they are evenly spaced in time.
+    By default a forecast is as long as a sixth of the data if they are evenly spaced in time. `found` is what there is
+    to tell of it, where that is known already.
     """
-    found = findings(model)
+    found = found or findings(model)
     setting, fitted = found.setting, model._fitted
     ahead = setting.horizon(horizon)
     with jax.enable_x64(True):

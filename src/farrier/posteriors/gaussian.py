@@ -55,9 +55,13 @@ class GaussianPosterior(Kept):
         """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
         return self._in_blocks(self._draws, X)
 
-    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component w_i g_i(x), (m, N) each: moments of the mixture over the draws."""
-        return self._in_blocks(self._components, X)
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component w_i g_i(x), (m, N) each: moments of the mixture over the draws.
+
+        Or of sums of components, each a row of 0 and 1 in `sums` (J, m).
+        """
+        chosen = np.eye(len(self.pool)) if sums is None else sums
+        return self._in_blocks(lambda block: self._components(block, chosen), X)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
@@ -85,13 +89,15 @@ class GaussianPosterior(Kept):
             variances.append((w**2) @ k_xx - np.sum(A**2, axis=0))
         return np.stack(means), np.maximum(variances, 0.0)
 
-    def _components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _components(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         K_x, k_xx = self._host.gram(self.X, X), self._host.diag(X)
-        means, variances = np.empty((2, len(self.weights), len(self.pool), len(X)))
+        means, variances = np.empty((2, len(self.weights), len(sums), len(X)))
         for s, (w, (L, e)) in enumerate(zip(self.weights, self._factors, strict=True)):
-            for i, w2 in enumerate(w**2):
-                A = solve_triangular(L, w2 * K_x[i], lower=True)
-                means[s, i], variances[s, i] = A.T @ e, w2 * k_xx[i] - np.sum(A**2, axis=0)
+            for j, chosen in enumerate(sums):
+                parts = np.flatnonzero(chosen)
+                w2 = w[parts] ** 2
+                A = solve_triangular(L, np.einsum("i,inx->nx", w2, K_x[parts]), lower=True)
+                means[s, j], variances[s, j] = A.T @ e, w2 @ k_xx[parts] - np.sum(A**2, axis=0)
         return means.mean(axis=0), np.maximum(variances.mean(axis=0), 0.0) + means.var(axis=0)
 
     def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
