@@ -11,7 +11,8 @@ import numpy as np
 
 from farrier.beliefs import raveled, spreads
 from farrier.chain import ExactModel
-from farrier.discover import DRAWS, Search
+from farrier.discover import Search
+from farrier.evaluate import DRAWS
 from farrier.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.products import HostPool

@@ -1,47 +1,34 @@
 """From data to structure: screen, shrink, prune, grow, until nothing new is worth its price.
 
 The structure starts empty. In each round all candidates (candidates.py) are screened against what the components found
-so far leave unexplained: the gain in evidence of adding one is exact but for its numbers, which stay at their starts,
-and costs a few Cholesky factors, not a fit. The best is added and everything is fitted together under the horseshoe;
+so far leave unexplained (evaluate.py). The best is added and everything is fitted together under the horseshoe;
 then every component must show that it is worth its price (beliefs.price), or goes. Nothing of this sees more than the
 rows it is given. Each decision is kept in a record.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from farrier import candidates
 from farrier.beliefs import price
-from farrier.climb import climb
-from farrier.covariance import Covariance
-from farrier.exact import ExactObjective
+from farrier.evaluate import LOSS_ITERATIONS, Evaluator
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.periods import find_periods, multiples_of
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
-from farrier.priors import quasi_normal
-from farrier.structure import LEVEL, Decision, Part, Structure, log_density, model_with
+from farrier.structure import LEVEL, Decision, Part, Structure, log_density
 
-DRAWS = 2
-"""Draws of the weights while structures are compared."""
 ROUNDS = 9
 TRIES = 2
 """Candidates that are fitted in a round before it is given up."""
 WORTH = 1.0
 """Nats beyond its price that a component must gain to be added."""
 FIRST_WEIGHT = 0.5
-FIT_ITERATIONS = 35
-FIT_TOLERANCE = 0.3
-SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
-"""Squared weights, as parts of what is left, at which a candidate is screened."""
-SCREEN_NOISE = (1.0, 0.4)
 HOPELESS = 6.0
 """Nats below the structure before, from which dropping other components does not bring a candidate back."""
 START_NOISE = 0.1
-LATENT = 0.3
-"""What is left to explain, as a variance, where the noise of each row is known and y has a scale of its own."""
 POOL_ITERATIONS = 100
 SMALL = 0.03
 """The part of y's standard deviation below which a component of the shrunk pool is small."""
@@ -58,99 +45,21 @@ HOPEFUL = 15.0
 """Nats that a second start may lie behind and still be grown."""
 FLAT = 5.0
 """Lengthscales of standardised inputs above which a kernel hardly varies along an input."""
-LOSS_ITERATIONS = 15
 DOUBTFUL = 4.0
 """A component whose removal costs less than this beyond its price, the others as they are, is put to the test."""
 
 
 @dataclass
-class Search:
-    """Rows on the scale of the model, and what is known about them."""
+class Search(Evaluator):
+    """The moves from structure to structure."""
 
-    X: np.ndarray
-    y: np.ndarray
-    covariance: Covariance
-    known: Sequence[float] = ()
-    tell: Callable[[str, float], None] = lambda what, bound: None
     shown: Sequence[float] | None = None
     """The periods that all rows show, where the rows here are a part of them."""
     record: list[Decision] = field(default_factory=list)
-    rows: np.ndarray | None = None
     refused: set[str] = field(default_factory=set)
     """Structures with fewer inputs that were no better."""
-    steps: int = 0
-    """Steps of all fits so far."""
     timed: bool = False
     """Whether the first of several inputs is time: then it has the candidates of a series."""
-
-    def spread(self, structure: Structure) -> np.ndarray:
-        """The variance of the noise of each row."""
-        return np.full(len(self.y), structure.noise) if self.rows is None else self.rows
-
-    def noisy(self, C: np.ndarray, structure: Structure) -> np.ndarray:
-        """C with the noise of a structure."""
-        return C + np.diag(self.spread(structure))
-
-    def empty(self) -> Structure:
-        """Noise alone, about a level where that of each row is known."""
-        if self.rows is not None:
-            return Structure((), 1.0, log_density(np.diag(self.rows) + 1.0, self.y))
-        variance = float(np.mean(self.y**2))
-        n = len(self.y)
-        return Structure((), variance, -0.5 * n * (1.0 + np.log(2.0 * np.pi * variance)))
-
-    def fit(
-        self,
-        parts: Sequence[Part],
-        noise: float,
-        iterations: int = FIT_ITERATIONS,
-        tolerance: float = FIT_TOLERANCE,
-        draws: int = DRAWS,
-    ) -> Structure:
-        """All numbers of the parts and of q(w) together, from where they are."""
-        model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        objective = ExactObjective(
-            model, self.covariance, self.covariance.scatter(self.y), quasi_normal(draws, model.prior.noise_size)
-        )
-        numbers, terms = climb(objective, iterations, tolerance)
-        self.steps += len(terms) - 1
-        fitted = objective.model(numbers)
-        medians = np.asarray(fitted.prior.quantile(0.5))
-        found = tuple(Part(fitted.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
-        cost = sum(price(part.kernel, len(self.y)) for part in found)
-        self.tell("fitting", terms[-1].total)
-        return Structure(found, float(fitted.noise), terms[-1].total - cost, fitted, terms[-1])
-
-    def covariance_at(self, structure: Structure) -> np.ndarray:
-        """C of the real rows at the median weights, without the noise."""
-        if not structure.parts or structure.model is None:
-            return np.zeros((len(self.y), len(self.y)))
-        w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
-        pool = HostPool.of(structure.model.pool)
-        C, _ = self.covariance.forward(pool, pool.numbers, w2[None])
-        return self.covariance.gather(C[0])
-
-    def screen(self, structure: Structure, kernels: Sequence[Kernel]) -> np.ndarray:
-        """The gain in evidence of adding each kernel, its numbers as they stand, less its price."""
-        C = self.covariance_at(structure)
-        n = len(self.y)
-        left = structure.noise if self.rows is None else LATENT
-        levels = [part * self.spread(structure) for part in (SCREEN_NOISE if self.rows is None else (1.0,))]
-        base = log_density(self.noisy(C, structure), self.y)
-        gains = np.full(len(kernels), -np.inf)
-        for i, K in enumerate(self._grams(kernels)):
-            scale = max(float(np.mean(np.diagonal(K))), 1e-12)
-            for weight in SCREEN_WEIGHTS:
-                for noise in levels:
-                    total = C + (left * weight * 3.0 / scale) * K
-                    total[np.diag_indices(n)] += noise
-                    gains[i] = max(gains[i], log_density(total, self.y) - base)
-        return gains - np.array([price(kernel, n) for kernel in kernels])
-
-    def residual(self, structure: Structure) -> np.ndarray:
-        """What the components leave of y."""
-        C = self.covariance_at(structure)
-        return self.spread(structure) * np.linalg.solve(self.noisy(C, structure), self.y)
 
     def change(self, structure: Structure) -> tuple[float, float]:
         """The place after which a change of level would help most, and its gain: exact, for all places at once."""
@@ -284,26 +193,6 @@ class Search:
                 return structure
         return structure
 
-    def losses(self, structure: Structure) -> np.ndarray:
-        """The evidence that each component's removal costs, the others staying as they are."""
-        if structure.model is None:
-            return np.zeros(0)
-        C = self.covariance_at(structure)
-        noise = np.diag(self.spread(structure))
-        base = log_density(C + noise, self.y)
-        grams = self.covariance.grams(HostPool.of(structure.model.pool))
-        without = [C - part.weight**2 * K + noise for part, K in zip(structure.parts, grams, strict=False)]
-        return np.array([base - log_density(each, self.y) for each in without])
-
-    def refitted_losses(self, structure: Structure) -> np.ndarray:
-        """The evidence that each component's removal costs when the others are fitted again, briefly."""
-        if len(structure.parts) < 2:
-            return np.array([structure.score - self.empty().score for _ in structure.parts])
-        fewer = [[part for part in structure.parts if part is not gone] for gone in structure.parts]
-        total = structure.terms.total if structure.terms else structure.score
-        without = [self.fit(parts, structure.noise, LOSS_ITERATIONS).terms for parts in fewer]
-        return np.array([total - terms.total if terms else np.nan for terms in without])
-
     def periods(self) -> list[float]:
         """The periods that y shows; none with several inputs, unless the first is time."""
         if self.X.shape[1] > 1 and not self.timed:
@@ -403,9 +292,6 @@ class Search:
             best.append((max(values), kernels[int(np.argmax(values))]))
         return best
 
-    def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
-        return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
-
     def best(self, start: Structure) -> Structure:
         """The best structure reached from a start and, for one input, from nothing and from two regimes."""
         grown = self.run(start=start)
@@ -419,15 +305,6 @@ class Search:
         # the starts held components before any had to be worth its price
         empty = self.empty()
         return found if found.score > empty.score + WORTH else empty
-
-    def sizes(self, structure: Structure) -> np.ndarray:
-        """The standard deviation over the rows of what each component adds."""
-        if structure.model is None:
-            return np.zeros(0)
-        C = self.noisy(self.covariance_at(structure), structure)
-        a = np.linalg.solve(C, self.y)
-        grams = self.covariance.grams(HostPool.of(structure.model.pool))
-        return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until nothing new survives."""

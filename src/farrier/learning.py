@@ -228,7 +228,9 @@ class _Scaled:
         shown = None
         if X.shape[1] == 1 and len(rows) < len(y):
             shown = find_periods(X[:, 0], z, candidates.MOST_PERIODS, known)
-        search = Search(X[rows], (z[rows] - mean) / scale, covariance_of(X[rows]), known, tell, shown, timed=timed)
+        search = Search(
+            X[rows], (z[rows] - mean) / scale, covariance_of(X[rows]), known, tell, shown=shown, timed=timed
+        )
         return cls(transform, mean, scale, jacobian, search, search.empty())
 
     def score(self) -> float:

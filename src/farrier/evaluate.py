@@ -1,0 +1,149 @@
+"""What a structure is worth: its fit to some rows, and what each component, there or proposed, gains.
+
+A fit climbs the exact bound under the horseshoe; its score is that bound less the price of the components
+(beliefs.price). What a component would gain, or costs when it goes, is exact but for the other numbers, which stay as
+they are: a few Cholesky factors, not a fit.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from farrier.beliefs import price
+from farrier.climb import climb
+from farrier.covariance import Covariance
+from farrier.exact import ExactObjective
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.products import HostPool
+from farrier.kernels.slots import SlotPool
+from farrier.priors import quasi_normal
+from farrier.structure import LEVEL, Part, Structure, log_density, model_with
+
+DRAWS = 2
+"""Draws of the weights while structures are compared."""
+FIT_ITERATIONS = 35
+FIT_TOLERANCE = 0.3
+SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
+"""Squared weights, as parts of what is left, at which a candidate is screened."""
+SCREEN_NOISE = (1.0, 0.4)
+LATENT = 0.3
+"""What is left to explain, as a variance, where the noise of each row is known and y has a scale of its own."""
+LOSS_ITERATIONS = 15
+
+
+@dataclass
+class Evaluator:
+    """Rows on the scale of the model, to which structures are fitted."""
+
+    X: np.ndarray
+    y: np.ndarray
+    covariance: Covariance
+    known: Sequence[float] = ()
+    """Periods worth trying."""
+    tell: Callable[[str, float], None] = lambda what, bound: None
+    rows: np.ndarray | None = None
+    """The variance of the noise of each row, where it is known."""
+    steps: int = 0
+    """Steps of all fits so far."""
+
+    def spread(self, structure: Structure) -> np.ndarray:
+        """The variance of the noise of each row."""
+        return np.full(len(self.y), structure.noise) if self.rows is None else self.rows
+
+    def noisy(self, C: np.ndarray, structure: Structure) -> np.ndarray:
+        """C with the noise of a structure."""
+        return C + np.diag(self.spread(structure))
+
+    def empty(self) -> Structure:
+        """Noise alone, about a level where that of each row is known."""
+        if self.rows is not None:
+            return Structure((), 1.0, log_density(np.diag(self.rows) + 1.0, self.y))
+        variance = float(np.mean(self.y**2))
+        n = len(self.y)
+        return Structure((), variance, -0.5 * n * (1.0 + np.log(2.0 * np.pi * variance)))
+
+    def fit(
+        self,
+        parts: Sequence[Part],
+        noise: float,
+        iterations: int = FIT_ITERATIONS,
+        tolerance: float = FIT_TOLERANCE,
+        draws: int = DRAWS,
+    ) -> Structure:
+        """All numbers of the parts and of q(w) together, from where they are."""
+        model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
+        objective = ExactObjective(
+            model, self.covariance, self.covariance.scatter(self.y), quasi_normal(draws, model.prior.noise_size)
+        )
+        numbers, terms = climb(objective, iterations, tolerance)
+        self.steps += len(terms) - 1
+        fitted = objective.model(numbers)
+        medians = np.asarray(fitted.prior.quantile(0.5))
+        found = tuple(Part(fitted.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
+        cost = sum(price(part.kernel, len(self.y)) for part in found)
+        self.tell("fitting", terms[-1].total)
+        return Structure(found, float(fitted.noise), terms[-1].total - cost, fitted, terms[-1])
+
+    def covariance_at(self, structure: Structure) -> np.ndarray:
+        """C of the real rows at the median weights, without the noise."""
+        if not structure.parts or structure.model is None:
+            return np.zeros((len(self.y), len(self.y)))
+        w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
+        pool = HostPool.of(structure.model.pool)
+        C, _ = self.covariance.forward(pool, pool.numbers, w2[None])
+        return self.covariance.gather(C[0])
+
+    def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
+        return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
+
+    def screen(self, structure: Structure, kernels: Sequence[Kernel]) -> np.ndarray:
+        """The gain in evidence of adding each kernel, its numbers as they stand, less its price."""
+        C = self.covariance_at(structure)
+        n = len(self.y)
+        left = structure.noise if self.rows is None else LATENT
+        levels = [part * self.spread(structure) for part in (SCREEN_NOISE if self.rows is None else (1.0,))]
+        base = log_density(self.noisy(C, structure), self.y)
+        gains = np.full(len(kernels), -np.inf)
+        for i, K in enumerate(self._grams(kernels)):
+            scale = max(float(np.mean(np.diagonal(K))), 1e-12)
+            for weight in SCREEN_WEIGHTS:
+                for noise in levels:
+                    total = C + (left * weight * 3.0 / scale) * K
+                    total[np.diag_indices(n)] += noise
+                    gains[i] = max(gains[i], log_density(total, self.y) - base)
+        return gains - np.array([price(kernel, n) for kernel in kernels])
+
+    def residual(self, structure: Structure) -> np.ndarray:
+        """What the components leave of y."""
+        C = self.covariance_at(structure)
+        return self.spread(structure) * np.linalg.solve(self.noisy(C, structure), self.y)
+
+    def losses(self, structure: Structure) -> np.ndarray:
+        """The evidence that each component's removal costs, the others staying as they are."""
+        if structure.model is None:
+            return np.zeros(0)
+        C = self.covariance_at(structure)
+        noise = np.diag(self.spread(structure))
+        base = log_density(C + noise, self.y)
+        grams = self.covariance.grams(HostPool.of(structure.model.pool))
+        without = [C - part.weight**2 * K + noise for part, K in zip(structure.parts, grams, strict=False)]
+        return np.array([base - log_density(each, self.y) for each in without])
+
+    def refitted_losses(self, structure: Structure) -> np.ndarray:
+        """The evidence that each component's removal costs when the others are fitted again, briefly."""
+        if len(structure.parts) < 2:
+            return np.array([structure.score - self.empty().score for _ in structure.parts])
+        fewer = [[part for part in structure.parts if part is not gone] for gone in structure.parts]
+        total = structure.terms.total if structure.terms else structure.score
+        without = [self.fit(parts, structure.noise, LOSS_ITERATIONS).terms for parts in fewer]
+        return np.array([total - terms.total if terms else np.nan for terms in without])
+
+    def sizes(self, structure: Structure) -> np.ndarray:
+        """The standard deviation over the rows of what each component adds."""
+        if structure.model is None:
+            return np.zeros(0)
+        C = self.noisy(self.covariance_at(structure), structure)
+        a = np.linalg.solve(C, self.y)
+        grams = self.covariance.grams(HostPool.of(structure.model.pool))
+        return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
