@@ -24,7 +24,7 @@ WORTH = 1e-3
 """Relative fall of the error, and share of the variance, below which a component is in doubt."""
 MOST = 0.9
 """The part of the variance that counts as most of it."""
-STRONG, SOME = 0.25, 0.8
+STRONG, SOME = 0.6, 0.9
 """Error with a component over error without it, below which it helps strongly, somewhat."""
 GRADUAL = 1 / 100
 """A change that takes more than this part of the range, and more than a step of the data, is said to take time."""
