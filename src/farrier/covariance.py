@@ -10,6 +10,7 @@ so that exponentials and sines are taken of the lags that differ (lags.py) inste
 kernels together: measured on 512 rows of a regular grid and 24 kernels, an order of magnitude faster.
 """
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import Any, final
@@ -38,11 +39,17 @@ class Covariance(ABC):
 
     @abstractmethod
     def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
-        """C (S, N, N) for some numbers of the pool, and what `backward` needs; rows that are not real have zeros."""
+        """C (S, N, N) for some numbers of the pool, and what `backward` needs; rows that are not real have zeros.
+
+        Both hold until the next call.
+        """
 
     @abstractmethod
     def backward(self, saved: Any, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
-        """From dL/dC, symmetric and zero for rows that are not real: dL by the pool's numbers, and dL/dw2."""
+        """From dL/dC to dL by the pool's numbers, and dL/dw2.
+
+        dL/dC is lower triangular, an entry beside the diagonal standing for two, and zero for rows that are not real.
+        """
 
     @abstractmethod
     def grams(self, pool: HostPool) -> np.ndarray:
@@ -103,6 +110,20 @@ class DenseCovariance(Covariance):
         return pool.gram(self.X, self.X)
 
 
+class Room:
+    """Arrays that are used again: to have fresh ones of this size from the system costs as much as the work on them."""
+
+    def __init__(self) -> None:
+        self._kept: dict[str, np.ndarray] = {}
+
+    def of(self, name: str, *shape: int) -> np.ndarray:
+        """The array of this name, with any contents."""
+        size = math.prod(shape)
+        if name not in self._kept or len(self._kept[name]) < size:
+            self._kept[name] = np.empty(size)
+        return self._kept[name][:size].reshape(shape)
+
+
 @dataclass
 class _Series:
     pool: HostPool
@@ -125,6 +146,7 @@ class SeriesCovariance(Covariance):
         self.filled[places] = 1.0
         self.places = places
         self._lags = lags
+        self._room = Room()
         self._pairs = None if self.filled.all() else np.outer(self.filled, self.filled)
 
     @classmethod
@@ -151,16 +173,20 @@ class SeriesCovariance(Covariance):
         v = v * self.filled[None, :]
         flat = np.array([kernel.flat for kernel in pool.kernels])
         # stationary kernels: one matrix for all of them
-        C = np.stack([self._lags.spread(row) for row in w2[:, flat] @ rho[flat]])
+        N = len(self.X)
+        C = self._room.of("C", len(w2), N, N)
+        for C_s, row in zip(C, w2[:, flat] @ rho[flat], strict=True):
+            C_s[...] = self._lags.spread(row)
         if self._pairs is not None:
             C *= self._pairs
         others = np.flatnonzero(~flat & (w2.max(axis=0) > 0))
-        P = np.empty((len(others), *C.shape[1:]))
+        P = self._room.of("P", len(others), N, N)
         for place, i in enumerate(others):
             np.multiply(self._lags.spread(rho[i]), v[i][:, None], out=P[place])
             P[place] *= v[i][None, :]
         if len(others):
-            C += (w2[:, others] @ P.reshape(len(others), -1)).reshape(C.shape)
+            added = self._room.of("added", len(w2), N * N)
+            C += np.matmul(w2[:, others], P.reshape(len(others), -1), out=added).reshape(C.shape)
         return C, _Series(pool, v, rho, pulls, flat, others, P, w2)
 
     def backward(self, saved: _Series, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
@@ -172,13 +198,14 @@ class SeriesCovariance(Covariance):
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
-            dP = (w2[:, others].T @ G).reshape(saved.P.shape)
+            dP = np.matmul(w2[:, others].T, G, out=self._room.of("dP", len(others), G.shape[1])).reshape(saved.P.shape)
             for place, i in enumerate(others):
-                # k = v v' rho: by v, 2 (dP * rho) v; by rho, the sums of v dP v' over pairs of equal lag
-                weighted = dP[place] * v[i][None, :]
-                dv = 2.0 * np.einsum("ab,ab->a", weighted, self._lags.spread(rho[i]))
-                saved.pulls[i][0](dv * self.filled, slopes)
-                drho[i] = self._lags.sums(weighted * v[i][:, None])
+                # k = v v' rho: with M = dP * rho, by v, M v + M'v; by rho, the sums of v dP v' over pairs of equal lag
+                M = np.multiply(dP[place], self._lags.spread(rho[i]), out=self._room.of("M", *dP[place].shape))
+                saved.pulls[i][0]((M @ v[i] + v[i] @ M) * self.filled, slopes)
+                dP[place] *= v[i][None, :]
+                dP[place] *= v[i][:, None]
+                drho[i] = self._lags.sums(dP[place])
         for i in np.flatnonzero(w2.max(axis=0) > 0):
             saved.pulls[i][1](drho[i][:, None], slopes)
         return slopes, dw2

@@ -9,9 +9,11 @@ covariance, by LAPACK.
 """
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue]
+from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue]
+from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.chain import Chained, ExactModel, Terms
 from farrier.covariance import Covariance, covariance_of
@@ -19,30 +21,34 @@ from farrier.linalg import host_jitter
 from farrier.priors import quasi_normal
 
 
-def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """log N(y; 0, C + diag) and its derivative by C, G = (a a' - C^-1) / 2, or None if that is not positive definite.
+def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndarray) -> float | None:
+    """log N(y; 0, C + diag), or None if that is not positive definite.
 
-    C is used up.
+    C, whose rows lie one after the other, is used up: it then holds the derivative by its lower triangle, an entry
+    of which stands for two, so that of G = (a a' - C^-1) / 2 the entries beside the diagonal are doubled.
     """
     n = len(y)
     # a row that is not real is independent of all others, with variance one
     C[np.arange(n), np.arange(n)] += np.where(filled > 0, diagonal + host_jitter(C), 1.0)
-    L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
+    # LAPACK counts along columns: what is upper to it is lower here
+    U, failed = dpotrf(C.T, lower=0, overwrite_a=1)
     if failed:
         return None
-    log_determinant = 2.0 * np.log(np.diagonal(L)).sum()
-    G, failed = dpotri(L, lower=1, overwrite_c=1)
+    log_determinant = 2.0 * np.log(np.diagonal(U)).sum()
+    a, _ = dpotrs(U, y, lower=0)
+    inverse, failed = dpotri(U, lower=0, overwrite_c=1)
     if failed:
         return None
-    G = np.tril(G)
-    G = G + np.tril(G, -1).T
-    a = G @ y
-    value = -0.5 * (a @ y + log_determinant + filled.sum() * np.log(2.0 * np.pi))
-    G *= -0.5
-    G += 0.5 * np.outer(a, a)
-    empty = filled == 0
-    G[empty, empty] = 0.0
-    return float(value), G
+    np.multiply(inverse.T, _lower(n), out=C)
+    dsyr(1.0, a, lower=0, a=C.T, overwrite_a=1)
+    C[np.arange(n), np.arange(n)] -= np.where(filled > 0, 0.5 * a**2, C[np.arange(n), np.arange(n)])
+    return float(-0.5 * (a @ y + log_determinant + filled.sum() * np.log(2.0 * np.pi)))
+
+
+@lru_cache(maxsize=4)
+def _lower(n: int) -> np.ndarray:
+    """Minus one below the diagonal, half of it on it."""
+    return 0.5 * np.eye(n) - np.tri(n)
 
 
 @dataclass
@@ -71,10 +77,10 @@ class ExactObjective(Chained):
             found = evidence(C_s, diagonal, self.covariance.filled, self.y) if np.isfinite(C_s[0, 0]) else None
             if found is None:
                 return Terms.of(-np.inf, made), np.zeros_like(numbers)
-            values.append(found[0])
-            # the covariance is used up: its derivative takes its place
-            C_s[...] = found[1]
-        C /= len(C)
+            values.append(found)
         dnoise = 0.0 if rows is not None else float(np.einsum("snn->", C))
         slopes, dw2 = self.covariance.backward(saved, C)
-        return Terms.of(float(np.mean(values)), made), self.chain.gradient(made, slopes, dw2, dnoise)
+        share = 1.0 / len(values)
+        by_pool = {name: share * slope for name, slope in slopes.items()}
+        gradient = self.chain.gradient(made, by_pool, share * dw2, share * dnoise)
+        return Terms.of(float(np.mean(values)), made), gradient

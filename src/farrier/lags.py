@@ -35,15 +35,13 @@ class RegularLags:
         return as_strided(both[n - 1 :], (n, n), (-stride, stride), writeable=False)
 
     def sums(self, G: np.ndarray) -> np.ndarray:
-        """The sum of G[a, b] over all pairs with |a - b| = lag, for each lag; G is symmetric."""
+        """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular."""
         n = self.size
-        # with the columns reversed and n zeros after each row, rows that are one number shorter shift by one each: what
-        # was a diagonal, b - a = n - 1 - j, becomes column j
-        padded = np.zeros((n, 2 * n))
-        padded[:, :n] = G[:, ::-1]
-        sums = padded.ravel()[: n * (2 * n - 1)].reshape(n, 2 * n - 1).sum(axis=0)
-        out = sums[n - 1 :].copy()
-        out[1:] += sums[n - 2 :: -1]
+        # G[a, a - lag] is the number a (n + 1) - lag of G; where lag > a, that is one above the diagonal, a zero
+        step = G.strides[1]
+        diagonals = as_strided(G[1:, 1:], (n - 1, n), ((n + 1) * step, -step), writeable=False)
+        out = diagonals.sum(axis=0)
+        out[0] += G[0, 0]
         return out
 
 
