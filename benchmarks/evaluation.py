@@ -17,9 +17,9 @@ This page is made from `benchmarks/results/*.jsonl` by `python -m benchmarks pag
 versions, cores and seconds. A method that was not run, or was left out for its number of rows, is said to be. Farrier
 is not random and runs once. SVGP-SE has ten seeds on the tables; methods that take minutes have one, and no ±. Methods
 with inducing points have 100 of them for one kernel (10,000 steps of Adam on 128 rows), and 50 for each kernel of a
-pool (3,000 steps at most, fewer where the bound is flat), far from the 30,000 steps of the paper's authors. The searches
-(abcd, skc) grow their kernel for 150 s on a table and 600 s on a series at most, and then stand where they are. Seconds
-are those of one core with another run on the other one.
+pool (3,000 steps at most, fewer where the bound is flat), far from the 30,000 steps of the paper's authors. The
+searches (abcd, skc) grow their kernel for 150 s on a table and 600 s on a series at most, and then stand where they
+are. Seconds are those of one core with another run on the other one.
 """
 ABOUT = {
     "uci": (
