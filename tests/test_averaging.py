@@ -48,26 +48,26 @@ def equal(pools, nats=0.0):
 
 
 def test_one_pool_is_itself(pools):
-    found = average(pools[0], None, DRAWS)
+    found = average(pools[:1], DRAWS)
     assert found.model is pools[0].model
     assert found.weights.shape == (DRAWS, 2)
-    assert found.part == 1.0
+    assert_allclose(found.shares, [1.0])
 
 
 def test_where_one_is_clearly_better_every_draw_is_its_own(pools):
     for nats, first, second in ((50.0, 0, DRAWS), (-50.0, DRAWS, 0)):
-        found = average(*equal(pools, nats), DRAWS)
+        found = average(equal(pools, nats), DRAWS)
         assert np.count_nonzero(found.weights[:, :2].all(axis=1)) == first
         assert np.count_nonzero(found.weights[:, 2:].all(axis=1)) == second
 
 
 def test_equal_evidence_is_an_equal_mixture(pools):
-    both = average(*equal(pools), DRAWS)
-    assert both.part == pytest.approx(0.5)
+    both = average(equal(pools), DRAWS)
+    assert_allclose(both.shares, [0.5, 0.5])
     assert [str(kernel) for kernel in both.kernels] == ["SE", "1", "Lin", "Per0", "1"]
     assert_allclose(both.weights[: DRAWS // 2, 2:], 0.0)
     assert_allclose(both.weights[DRAWS // 2 :, :2], 0.0)
-    apart = [predict(average(*equal(pools, nats), DRAWS)) for nats in (50.0, -50.0)]
+    apart = [predict(average(equal(pools, nats), DRAWS)) for nats in (50.0, -50.0)]
     middle = predict(both)
     # between the two, up to the draws that were chosen and a noise between theirs
     assert_allclose(middle, 0.5 * (apart[0] + apart[1]), atol=0.1 * np.ptp(Y))
@@ -75,11 +75,20 @@ def test_equal_evidence_is_an_equal_mixture(pools):
 
 def test_the_bound_is_that_of_the_better_one(pools):
     first, second = equal(pools, 2.0)
-    assert average(first, second, DRAWS).bound == second.terms.total
+    assert average([first, second], DRAWS).bound == second.terms.total
 
 
 def test_as_one_model_the_two_share_the_variance(pools):
     first, second = equal(pools)
-    medians = np.asarray(average(first, second, DRAWS).model.prior.quantile(0.5))
+    medians = np.asarray(average([first, second], DRAWS).model.prior.quantile(0.5))
     assert medians[0] == pytest.approx(np.sqrt(0.5) * first.parts[0].weight, rel=1e-6)
     assert medians[2] == pytest.approx(np.sqrt(0.5) * second.parts[0].weight, rel=1e-6)
+
+
+def test_three_pools_have_draws_by_their_evidence(pools):
+    first, second = equal(pools, -np.log(2.0))
+    found = average([first, second, second], DRAWS)
+    assert_allclose(found.shares, [0.5, 0.25, 0.25])
+    owned = [np.count_nonzero(found.weights[:, block].any(axis=1)) for block in (slice(0, 2), slice(2, 5), slice(5, 8))]
+    assert owned == [4, 2, 2]
+    assert len(found.kernels) == found.weights.shape[1] == 8

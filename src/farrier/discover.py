@@ -56,6 +56,8 @@ class Search(Evaluator):
     shown: Sequence[float] | None = None
     """The periods that all rows show, where the rows here are a part of them."""
     record: list[Decision] = field(default_factory=list)
+    runners: list[Structure] = field(default_factory=list)
+    """Where other starts ended, if that is not far behind the best."""
     refused: set[str] = field(default_factory=set)
     """Structures with fewer inputs that were no better."""
     timed: bool = False
@@ -294,17 +296,22 @@ class Search(Evaluator):
 
     def best(self, start: Structure) -> Structure:
         """The best structure reached from a start and, for one input, from nothing and from two regimes."""
-        grown = self.run(start=start)
+        ends = [self.run(start=start)]
         if self.X.shape[1] == 1:
-            grown = max(grown, self.run(), key=lambda structure: structure.score)
+            ends.append(self.run())
             other = self.split() if self.rows is None else None
-            if other is not None and other.score > grown.score - HOPEFUL:
-                grown = max(grown, self.run(start=other), key=lambda structure: structure.score)
+            if other is not None and other.score > max(end.score for end in ends) - HOPEFUL:
+                ends.append(self.run(start=other))
+        grown = max(ends, key=lambda end: end.score)
+        self.runners = [end for end in ends if end is not grown and end.score > grown.score - HOPEFUL]
         found = self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
         found = self.simplify(found, ROUNDS + 1)
         # the starts held components before any had to be worth its price
         empty = self.empty()
-        return found if found.score > empty.score + WORTH else empty
+        if found.score > empty.score + WORTH:
+            return found
+        self.runners = []
+        return empty
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until nothing new survives."""

@@ -266,31 +266,38 @@ class _Scaled:
         self.search.record.append(decision)
         return root if better else self
 
-    def other(self, wide: Structure, rows: Search) -> Structure | None:
-        """The ordinary candidates by themselves, fitted as well as the pool that predicts, if they come close to it."""
-        whole, best = self.whole, wide.terms.total if wide.terms else np.nan
-        if whole is None or whole.terms is None or rows is not self.search or whole.terms.total < best - FAR_SCALE:
-            return None
-        self.search.tell("fitting the candidates alone", whole.terms.total)
-        found = rows.fit(whole.parts, whole.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
-        assert found.terms is not None
-        gain = found.terms.total - best
-        action = "averaged" if abs(gain) < AVERAGED else "kept" if gain > 0 else "dropped"
-        self.search.record.append(Decision(0, action, "the ordinary candidates alone", gain, "evidence of the pool"))
-        return found if gain > -AVERAGED else None
+    def others(self, wide: Structure, rows: Search) -> list[Structure]:
+        """What else explains the rows about as well as the pool that predicts, each fitted as well as that one.
+
+        The structures in which other starts ended, beside the ordinary candidates, and these candidates alone.
+        """
+        if rows is not self.search or wide.terms is None:
+            return []
+        tried = [("another structure", beside(rows, runner), runner.noise) for runner in rows.runners]
+        if self.whole is not None and self.whole.terms and self.whole.terms.total > wide.terms.total - FAR_SCALE:
+            tried.append(("the ordinary candidates alone", list(self.whole.parts), self.whole.noise))
+        close = []
+        for name, parts, noise in tried:
+            rows.tell("fitting other pools", wide.terms.total)
+            found = rows.fit(parts, noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
+            gain = found.terms.total - wide.terms.total if found.terms else -np.inf
+            action = "averaged" if abs(gain) < AVERAGED else "kept" if gain > 0 else "dropped"
+            rows.record.append(Decision(0, action, name, gain, "evidence of the pool"))
+            close += [found] if gain > -AVERAGED else []
+        return close
 
     def finish(self, X: np.ndarray, y: np.ndarray, tier: str) -> Learned:
         """The shrunk pool on all rows."""
         search, structure = self.search, self.structure
         z = (self.transform.forward(y) - self.z_mean) / self.z_scale
         search.tell("fitting the whole pool", structure.score)
-        parts = [*structure.parts, *(Part(k, k, REST_WEIGHT) for k in ordinary(search, structure))]
+        parts = beside(search, structure)
         exact = tier == "exact" or (tier == "auto" and len(X) <= EXACT_ROWS)
         if exact:
             all_rows = search if len(search.y) == len(y) else replace(search, X=X, y=z, covariance=covariance_of(X))
             draws = WIDE_DRAWS if len(y) <= SEARCH_ROWS else MANY_ROWS_DRAWS
             wide = all_rows.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, draws)
-            found = average(wide, self.other(wide, all_rows), PREDICTION_DRAWS)
+            found = average([wide, *self.others(wide, all_rows)], PREDICTION_DRAWS)
             model, total, kernels = found.model, found.bound, found.kernels
             posterior: Any = exact_posterior(model, X, z, found.weights)
         else:
@@ -328,10 +335,11 @@ class _Scaled:
         return collapsed_fit([*parts, LEVEL], noise, X, z, search.tell)
 
 
-def ordinary(search: Search, structure: Structure) -> list[Kernel]:
-    """The candidates that stand beside the survivors in the pool that predicts."""
+def beside(search: Search, structure: Structure) -> list[Part]:
+    """The components of a structure, and the candidates that stand beside them in a pool that predicts."""
     found = [part.kernel for part in structure.parts]
-    return search.ordinary(candidates.periods_of(found), found)
+    others = search.ordinary(candidates.periods_of(found), found)
+    return [*structure.parts, *(Part(kernel, kernel, REST_WEIGHT) for kernel in others)]
 
 
 def search_rows(X: np.ndarray) -> np.ndarray:

@@ -16,7 +16,7 @@ from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.fitted import Alone, Fitted
 from farrier.kernels.algebra import Kernel
-from farrier.learning import REST_WEIGHT, ordinary, search_rows
+from farrier.learning import beside, search_rows
 from farrier.likelihoods import Likelihood, StudentT
 from farrier.priors import starting_weight
 from farrier.sites import Sites
@@ -129,7 +129,7 @@ def _finished(
         sites = sites.at(y, mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0), likelihood)
     elif len(search.y) < len(y):
         sites = Sites.first(y, likelihood)
-    parts = [*structure.parts, *(Part(k, k, REST_WEIGHT) for k in ordinary(search, structure))]
+    parts = beside(search, structure)
     posterior, model, total, sites, likelihood = _whole(search, parts, structure.noise, sites, X, y, likelihood)
     alone, appraisal = None, Appraisal((), (), (), (), (), ())
     if structure.model is not None and structure.parts:
