@@ -73,8 +73,8 @@ def _protocol(path: Path) -> str:
         f"printed standard deviations in RMSE on {len(close[0])} of {len(agrees)} tables ({', '.join(close[0])}), and "
         f"in log-likelihood, with the noise counted twice, on {len(close[1])} ({', '.join(close[1])}). Which of "
         "energy's many rows of equal projection are test rows is not known, and it matters there: ours is better than "
-        "printed, as it is by the last printed digit on wine. On concrete the mean of ten seeds is two printed standard "
-        "deviations above the printed one. yacht has 40 test rows and varies most from seed to seed.\n"
+        "printed, as it is by the last printed digit on wine. On concrete the mean of ten seeds is two printed "
+        "standard deviations above the printed one. yacht has 40 test rows and varies most from seed to seed.\n"
     )
 
 
