@@ -30,6 +30,8 @@ HOPELESS = 6.0
 """Nats below the structure before, from which dropping other components does not bring a candidate back."""
 START_NOISE = 0.1
 POOL_ITERATIONS = 100
+POLISHED = 0.05
+"""Nats that ten steps must gain to go on, where the ends of several starts are compared."""
 SMALL = 0.03
 """The part of y's standard deviation below which a component of the shrunk pool is small."""
 MOST_LARGE = 8
@@ -302,6 +304,7 @@ class Search(Evaluator):
             other = self.split() if self.rows is None else None
             if other is not None and other.score > max(end.score for end in ends) - HOPEFUL:
                 ends.append(self.run(start=other))
+        ends = [self.fit(end.parts, end.noise, POOL_ITERATIONS, POLISHED) if end.parts else end for end in ends]
         grown = max(ends, key=lambda end: end.score)
         self.runners = [end for end in ends if end is not grown and end.score > grown.score - HOPEFUL]
         found = self.prune(grown, ROUNDS + 1, doubtful=np.inf) if len(grown.parts) > 2 else grown
