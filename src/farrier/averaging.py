@@ -30,7 +30,7 @@ class Average:
     """How much of it is each of them."""
 
 
-def average(members: Sequence[Structure], draws: int, rows: np.ndarray | None = None) -> Average:
+def average(members: Sequence[Structure], draws: int) -> Average:
     """Some pools by their evidence."""
     totals = np.array([member.terms.total if member.terms else np.nan for member in members])
     shares = np.exp(totals - totals.max())
@@ -53,7 +53,7 @@ def average(members: Sequence[Structure], draws: int, rows: np.ndarray | None = 
         row, column = row + len(block), column + block.shape[1]
     first = members[0].model
     assert first is not None
-    model = first if len(members) == 1 else model_with(parts, noise, first.pool.inputs, rows)
+    model = first if len(members) == 1 else model_with(parts, noise, first.pool.inputs)
     return Average(model, total, tuple(part.kernel for part in parts), float(totals.max()), shares)
 
 
