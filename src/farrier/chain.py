@@ -5,6 +5,7 @@
 An optimiser sees u; a tier sees what it is made of, and gives derivatives by that.
 """
 
+import math
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -13,8 +14,9 @@ import equinox as eqx
 import numpy as np
 
 from farrier.beliefs import log_prior, raveled, reach, spreads
-from farrier.kernels.products import HostPool, Slopes
+from farrier.kernels.products import HostPool
 from farrier.kernels.slots import NUMBERS, SlotPool
+from farrier.kernels.waves import Slopes
 from farrier.parameters import POSITIVE, fixed, frozen, mark, packed, positive, rebuilt
 from farrier.priors import WeightPrior
 from farrier.weighing import Weighed, weigh
@@ -56,11 +58,13 @@ class Terms(NamedTuple):
 class Made(NamedTuple):
     """What a vector of numbers makes."""
 
-    u: np.ndarray
     numbers: dict[str, np.ndarray]
     weighed: Weighed
     noise: float
     log_prior: float
+    by_pool: np.ndarray
+    """The derivative of log p by the unbounded numbers of the pool, and that of the pool's numbers by these."""
+    stretch: np.ndarray
 
 
 @dataclass
@@ -87,19 +91,20 @@ class Chain:
     def make(self, u: np.ndarray) -> Made:
         """What a bound is made of."""
         noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
-        belief = self._beliefs(u)[0] - 0.5 * ((log_noise - NOISE_CENTRE) / NOISE_SPREAD) ** 2
-        numbers = {
-            name: (np.exp(u[at]) if is_log else u[at]).reshape(shape) for name, at, shape, is_log in self._fields
-        }
+        pool = u[self._pool]
+        believed, by_pool = log_prior(pool, self._centre, self._spread)
+        believed -= 0.5 * ((log_noise - NOISE_CENTRE) / NOISE_SPREAD) ** 2
+        stretch = np.where(self._logarithms, np.exp(pool), 1.0)
+        values = np.where(self._logarithms, stretch, pool)
+        numbers = {name: values[at].reshape(shape) for name, at, shape in self._fields}
         weighed = weigh(self.template.prior, u[: self._noise], self.draws)
-        return Made(u, numbers, weighed, noise, belief)
+        return Made(numbers, weighed, noise, believed, by_pool, stretch)
 
     def gradient(self, made: Made, slopes: Slopes, dw2: np.ndarray, dnoise: float) -> np.ndarray:
         """The derivative of the bound by u, from that of the evidence by what `make` gave."""
         by_noise = dnoise * made.noise - (np.log(made.noise) - NOISE_CENTRE) / NOISE_SPREAD**2
-        by_pool = [slopes[name] * made.numbers[name] if is_log else slopes[name] for name, _, _, is_log in self._fields]
-        pool = np.concatenate([np.ravel(one) for one in by_pool]) + self._beliefs(made.u)[1]
-        return np.concatenate([made.weighed.pull(dw2), [by_noise], pool])
+        by_pool = raveled(slopes) * made.stretch + made.by_pool
+        return np.concatenate([made.weighed.pull(dw2), [by_noise], by_pool])
 
     def limits(self) -> np.ndarray:
         """The least and the largest value of each number, (P, 2).
@@ -129,18 +134,21 @@ class Chain:
     def _spread(self) -> np.ndarray:
         return raveled(spreads(self.template.pool))
 
-    def _beliefs(self, u: np.ndarray) -> tuple[float, np.ndarray]:
-        return log_prior(u[self._pool], self._centre, self._spread)
-
     @cached_property
-    def _fields(self) -> list[tuple[str, slice, tuple[int, ...], bool]]:
-        found, first = [], self._noise + 1
+    def _fields(self) -> list[tuple[str, slice, tuple[int, ...]]]:
+        """Where each field of the pool stands among its numbers, and its shape."""
+        found, first = [], 0
         for name in NUMBERS:
             shape = np.shape(getattr(self.template.pool, name))
-            size = int(np.prod(shape))
-            found.append((name, slice(first, first + size), shape, mark(self.template.pool, name) is POSITIVE))
-            first += size
+            found.append((name, slice(first, first + math.prod(shape)), shape))
+            first += math.prod(shape)
         return found
+
+    @cached_property
+    def _logarithms(self) -> np.ndarray:
+        """Which numbers of the pool are trained as logarithms."""
+        pool = self.template.pool
+        return raveled({n: np.full(np.shape(getattr(pool, n)), mark(pool, n) is POSITIVE) for n in NUMBERS})
 
 
 class Chained:

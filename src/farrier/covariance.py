@@ -18,7 +18,8 @@ from typing import Any, final
 import numpy as np
 
 from farrier.grid import on_grid
-from farrier.kernels.products import HostPool, Numbers, Pull, Slopes
+from farrier.kernels.products import HostPool
+from farrier.kernels.waves import Numbers, Pull, Slopes
 from farrier.lags import ListedLags, RegularLags
 
 KEPT = 2e7
@@ -127,10 +128,9 @@ class Room:
 @dataclass
 class _Series:
     pool: HostPool
-    v: np.ndarray
+    v: list[tuple[np.ndarray, Pull]]
     rho: np.ndarray
-    pulls: list[tuple[Pull, Pull]]
-    flat: np.ndarray
+    pull: Pull
     others: np.ndarray
     P: np.ndarray
     w2: np.ndarray
@@ -160,18 +160,9 @@ class SeriesCovariance(Covariance):
         """Rows off any grid, or on one of which little is filled."""
         return cls(X, np.arange(len(X)), ListedLags(X[:, 0]))
 
-    def _profiles(self, pool: HostPool, numbers: Numbers) -> tuple[np.ndarray, np.ndarray, list[tuple[Pull, Pull]]]:
-        """v_i(x) of each row, (m, N), and rho_i of each lag, (m, L), of all kernels, and the ways back from them."""
-        zero = np.zeros((1, 1))
-        v = [kernel.profile(numbers, self.X) for kernel in pool.kernels]
-        rho = [kernel.correlation(numbers, self._lags.values, zero) for kernel in pool.kernels]
-        pulls = [(one[1], other[1]) for one, other in zip(v, rho, strict=True)]
-        return np.stack([one for one, _ in v]), np.stack([one[:, 0] for one, _ in rho]), pulls
-
     def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
-        v, rho, pulls = self._profiles(pool, numbers)
-        v = v * self.filled[None, :]
-        flat = np.array([kernel.flat for kernel in pool.kernels])
+        rho, pull = pool.lagged(numbers, self._lags.values)
+        flat = pool.flat
         # stationary kernels: one matrix for all of them
         N = len(self.X)
         C = self._room.of("C", len(w2), N, N)
@@ -180,17 +171,19 @@ class SeriesCovariance(Covariance):
         if self._pairs is not None:
             C *= self._pairs
         others = np.flatnonzero(~flat & (w2.max(axis=0) > 0))
+        profiles = [pool.kernels[i].profile(numbers, self.X) for i in others]
+        v = [(v_i * self.filled, pull_v) for v_i, pull_v in profiles]
         P = self._room.of("P", len(others), N, N)
-        for place, i in enumerate(others):
-            np.multiply(self._lags.spread(rho[i]), v[i][:, None], out=P[place])
-            P[place] *= v[i][None, :]
+        for P_i, i, (v_i, _) in zip(P, others, v, strict=True):
+            np.multiply(self._lags.spread(rho[i]), v_i[:, None], out=P_i)
+            P_i *= v_i
         if len(others):
             added = self._room.of("added", len(w2), N * N)
             C += np.matmul(w2[:, others], P.reshape(len(others), -1), out=added).reshape(C.shape)
-        return C, _Series(pool, v, rho, pulls, flat, others, P, w2)
+        return C, _Series(pool, v, rho, pull, others, P, w2)
 
     def backward(self, saved: _Series, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
-        v, rho, flat, others, w2 = saved.v, saved.rho, saved.flat, saved.others, saved.w2
+        rho, flat, others, w2 = saved.rho, saved.pool.flat, saved.others, saved.w2
         drho, dw2, slopes = np.zeros_like(rho), np.zeros_like(w2), saved.pool.no_slopes()
         sums = np.stack([self._lags.sums(G) for G in dC])
         dw2[:, flat] = sums @ rho[flat].T
@@ -199,20 +192,25 @@ class SeriesCovariance(Covariance):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
             dP = np.matmul(w2[:, others].T, G, out=self._room.of("dP", len(others), G.shape[1])).reshape(saved.P.shape)
-            for place, i in enumerate(others):
+            for dP_i, i, (v, pull) in zip(dP, others, saved.v, strict=True):
                 # k = v v' rho: with M = dP * rho, by v, M v + M'v; by rho, the sums of v dP v' over pairs of equal lag
-                M = np.multiply(dP[place], self._lags.spread(rho[i]), out=self._room.of("M", *dP[place].shape))
-                saved.pulls[i][0]((M @ v[i] + v[i] @ M) * self.filled, slopes)
-                dP[place] *= v[i][None, :]
-                dP[place] *= v[i][:, None]
-                drho[i] = self._lags.sums(dP[place])
-        for i in np.flatnonzero(w2.max(axis=0) > 0):
-            saved.pulls[i][1](drho[i][:, None], slopes)
+                M = np.multiply(dP_i, self._lags.spread(rho[i]), out=self._room.of("M", *dP_i.shape))
+                pull((M @ v + v @ M) * self.filled, slopes)
+                dP_i *= v
+                dP_i *= v[:, None]
+                drho[i] = self._lags.sums(dP_i)
+        saved.pull(drho, slopes)
         return slopes, dw2
 
     def grams(self, pool: HostPool) -> np.ndarray:
-        v, rho, _ = self._profiles(pool, pool.numbers)
-        return np.stack([self.gather(self._lags.spread(r) * np.outer(u, u)) for u, r in zip(v, rho, strict=True)])
+        rho, _ = pool.lagged(pool.numbers, self._lags.values)
+        out = np.stack([self.gather(self._lags.spread(row)) for row in rho])
+        for K, kernel in zip(out, pool.kernels, strict=True):
+            if not kernel.flat:
+                v = kernel.profile(pool.numbers, self.X[self.places])[0]
+                K *= v[:, None]
+                K *= v
+        return out
 
 
 def covariance_of(X: np.ndarray) -> Covariance:

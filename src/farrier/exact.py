@@ -28,20 +28,21 @@ def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndar
     of which stands for two, so that of G = (a a' - C^-1) / 2 the entries beside the diagonal are doubled.
     """
     n = len(y)
+    on_diagonal = C.reshape(-1)[:: n + 1]
     # a row that is not real is independent of all others, with variance one
-    C[np.arange(n), np.arange(n)] += np.where(filled > 0, diagonal + host_jitter(C), 1.0)
+    on_diagonal += np.where(filled, diagonal + host_jitter(C), 1.0)
     # LAPACK counts along columns: what is upper to it is lower here
     U, failed = dpotrf(C.T, lower=0, overwrite_a=1)
     if failed:
         return None
-    log_determinant = 2.0 * np.log(np.diagonal(U)).sum()
+    log_determinant = 2.0 * np.log(on_diagonal).sum()
     a, _ = dpotrs(U, y, lower=0)
     inverse, failed = dpotri(U, lower=0, overwrite_c=1)
     if failed:
         return None
     np.multiply(inverse.T, _lower(n), out=C)
     dsyr(1.0, a, lower=0, a=C.T, overwrite_a=1)
-    C[np.arange(n), np.arange(n)] -= np.where(filled > 0, 0.5 * a**2, C[np.arange(n), np.arange(n)])
+    on_diagonal -= np.where(filled, 0.5 * a**2, on_diagonal)
     return float(-0.5 * (a @ y + log_determinant + filled.sum() * np.log(2.0 * np.pi)))
 
 

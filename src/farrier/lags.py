@@ -5,10 +5,10 @@ the sum over the pairs of each distance.
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import final
 
 import numpy as np
-from numpy.lib.stride_tricks import as_strided
 
 SAME = 1e-10
 """Distances that differ by less, in parts of the largest, are one."""
@@ -22,24 +22,23 @@ class RegularLags:
     spacing: float
     size: int
 
-    @property
+    @cached_property
     def values(self) -> np.ndarray:
-        """The distances, (L, 1)."""
-        return self.spacing * np.arange(self.size)[:, None]
+        """The distances."""
+        return self.spacing * np.arange(self.size)
 
     def spread(self, row: np.ndarray) -> np.ndarray:
         """The symmetric matrix with `row[|a - b|]` at a, b: a view, no copy of the values."""
         n = self.size
         both = np.concatenate([row[:0:-1], row])
-        stride = both.strides[0]
-        return as_strided(both[n - 1 :], (n, n), (-stride, stride), writeable=False)
+        size = both.itemsize
+        return np.ndarray((n, n), both.dtype, both, (n - 1) * size, (-size, size))
 
     def sums(self, G: np.ndarray) -> np.ndarray:
         """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular."""
-        n = self.size
+        n, size = self.size, G.itemsize
         # G[a, a - lag] is the number a (n + 1) - lag of G; where lag > a, that is one above the diagonal, a zero
-        step = G.strides[1]
-        diagonals = as_strided(G[1:, 1:], (n - 1, n), ((n + 1) * step, -step), writeable=False)
+        diagonals = np.ndarray((n - 1, n), G.dtype, G, (n + 1) * size, ((n + 1) * size, -size))
         out = diagonals.sum(axis=0)
         out[0] += G[0, 0]
         return out
@@ -50,13 +49,13 @@ class ListedLags:
     """Rows anywhere: the distances that occur, and for each pair of rows which of them it has."""
 
     values: np.ndarray
-    """The distances, (L, 1)."""
+    """The distances."""
 
     def __init__(self, x: np.ndarray) -> None:
         distances = np.abs(x[:, None] - x[None, :])
         whole = np.rint(distances / max(distances.max() * SAME, np.finfo(float).tiny))
         _, first, which = np.unique(whole, return_index=True, return_inverse=True)
-        self.values = distances.ravel()[first][:, None]
+        self.values = distances.ravel()[first]
         self._which = which.reshape(distances.shape)
 
     def spread(self, row: np.ndarray) -> np.ndarray:

@@ -30,6 +30,9 @@ PerInput: TypeAlias = "float | np.ndarray | Array"
 class Kernel(eqx.Module):
     """A covariance function of two rows of inputs."""
 
+    # equinox makes a tree of each method that is looked up, which costs more than most methods here do
+    __getattribute__ = object.__getattribute__
+
     @abstractmethod
     def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
         """The matrix of k(x, z) for every row x of X and z of Z."""

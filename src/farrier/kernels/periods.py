@@ -35,6 +35,8 @@ CROWDED = 5.0
 """The highest frequency off a grid, in cycles for each row on average: where rows crowd, shorter cycles can be told."""
 REPEATS = 3.0
 """How often a cycle must have come round to be one: twice is a coincidence."""
+ALIKE = 1e-10
+"""Squares, as parts of the largest, below which what two columns do not share, or a fit leaves, is rounding."""
 SAME = 0.04
 """A period that differs by less than this part from a known one is that one."""
 
@@ -124,7 +126,7 @@ def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], repeats
             best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, multiple * HARMONICS)
             # Schwarz's criterion: the waves between the harmonics must be worth their number
             columns = 3 + 2 * multiple * HARMONICS
-            tried.append((len(x) * np.log(max(error, 1e-300)) + columns * np.log(len(x)), best))
+            tried.append((len(x) * np.log(max(error, np.finfo(float).tiny)) + columns * np.log(len(x)), best))
         if tried and min(tried) != tried[0]:
             found.append(min(tried)[1])
     return found
@@ -139,9 +141,14 @@ def _with_harmonics(
     """
     tried = frequency + np.linspace(-0.5, 0.5, 2 * GRID_PER_PEAK + 1) / extent
     trend = _polynomial(x)
-    errors = [np.sum((left - _projection(np.hstack([trend, _waves(x, 1.0 / f, harmonics)]), left)) ** 2) for f in tried]
+    A = np.stack([np.hstack([trend, _waves(x, 1.0 / f, harmonics)]) for f in tried])
+    # all least squares at once; waves that cannot be told apart share what they explain
+    explained = left @ A
+    inverse = np.linalg.pinv(A.transpose(0, 2, 1) @ A, ALIKE, hermitian=True)
+    whole = left @ left
+    errors = np.maximum(whole - np.einsum("fi,fij,fj->f", explained, inverse, explained), ALIKE * whole)
     best = int(np.argmin(errors))
-    return 1.0 / _refined(tried, -np.array(errors), best), float(errors[best])
+    return 1.0 / _refined(tried, -errors, best), float(errors[best])
 
 
 def _polynomial(x: np.ndarray) -> np.ndarray:

@@ -1,8 +1,7 @@
 """Products on the host: the kernels of a pool as numpy functions that bring their own derivatives.
 
 Searching for a structure takes thousands of short evaluations of ever different products. Compiling a program for
-them costs more than they do, and calling one costs as much as a small Gram matrix, so this is the one place where
-derivatives are written by hand. Every product is
+them XX Every product is
 
     k(x, z) = v(x) v(z) r(x, z),     v: steps and lines of one column,   r: smooth and periodic factors, wide lines
 
@@ -10,25 +9,18 @@ and each of its factors returns its values with a function `pull`, which takes a
 those by its own numbers to `slopes`. Numbers and slopes are arrays by the name of the pool's field.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import reduce
+from functools import cached_property, reduce
 from operator import mul
 from typing import Any
 
 import numpy as np
 from scipy.special import expit
 
+from farrier.kernels.lagged import Lagged
 from farrier.kernels.slots import NUMBERS, REPEATING, SMOOTH, SlotPool
-
-Numbers = Mapping[str, np.ndarray]
-Slopes = dict[str, np.ndarray]
-Pull = Callable[[np.ndarray, Slopes], None]
-
-NEARLY_ZERO = 1e-14
-"""Squared distances, in lengthscales, below which two points are one: a root has no derivative there."""
-WAVES = np.cos(2.0 * np.pi * np.arange(256) / 256) - 1.0
-"""cos - 1 around a circle. Means over it are exact to rounding for shapes down to about 0.03."""
+from farrier.kernels.waves import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
 
 
 @dataclass(frozen=True)
@@ -127,15 +119,14 @@ class Smooth:
             along = weighted_squares(dR * by_q, q, x, z)
             slopes["lengthscale"][self.kernel, self.columns] += -2.0 * along / lengths
             if self.family == "RQ":
-                b = 1.0 + 0.5 * q / mixture
-                slopes["mixture"][self.kernel] += np.sum(dR * R * ((b - 1.0) / b - np.log(b)))
+                slopes["mixture"][self.kernel] += np.vdot(dR, by_mixture(q, mixture, R))
 
         return R, pull
 
 
 @dataclass(frozen=True)
 class Repeat:
-    """r(x, z) = exp(e) with e = (cos(2 pi (x - z) / p) - 1) / l^2, or that without its mean over a period."""
+    """r(x, z) of the angle 2 pi (x - z) / p."""
 
     kernel: int
     slot: int
@@ -145,66 +136,14 @@ class Repeat:
     def __call__(self, numbers: Numbers, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
         period, shape = numbers["period"][self.kernel, self.slot], numbers["shape"][self.kernel, self.slot]
         angle = (2.0 * np.pi / period) * (X[:, self.column][:, None] - Z[:, self.column][None, :])
-        e = (np.cos(angle) - 1.0) / shape**2
-        wave = np.expm1(e)
-        # the mean of exp(e) over a period, less one
-        b = np.mean(np.expm1(WAVES / shape**2)) if self.centred else -1.0
-        R = 1.0 - wave / b
+        R, back = repeating(angle, shape, self.centred)
 
         def pull(dR: np.ndarray, slopes: Slopes) -> None:
-            by_e = dR * (wave + 1.0) / -b
-            by_period = np.sum(by_e * angle * np.sin(angle)) / (period * shape**2)
-            by_shape = -2.0 * np.sum(by_e * e) / shape
-            if self.centred:
-                by_b = np.sum(dR * wave) / b**2
-                by_shape += by_b * np.mean(WAVES * np.exp(WAVES / shape**2)) * -2.0 / shape**3
-            slopes["period"][self.kernel, self.slot] += by_period
-            slopes["shape"][self.kernel, self.slot] += by_shape
+            by_angle, by_shape = back(dR)
+            slopes["period"][self.kernel, self.slot] -= np.vdot(by_angle, angle) / period
+            slopes["shape"][self.kernel, self.slot] += by_shape.sum()
 
         return R, pull
-
-
-def squared_exponential(q: np.ndarray, mixture: float) -> tuple[np.ndarray, np.ndarray]:
-    """exp(-q / 2), and its derivative by q, as in all functions of FAMILIES."""
-    R = np.exp(-0.5 * q)
-    return R, -0.5 * R
-
-
-def matern12(q: np.ndarray, mixture: float) -> tuple[np.ndarray, np.ndarray]:
-    """exp(-sqrt(q))."""
-    r = np.sqrt(q)
-    R = np.exp(-r)
-    return R, np.divide(-0.5 * R, r, out=np.zeros_like(r), where=q > NEARLY_ZERO)
-
-
-def matern32(q: np.ndarray, mixture: float) -> tuple[np.ndarray, np.ndarray]:
-    """(1 + r) exp(-r) with r = sqrt(3 q)."""
-    r = np.sqrt(3.0 * q)
-    e = np.exp(-r)
-    return (1.0 + r) * e, -1.5 * e
-
-
-def matern52(q: np.ndarray, mixture: float) -> tuple[np.ndarray, np.ndarray]:
-    """(1 + r + r^2 / 3) exp(-r) with r = sqrt(5 q)."""
-    r = np.sqrt(5.0 * q)
-    e = np.exp(-r)
-    return (1.0 + r + r**2 / 3.0) * e, -5.0 / 6.0 * (1.0 + r) * e
-
-
-def rational_quadratic(q: np.ndarray, mixture: float) -> tuple[np.ndarray, np.ndarray]:
-    """(1 + q / 2a)^-a."""
-    b = 1.0 + 0.5 * q / mixture
-    R = b**-mixture
-    return R, -0.5 * R / b
-
-
-FAMILIES: dict[str, Callable[[np.ndarray, float], tuple[np.ndarray, np.ndarray]]] = {
-    "SE": squared_exponential,
-    "Mat12": matern12,
-    "Mat32": matern32,
-    "Mat52": matern52,
-    "RQ": rational_quadratic,
-}
 
 
 def squared_distances(x: np.ndarray, z: np.ndarray) -> np.ndarray:
@@ -289,15 +228,23 @@ class HostPool:
     kernels: tuple[HostProduct, ...]
     numbers: dict[str, np.ndarray]
     """The numbers of the pool that it was made from."""
+    lagged: Lagged
+    """For one input, r of all kernels as a function of the distance."""
 
     @classmethod
     def of(cls, pool: SlotPool) -> "HostPool":
         """Which slots are filled is looked up once."""
         arrays = pool.arrays()
-        return cls(tuple(_product(arrays, i) for i in range(len(pool))), {name: arrays[name] for name in NUMBERS})
+        numbers = {name: arrays[name] for name in NUMBERS}
+        return cls(tuple(_product(arrays, i) for i in range(len(pool))), numbers, Lagged.of(arrays))
 
     def __len__(self) -> int:
         return len(self.kernels)
+
+    @cached_property
+    def flat(self) -> np.ndarray:
+        """Which kernels have v = 1."""
+        return np.array([kernel.flat for kernel in self.kernels])
 
     def no_slopes(self) -> Slopes:
         """Derivatives of nothing, to be added to."""
