@@ -11,6 +11,7 @@ are predicted block by block (local.py).
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,7 @@ import numpy as np
 from farrier import candidates
 from farrier.appraise import Appraisal, appraise
 from farrier.averaging import average
+from farrier.blas import one_thread
 from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior
@@ -124,6 +126,16 @@ def learn(
 
     `timed` says that the first of several inputs is time.
     """
+    with one_thread():
+        best = _best_scale(X, y, known, transform, timed, tell)
+    with one_thread() if len(X) <= EXACT_ROWS else nullcontext():
+        return best.finish(X, y, tier)
+
+
+def _best_scale(
+    X: np.ndarray, y: np.ndarray, known: Sequence[float], transform: str, timed: bool, tell: Tell
+) -> "_Scaled":
+    """The scale of y on which a structure explains it best, with that structure."""
     tried = worth_trying(y) if transform == "auto" else [named(transform)]
     searches = [
         _Scaled.of(one, X, y, known, tell, timed) for one in tried if one.name != "square root" or transform != "auto"
@@ -138,9 +150,7 @@ def learn(
         scaled.structure = scaled.search.best(scaled.structure)
     best = max(left, key=_Scaled.score)
     best.note_choice(searches)
-    if len(searches) > 1:
-        best = best.or_square_root(X, y, known, tell)
-    return best.finish(X, y, tier)
+    return best.or_square_root(X, y, known, tell) if len(searches) > 1 else best
 
 
 def _hopeful(searches: Sequence["_Scaled"], height: Callable[["_Scaled"], float], nats: float) -> list["_Scaled"]:
@@ -179,7 +189,8 @@ def fit_given(
         if exact
         else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
     )
-    numbers, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell("fitting", t.total))
+    with one_thread() if exact else nullcontext():
+        numbers, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell("fitting", t.total))
     model = objective.model(numbers)
     posterior = exact_posterior(model, X, z) if exact else CollapsedPosterior.of(objective, model, weights_of(model))
     medians = np.asarray(model.prior.quantile(0.5))

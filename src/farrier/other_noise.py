@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from farrier.appraise import Appraisal, intervals
+from farrier.blas import one_thread
 from farrier.chain import ExactModel
 from farrier.covariance import covariance_of
 from farrier.discover import Search
@@ -57,7 +58,8 @@ def learn_sites(
         # nobody knows yet how far Student's t scatters: the first search finds out
         given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance
         search = Search(X[rows], sites.target, covariance_of(X[rows]), known, tell, rows=given, timed=timed)
-        structure = search.best(search.shrunk(search.whole(search.periods())))
+        with one_thread():
+            structure = search.best(search.shrunk(search.whole(search.periods())))
         record = search.record
         if given is None:
             likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), DEGREES)
