@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.averaging import average
+from farrier.averaging import CAUTION, average
 from farrier.covariance import covariance_of
 from farrier.discover import Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
@@ -86,9 +86,15 @@ def test_as_one_model_the_two_share_the_variance(pools):
 
 
 def test_three_pools_have_draws_by_their_evidence(pools):
-    first, second = equal(pools, -np.log(2.0))
+    first, second = equal(pools, -CAUTION * np.log(2.0))
     found = average([first, second, second], DRAWS)
     assert_allclose(found.shares, [0.5, 0.25, 0.25])
     owned = [np.count_nonzero(found.weights[:, block].any(axis=1)) for block in (slice(0, 2), slice(2, 5), slice(5, 8))]
     assert owned == [4, 2, 2]
     assert len(found.kernels) == found.weights.shape[1] == 8
+
+
+def test_shares_go_with_a_part_of_the_difference(pools):
+    shares = average(equal(pools, 2.0 * CAUTION), DRAWS).shares
+    assert_allclose(shares[1] / shares[0], np.exp(2.0), rtol=1e-9)
+    assert_allclose(shares.sum(), 1.0)

@@ -4,6 +4,9 @@ The survivors beside the ordinary candidates, the same for a structure that came
 alone are local optima of one bound. Where one is clearly better it is all there is; where none is, a forecast should
 not hang on one of them. All stand in one pool, and every draw of the weights belongs to one of them: the weights of the
 others are zero in it.
+
+A bound is not the evidence: it lacks what q(w) and the one optimum at which it was taken leave out, some nats, and not
+the same for all. So shares go with a part of the difference only (CAUTION).
 """
 
 from collections.abc import Sequence
@@ -16,6 +19,10 @@ from farrier.kernels.algebra import Kernel
 from farrier.priors import quasi_normal
 from farrier.structure import LEVEL, Part, Structure, model_with
 from farrier.weighing import prediction_weights
+
+
+CAUTION = 10.0
+"""Nats between the bounds of two pools at which one counts e times as much as the other."""
 
 
 @dataclass(frozen=True)
@@ -33,7 +40,7 @@ class Average:
 def average(members: Sequence[Structure], draws: int) -> Average:
     """Some pools by their evidence."""
     totals = np.array([member.terms.total if member.terms else np.nan for member in members])
-    shares = np.exp(totals - totals.max())
+    shares = np.exp((totals - totals.max()) / CAUTION)
     shares /= shares.sum()
     parts: list[Part] = []
     blocks, noise = [], 0.0

@@ -19,7 +19,7 @@ import numpy as np
 
 from farrier import candidates
 from farrier.appraise import Appraisal, appraise
-from farrier.averaging import average
+from farrier.averaging import CAUTION, average
 from farrier.blas import one_thread
 from farrier.chain import ExactModel
 from farrier.climb import climb
@@ -73,7 +73,7 @@ PREFERENCE = {"identity": 0.0, "log": 1.0, "square root": -8.0}
 components that add up on a square root are hard to read."""
 REST_WEIGHT = 0.05
 """The weight at which candidates that did not survive start beside the survivors."""
-AVERAGED = 3.0
+AVERAGED = 2.0 * CAUTION
 """Nats between two pools within which both predict."""
 
 
@@ -287,14 +287,16 @@ class _Scaled:
         tried = [("another structure", beside(rows, runner), runner.noise) for runner in rows.runners]
         if self.whole is not None and self.whole.terms and self.whole.terms.total > wide.terms.total - FAR_SCALE:
             tried.append(("the ordinary candidates alone", list(self.whole.parts), self.whole.noise))
+        # where nothing was worth its price, what is not better is noise
+        behind = AVERAGED if self.structure.parts else 0.0
         close = []
         for name, parts, noise in tried:
             rows.tell("fitting other pools", wide.terms.total)
             found = rows.fit(parts, noise, WIDE_ITERATIONS, WIDE_TOLERANCE, WIDE_DRAWS)
             gain = found.terms.total - wide.terms.total if found.terms else -np.inf
-            action = "averaged" if abs(gain) < AVERAGED else "kept" if gain > 0 else "dropped"
+            action = "averaged" if -behind < gain < AVERAGED else "kept" if gain > 0 else "dropped"
             rows.record.append(Decision(0, action, name, gain, "evidence of the pool"))
-            close += [found] if gain > -AVERAGED else []
+            close += [found] if gain > -behind else []
         return close
 
     def finish(self, X: np.ndarray, y: np.ndarray, tier: str) -> Learned:
