@@ -20,7 +20,6 @@ from farrier.priors import quasi_normal
 from farrier.structure import LEVEL, Part, Structure, model_with
 from farrier.weighing import prediction_weights
 
-
 CAUTION = 10.0
 """Nats between the bounds of two pools at which one counts e times as much as the other."""
 
