@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from benchmarks import beside
+from benchmarks import beside, forecasters
 from benchmarks.record import read
 
 PAGE = Path(__file__).parent.parent / "docs" / "evaluation.md"
@@ -56,6 +56,8 @@ def write(results: Path) -> Path:
         )
         if suite == "uci":
             said.append(_protocol(path))
+    if (path := results / "forecasters.jsonl").exists():
+        said.append(_forecasters(path))
     if (path := results / "reach.jsonl").exists():
         said.append(_reach(path))
     PAGE.write_text("\n".join(said))
@@ -75,6 +77,21 @@ def _protocol(path: Path) -> str:
         "energy's many rows of equal projection are test rows is not known, and it matters there: ours is better than "
         "printed, as it is by the last printed digit on wine. On concrete the mean of ten seeds is two printed "
         "standard deviations above the printed one. yacht has 40 test rows and varies most from seed to seed.\n"
+    )
+
+
+def _forecasters(path: Path) -> str:
+    """The table of the forecasters that people use."""
+    lines = read(path)
+    cases = {(line["settings"]["series"], line["settings"]["cut"]) for line in lines}
+    names = {name for name, _ in cases}
+    return (
+        f"## Beside the forecasters that people use\n\n{len(names)} public series that come with statsmodels and "
+        "pmdarima (the economy of the United States, Germany and Denmark, rivers, sunspots, the sea, beer, wine, wool, "
+        "a heart, the lynx), cut at 80 % and 90 %; the tenth after the cut is forecast as a whole. ARIMA is pmdarima's "
+        "`auto_arima`, the form of exponential smoothing is chosen by AICc. One number of ours (CAUTION in "
+        "`averaging.py`) was chosen on forecasts of these series among others; it moved our error by 1 %. "
+        f"`python -m benchmarks run forecasters`.\n\n{forecasters.summary(path)}\n"
     )
 
 

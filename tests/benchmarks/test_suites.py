@@ -7,7 +7,7 @@ import pytest
 from benchmarks.published import TIMESERIES_ROWS, UCI
 from benchmarks.reach import log_likelihood
 
-from benchmarks import beside, pictures, uci
+from benchmarks import beside, forecasters, pictures, uci
 from farrier.transforms import named
 
 RNG = np.random.default_rng(0)
@@ -71,3 +71,28 @@ def test_the_density_is_that_of_y_on_its_own_scale():
     y = np.exp(RNG.standard_normal(5))
     found = log_likelihood(StandardNormal(), 1.0, named("log"), 0.0, 1.0, np.zeros((5, 1)), y)
     assert found == pytest.approx(np.mean(-0.5 * np.log(y) ** 2 - 0.5 * np.log(2.0 * np.pi) - np.log(y)))
+
+
+def test_naive_forecasts_are_the_last_value_and_the_last_season():
+    y = np.arange(10.0)
+    assert forecasters.naive(y, 4, 3)[0].tolist() == [9.0, 9.0, 9.0]
+    assert forecasters.seasonal_naive(y, 4, 6)[0].tolist() == [6.0, 7.0, 8.0, 9.0, 6.0, 7.0]
+
+
+def test_errors_of_forecasters_are_compared_case_by_case(tmp_path):
+    def run(method, series, rmse, **others):
+        settings = {"series": series, "cut": 0.9, "method": method}
+        return {"settings": settings, "figures": {"rmse": rmse, **others}, "wall_seconds": 1.0}
+
+    path = lines(
+        tmp_path / "forecasters.jsonl",
+        [
+            run("farrier", "a", 1.0, coverage=1.0),
+            run("farrier", "b", 10.0, coverage=0.5),
+            run("theta", "a", 4.0),
+            run("theta", "b", 10.0),
+        ],
+    )
+    ours, theirs = forecasters.summary(path).splitlines()[2:]
+    assert ours == "| farrier | 1.00 | 1.00 |  | 75% | 1.0 |"
+    assert theirs == "| theta | 2.00 | 2.50 | 50% of 2 |  | 1.0 |"
