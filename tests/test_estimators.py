@@ -181,6 +181,24 @@ def test_exact_is_the_default_for_few_rows_of_gaussian_noise(series):
     assert automatic.elbo_ == exact.elbo_ > sparse.elbo_
 
 
+@pytest.mark.parametrize("method", ["exact", "stochastic"])
+def test_predictions_on_another_scale_come_back_in_the_units_of_y(series, method):
+    X, _ = series
+    y = np.exp(3.0 + 0.2 * (X[:, 0] - 2005.0))
+    model = Regressor(**TINY, scale="log", method=method).fit(X, y)
+    assert model.transform_ == "log"
+    assert model.score(X, y) > 0.9
+
+
+def test_kernels_that_cannot_be_integrated_out_are_trained_by_the_stochastic_tier():
+    X = np.random.default_rng(0).standard_normal((30, 2))
+    two_inputs = SquaredExponential(1.0) * Periodic(np.ones(2))
+    settings = TINY | {"kernels": [two_inputs]}
+    assert Regressor(**settings).fit(X, X[:, 0]).tier_ == "stochastic"
+    with pytest.raises(ValueError, match="try method='stochastic'"):
+        Regressor(**settings, method="exact").fit(X, X[:, 0])
+
+
 def test_table_sums_up_what_is_negligible(model):
     text = str(model.components_)
     assert text.splitlines()[0].startswith("component")

@@ -152,7 +152,7 @@ class Estimator(Tells, BaseEstimator):
     def _sparse(
         self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], likelihood: Likelihood
     ) -> Fitted:
-        """The stochastic tier, which is loaded when somebody needs it."""
+        """The stochastic tier, which is loaded when somebody needs it; in the units of the model."""
         from farrier.prediction import InBlocks
         from farrier.sparse import SparseTraining, train_sparse
 
@@ -178,10 +178,9 @@ class Estimator(Tells, BaseEstimator):
             kernels=tuple(trained.pool),
             survivors=len(trained.pool),
             transform=named("identity"),
-            z_mean=scale.y_mean,
-            z_scale=scale.y_scale,
-            # the density of y in its own units is that of the scaled y divided by the scale
-            bound=trained.bound - len(y) * float(np.log(scale.y_scale)),
+            z_mean=0.0,
+            z_scale=1.0,
+            bound=trained.bound,
             tier="stochastic",
             steps=len(trained.history.bound),
         )

@@ -23,13 +23,14 @@ from farrier.estimator import Estimator
 from farrier.fitted import Fitted, gaussian_noise
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.pool import Pool
+from farrier.kernels.slots import holds
 from farrier.learning import START_NOISE, Learned, fit_given, learn
 from farrier.likelihoods import Likelihood, StudentT
 from farrier.other_noise import learn_sites
 from farrier.progress import Progress
 from farrier.survivors import survivors
 from farrier.timeaxis import TimeAxis
-from farrier.transforms import TRANSFORMS, named
+from farrier.transforms import TRANSFORMS, Transform, named
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -53,8 +54,8 @@ class Regressor(RegressorMixin, Estimator):
     method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
         "exact" integrates the functions out: Gaussian noise, time cubic in the rows. "collapsed" does so through
         inducing points, time linear in the rows. "stochastic" is the paper's algorithm, for any noise, over fixed
-        candidates. "auto" takes the first that suits the noise and the number of rows; a long series whose components
-        are too short for inducing points is predicted block by block (`tier_` is "local").
+        candidates. "auto" takes the first that suits the noise, the kernels and the number of rows; a long series whose
+        components are too short for inducing points is predicted block by block (`tier_` is "local").
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer. (Stochastic;
         the collapsed tier takes as many as each kernel needs.)
@@ -160,13 +161,12 @@ class Regressor(RegressorMixin, Estimator):
                 known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
                 timed = self._timed and inputs.shape[1] > 1
                 fitted = learn_sites(inputs, z, self._noise(), known=known, timed=timed, tell=self._tell())
-                jacobian = float(transform.log_slope(target).sum()) - len(z) * float(np.log(scale.y_scale))
-                units = {"transform": transform, "z_mean": scale.y_mean, "z_scale": scale.y_scale}
-                fitted = replace(fitted, bound=fitted.bound + jacobian, **units)
-            elif self.method == "stochastic" or self.likelihood != "gaussian":
-                fitted = self._sparse(inputs, z, scale, columns, self._noise())
-            else:
+                fitted = in_units(fitted, transform, scale, target)
+            elif self._integrates(inputs, target, scale, columns):
                 fitted = self._integrated(inputs, target, scale, columns)
+            else:
+                fitted = self._sparse(inputs, z, scale, columns, self._noise())
+                fitted = in_units(fitted, transform, scale, target)
             self._finish(fitted, scale, columns, inputs, fitted.scaled(target))
         self._target = target
         self.seconds_ = perf_counter() - begin
@@ -180,13 +180,24 @@ class Regressor(RegressorMixin, Estimator):
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             timed = self._timed and inputs.shape[1] > 1
             return from_learned(learn(inputs, y, known=known, timed=timed, **common), inputs, y)
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        if isinstance(self.kernels, str):
-            kernels = list(Pool.paper(inputs, (y - y.mean()) / y.std(), seed=seed))
-        else:
-            kernels = self._given(inputs, (y - y.mean()) / y.std(), scale, columns, seed)
+        kernels = self._chosen(inputs, y, scale, columns)
         options = {"prior": self.prior, "iterations": int(self.iterations), "tolerance": self.tolerance * len(y)}
         return from_learned(fit_given(kernels, inputs, y, **options, **common), inputs, y)
+
+    def _integrates(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> bool:
+        """Whether the functions can be integrated out, or somebody asked for that."""
+        if self.method == "stochastic" or self.likelihood != "gaussian":
+            return False
+        return (
+            self.method != "auto" or self._searches() or holds(self._chosen(inputs, y, scale, columns), inputs.shape[1])
+        )
+
+    def _chosen(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> list[Kernel]:
+        """The candidates that somebody chose."""
+        seed, z = int(check_random_state(self.random_state).randint(2**31 - 1)), (y - y.mean()) / y.std()
+        if isinstance(self.kernels, str):
+            return list(Pool.paper(inputs, z, seed=seed))
+        return self._given(inputs, z, scale, columns, seed)
 
     def _searches(self) -> bool:
         """Whether the structure is to be found: nobody chose the candidates, or another prior."""
@@ -252,6 +263,15 @@ class Regressor(RegressorMixin, Estimator):
 
     def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
         return float(np.var(z))
+
+
+def in_units(fitted: Fitted, transform: Transform, scale: Scale, y: np.ndarray) -> Fitted:
+    """What was fitted to y on the scale of the model, in the units of y."""
+    # the density of y is that of the scaled y times its slope
+    jacobian = float(transform.log_slope(y).sum()) - len(y) * float(np.log(scale.y_scale))
+    return replace(
+        fitted, bound=fitted.bound + jacobian, transform=transform, z_mean=scale.y_mean, z_scale=scale.y_scale
+    )
 
 
 def from_learned(learned: Learned, inputs: np.ndarray, y: np.ndarray) -> Fitted:

@@ -116,6 +116,15 @@ class SlotPool(eqx.Module):
         return "\n".join(f"{i:3d}  {kernel}" for i, kernel in enumerate(self))
 
 
+def holds(kernels: Sequence[Kernel], inputs: int) -> bool:
+    """Whether each product of some kernels has a place in a pool of so many inputs."""
+    try:
+        SlotPool.of(kernels, inputs)
+    except ValueError:
+        return False
+    return True
+
+
 def _empty(size: int, inputs: int) -> dict[str, Any]:
     def by_column() -> np.ndarray:
         return np.zeros((size, inputs))
