@@ -16,7 +16,7 @@ import numpy as np
 
 from farrier.chain import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.priors import quasi_normal
+from farrier.priors import WeightPrior, quasi_normal
 from farrier.structure import LEVEL, Part, Structure, model_with
 from farrier.weighing import prediction_weights
 
@@ -34,6 +34,8 @@ class Average:
     bound: float
     shares: np.ndarray
     """How much of it is each of them."""
+    priors: tuple[WeightPrior, ...]
+    """q(w) of each of them."""
 
 
 def average(members: Sequence[Structure], draws: int) -> Average:
@@ -60,7 +62,8 @@ def average(members: Sequence[Structure], draws: int) -> Average:
     first = members[0].model
     assert first is not None
     model = first if len(members) == 1 else model_with(parts, noise, first.pool.inputs)
-    return Average(model, total, tuple(part.kernel for part in parts), float(totals.max()), shares)
+    priors = tuple(member.model.prior for member in members if member.model is not None)
+    return Average(model, total, tuple(part.kernel for part in parts), float(totals.max()), shares, priors)
 
 
 def _counts(shares: np.ndarray, draws: int) -> np.ndarray:

@@ -80,6 +80,8 @@ class Fitted:
     record: tuple[Decision, ...] = ()
     appraisal: Appraisal | None = None
     alone: Alone | None = None
+    members: tuple[WeightPrior, ...] = ()
+    """q(w) of each of the pools that were averaged, whose kernels follow on each other; none where one predicts."""
 
     @property
     def explaining(self) -> Alone:

@@ -32,7 +32,7 @@ from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.periods import find_periods
 from farrier.local import LocalPosterior
 from farrier.posteriors.gaussian import GaussianPosterior
-from farrier.priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
+from farrier.priors import NoPrior, Softmax, SpikeAndSlab, WeightPrior, starting_weight
 from farrier.structure import LEVEL, Decision, Part, Structure, model_with
 from farrier.tiers import (
     EXACT_ROWS,
@@ -100,6 +100,8 @@ class Learned:
     appraisal: Appraisal | None
     """How sure the survivors are; None where nobody looked."""
     record: tuple[Decision, ...]
+    members: tuple[WeightPrior, ...] = ()
+    """q(w) of each of the pools that were averaged, whose kernels follow on each other."""
 
     @property
     def survivors(self) -> int:
@@ -311,11 +313,11 @@ class _Scaled:
             draws = WIDE_DRAWS if len(y) <= SEARCH_ROWS else MANY_ROWS_DRAWS
             wide = all_rows.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, draws)
             found = average([wide, *self.others(wide, all_rows)], PREDICTION_DRAWS)
-            model, total, kernels = found.model, found.bound, found.kernels
+            model, total, kernels, members = found.model, found.bound, found.kernels, found.priors
             posterior: Any = exact_posterior(model, X, z, found.weights)
         else:
             model, total, posterior = self._many_rows(parts, X, z, tier)
-            kernels = tuple(model.pool[i] for i in range(len(parts) + 1))
+            kernels, members = tuple(model.pool[i] for i in range(len(parts) + 1)), ()
         jacobian = float(self.transform.log_slope(y).sum()) - len(y) * float(np.log(self.z_scale))
         return Learned(
             transform=self.transform,
@@ -331,6 +333,7 @@ class _Scaled:
             steps=search.steps,
             appraisal=appraise(search, structure),
             record=tuple(search.record),
+            members=members,
         )
 
     def _many_rows(

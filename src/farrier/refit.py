@@ -6,6 +6,7 @@ meaning. A fit from the start spends most of its time looking for the structure;
 """
 
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from time import perf_counter
@@ -15,7 +16,9 @@ import jax
 import numpy as np
 
 from farrier.appraise import appraise
+from farrier.averaging import Average, average
 from farrier.beliefs import price
+from farrier.blas import one_thread
 from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective
@@ -30,7 +33,17 @@ from farrier.priors import WeightPrior
 from farrier.progress import Progress
 from farrier.regressor import Regressor, from_learned
 from farrier.structure import LEVEL, Part, Structure, model_with
-from farrier.tiers import MOST_POINTS, POSTERIORS, TOLERANCE, WIDE_DRAWS, WIDE_TOLERANCE, Tell
+from farrier.tiers import (
+    MOST_POINTS,
+    POSTERIORS,
+    PREDICTION_DRAWS,
+    TOLERANCE,
+    WIDE_DRAWS,
+    WIDE_TOLERANCE,
+    Tell,
+    exact_posterior,
+    weights_of,
+)
 
 ITERATIONS = 30
 """Steps at most: the start is close."""
@@ -63,17 +76,19 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
     tell("fitting the same structure again", np.nan)
     z, rows = fitted.scaled(y), search_rows(X)
     seen = rows if fitted.tier == "local" else np.arange(len(X))
-    whole = _climbed(fitted.kernels, fitted.prior, _noise(fitted), X[seen], z[seen], exact=fitted.tier != "collapsed")
-    structure, search = whole, None
+    exact = fitted.tier != "collapsed"
+    pools = [_climbed(*pool, _noise(fitted), X[seen], z[seen], exact=exact) for pool in _pools(fitted)]
+    structure, search = pools[0], None
     if fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         kernels = (*fitted.alone.kernels, *([] if fitted.alone.level is None else [LEVEL.kernel]))
-        structure = _climbed(kernels, fitted.alone.prior, whole.noise, search.X, search.y, exact=True)
+        structure = _climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, exact=True)
         structure = _without_level(structure, len(fitted.alone.kernels), len(search.y))
-    assert whole.model is not None
-    assert whole.terms is not None
+    whole = _together(pools)
+    several = len(pools) > 1
+    posterior = exact_posterior(whole.model, X, z, whole.weights) if several else None
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
     return Learned(
         transform=fitted.transform,
@@ -81,15 +96,37 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
         z_scale=fitted.z_scale,
         structure=structure,
         model=whole.model,
-        kernels=tuple(part.kernel for part in whole.parts),
+        kernels=whole.kernels,
         level=fitted.level,
-        posterior=POSTERIORS[fitted.tier](whole.model, X, z),
-        bound=whole.terms.total + jacobian,
+        posterior=posterior or POSTERIORS[fitted.tier](whole.model, X, z),
+        bound=whole.bound + jacobian,
         tier=fitted.tier,
         steps=fitted.steps,
         appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
         record=fitted.record,
+        members=whole.priors if several else (),
     )
+
+
+def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
+    """The kernels and q(w) of each pool that predicts."""
+    found, first = [], 0
+    for prior in fitted.members or (fitted.prior,):
+        count = len(np.asarray(prior.quantile(0.5)))
+        found.append((fitted.kernels[first : first + count], prior))
+        first += count
+    return found
+
+
+def _together(pools: Sequence[Structure]) -> Average:
+    """One pool as it is, or several averaged; each of several ends with its level."""
+    if len(pools) > 1:
+        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], PREDICTION_DRAWS)
+    (pool,) = pools
+    assert pool.model is not None
+    assert pool.terms is not None
+    kernels = tuple(part.kernel for part in pool.parts)
+    return Average(pool.model, weights_of(pool.model), kernels, pool.terms.total, np.ones(1), (pool.model.prior,))
 
 
 def _climbed(
@@ -104,7 +141,8 @@ def _climbed(
         if exact
         else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
     )
-    numbers, terms = climb(objective, ITERATIONS, WIDE_TOLERANCE)
+    with one_thread() if exact else nullcontext():
+        numbers, terms = climb(objective, ITERATIONS, WIDE_TOLERANCE)
     model = objective.model(numbers)
     weights = np.asarray(model.prior.quantile(0.5))
     found = tuple(Part(model.pool[i], part.centre, float(weights[i])) for i, part in enumerate(parts))

@@ -292,4 +292,5 @@ def from_learned(learned: Learned, inputs: np.ndarray, y: np.ndarray) -> Fitted:
         record=learned.record,
         appraisal=learned.appraisal,
         alone=survivors(learned, inputs, y),
+        members=learned.members,
     )
