@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import farrier
 from farrier.appraise import Appraisal
 from farrier.explain import leftover
-from farrier.explain.context import Setting, labels_of
+from farrier.explain.context import Setting, labels_of, quarter_of
 from farrier.explain.gather import findings
 from farrier.explain.story import Context, story
 from farrier.fitted import Fitted
@@ -134,6 +134,13 @@ def test_years_are_read_where_nobody_said_so(given):
     assert setting.sentence() == "72 rows from January 2000 to December 2005, one a month, no gaps."
     assert setting.horizon(None) == 12
     assert setting.horizon(3) == 3
+
+
+@pytest.mark.parametrize("shift", [0.0, 0.125], ids=["beginning", "middle"])
+def test_quarters_are_named_by_their_place_in_the_year(shift):
+    said = [quarter_of(1959.0 + shift + 0.25 * k) for k in range(5)]
+    first = [f"the {name} quarter of 1959" for name in ("first", "second", "third", "fourth")]
+    assert said == [*first, "the first quarter of 1960"]
 
 
 @pytest.mark.parametrize(

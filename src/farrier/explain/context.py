@@ -29,6 +29,9 @@ STEPS = {
     "seconds": ("second", 1 / 86400, 0.0),
 }
 """For each frequency its step in words and in units of the axis, and a range in days whose dates are as fine."""
+QUARTERS = ("first", "second", "third", "fourth")
+QUARTER_BEGINS = 0.05
+"""The part of a quarter by which a decimal year may miss its beginning."""
 AHEAD = 6
 """By default a forecast is as long as one part in so many of the data, and at most `MOST_AHEAD` steps."""
 MOST_AHEAD = 120
@@ -116,7 +119,10 @@ class Setting:
         word, size, reach = STEPS.get(frequency, ("", 0.0, 0.0))
         if word:
             fine = reach / (365.2425 if axis.kind == "years" else 1.0)
-            first, last = (moment(x, replace(axis, low=0.0, high=fine)) for x in (axis.low, axis.high))
+            fine_axis = replace(axis, low=0.0, high=fine)
+            first, last = (
+                quarter_of(x) if frequency == "quarterly" else moment(x, fine_axis) for x in (axis.low, axis.high)
+            )
             steps = round(axis.spacing / size)
             article = "an" if word == "hour" else "a"
             said = f"one {article} {word}" if steps <= 1 else f"one every {count(steps)} {word}s"
@@ -126,6 +132,12 @@ class Setting:
         gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
         name = "" if is_time(axis) else f" of {axis.name}"
         return f"{rows} from {first} to {last}{name}, {said}{gaps}."
+
+
+def quarter_of(year: float) -> str:
+    """'the first quarter of 1959' for a decimal year at the beginning of a quarter or within it."""
+    whole, part = divmod(int(np.floor(4.0 * year + QUARTER_BEGINS)), 4)
+    return f"the {QUARTERS[part]} quarter of {whole}"
 
 
 def say_length(x: float, axis: Axis) -> str:
