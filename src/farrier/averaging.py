@@ -11,6 +11,7 @@ the same for all. So shares go with a part of the difference only (CAUTION).
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -24,6 +25,13 @@ CAUTION = 10.0
 """Nats between the bounds of two pools at which one counts e times as much as the other."""
 
 
+class Member(NamedTuple):
+    """One of the pools: its q(w), and how much of the average it is."""
+
+    prior: WeightPrior
+    share: float
+
+
 @dataclass(frozen=True)
 class Average:
     """One model that stands for all, draws of its weights, (S, m), its kernels, and the bound of the best one."""
@@ -32,10 +40,8 @@ class Average:
     weights: np.ndarray
     kernels: tuple[Kernel, ...]
     bound: float
-    shares: np.ndarray
-    """How much of it is each of them."""
-    priors: tuple[WeightPrior, ...]
-    """q(w) of each of them."""
+    members: tuple[Member, ...]
+    """The pools, whose kernels follow on each other."""
 
 
 def average(members: Sequence[Structure], draws: int) -> Average:
@@ -44,9 +50,10 @@ def average(members: Sequence[Structure], draws: int) -> Average:
     shares = np.exp((totals - totals.max()) / CAUTION)
     shares /= shares.sum()
     parts: list[Part] = []
-    blocks, noise = [], 0.0
+    blocks, found, noise = [], [], 0.0
     for member, share, count in zip(members, shares, _counts(shares, draws), strict=True):
         assert member.model is not None
+        found.append(Member(member.model.prior, float(share)))
         weights = prediction_weights(member.model.prior, quasi_normal(draws, member.model.prior.noise_size))
         blocks.append(weights[np.linspace(0, draws - 1, count).round().astype(int)])
         medians = np.asarray(member.model.prior.quantile(0.5))
@@ -62,8 +69,7 @@ def average(members: Sequence[Structure], draws: int) -> Average:
     first = members[0].model
     assert first is not None
     model = first if len(members) == 1 else model_with(parts, noise, first.pool.inputs)
-    priors = tuple(member.model.prior for member in members if member.model is not None)
-    return Average(model, total, tuple(part.kernel for part in parts), float(totals.max()), shares, priors)
+    return Average(model, total, tuple(part.kernel for part in parts), float(totals.max()), tuple(found))
 
 
 def _counts(shares: np.ndarray, draws: int) -> np.ndarray:

@@ -19,6 +19,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from farrier.appraise import Appraisal
+from farrier.averaging import Member
 from farrier.kernels.algebra import Kernel
 from farrier.likelihoods import Gaussian, Likelihood
 from farrier.parameters import as_array
@@ -80,8 +81,8 @@ class Fitted:
     record: tuple[Decision, ...] = ()
     appraisal: Appraisal | None = None
     alone: Alone | None = None
-    members: tuple[WeightPrior, ...] = ()
-    """q(w) of each of the pools that were averaged, whose kernels follow on each other; none where one predicts."""
+    members: tuple[Member, ...] = ()
+    """The pools that were averaged, the survivors' own first; none where nothing was."""
 
     @property
     def explaining(self) -> Alone:

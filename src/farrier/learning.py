@@ -19,7 +19,7 @@ import numpy as np
 
 from farrier import candidates
 from farrier.appraise import Appraisal, appraise
-from farrier.averaging import CAUTION, average
+from farrier.averaging import CAUTION, Member, average
 from farrier.blas import one_thread
 from farrier.chain import ExactModel
 from farrier.climb import climb
@@ -32,7 +32,7 @@ from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.periods import find_periods
 from farrier.local import LocalPosterior
 from farrier.posteriors.gaussian import GaussianPosterior
-from farrier.priors import NoPrior, Softmax, SpikeAndSlab, WeightPrior, starting_weight
+from farrier.priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.structure import LEVEL, Decision, Part, Structure, model_with
 from farrier.tiers import (
     EXACT_ROWS,
@@ -100,8 +100,8 @@ class Learned:
     appraisal: Appraisal | None
     """How sure the survivors are; None where nobody looked."""
     record: tuple[Decision, ...]
-    members: tuple[WeightPrior, ...] = ()
-    """q(w) of each of the pools that were averaged, whose kernels follow on each other."""
+    members: tuple[Member, ...] = ()
+    """The pools that were averaged."""
 
     @property
     def survivors(self) -> int:
@@ -313,7 +313,7 @@ class _Scaled:
             draws = WIDE_DRAWS if len(y) <= SEARCH_ROWS else MANY_ROWS_DRAWS
             wide = all_rows.fit(parts, structure.noise, WIDE_ITERATIONS, WIDE_TOLERANCE, draws)
             found = average([wide, *self.others(wide, all_rows)], PREDICTION_DRAWS)
-            model, total, kernels, members = found.model, found.bound, found.kernels, found.priors
+            model, total, kernels, members = found.model, found.bound, found.kernels, found.members
             posterior: Any = exact_posterior(model, X, z, found.weights)
         else:
             model, total, posterior = self._many_rows(parts, X, z, tier)

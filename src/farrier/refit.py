@@ -16,7 +16,7 @@ import jax
 import numpy as np
 
 from farrier.appraise import appraise
-from farrier.averaging import Average, average
+from farrier.averaging import Average, Member, average
 from farrier.beliefs import price
 from farrier.blas import one_thread
 from farrier.chain import ExactModel
@@ -104,14 +104,14 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
         steps=fitted.steps,
         appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
         record=fitted.record,
-        members=whole.priors if several else (),
+        members=whole.members if several else (),
     )
 
 
 def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
     """The kernels and q(w) of each pool that predicts."""
     found, first = [], 0
-    for prior in fitted.members or (fitted.prior,):
+    for prior in [member.prior for member in fitted.members] or [fitted.prior]:
         count = len(np.asarray(prior.quantile(0.5)))
         found.append((fitted.kernels[first : first + count], prior))
         first += count
@@ -126,7 +126,7 @@ def _together(pools: Sequence[Structure]) -> Average:
     assert pool.model is not None
     assert pool.terms is not None
     kernels = tuple(part.kernel for part in pool.parts)
-    return Average(pool.model, weights_of(pool.model), kernels, pool.terms.total, np.ones(1), (pool.model.prior,))
+    return Average(pool.model, weights_of(pool.model), kernels, pool.terms.total, (Member(pool.model.prior, 1.0),))
 
 
 def _climbed(

@@ -126,6 +126,14 @@ def test_slope_and_share_are_in_the_users_units(given):
     assert 0.9 < cycle.cumulative <= 1.0
 
 
+def test_a_forecast_says_how_much_of_it_is_that_of_other_structures(airline, told):
+    members = airline._fitted.members
+    said = told["components"][-1]["future_sentence"]
+    assert len(members) > 1
+    assert sum(member.share for member in members) == pytest.approx(1.0)
+    assert f"{100 * (1.0 - members[0].share):.0f} % of the forecast is that of other structures" in said
+
+
 def test_years_are_read_where_nobody_said_so(given):
     setting = Setting.of(given)
     assert setting.kind == "series"

@@ -30,6 +30,8 @@ from farrier.learning import REST_WEIGHT
 from farrier.priors import starting_weight
 
 REST_TITLE = "Everything too small to name"
+WORTH_A_WORD = 0.05
+"""The share in a forecast from which other structures are spoken of."""
 SCALES = {
     "multiplicative": "Components multiply: each is a factor, and its size is relative.",
     "transformed": "Components add up on the scale of the {transform}.",
@@ -108,6 +110,12 @@ def _rest(model: Any, found: Findings, curves: Curves) -> dict[str, Any]:
     if end is not None:
         by = amount(abs(end), found.setting.target)
         ahead += f": at the end of this one it {'adds' if end > 0 else 'takes off'} {by}"
+    members = model._fitted.members
+    if members and 1.0 - members[0].share > WORTH_A_WORD:
+        ahead += (
+            f". {per_cent(1.0 - members[0].share)} of the forecast is that of other structures, which explain the rows "
+            "about as well"
+        )
     return {
         "title": REST_TITLE,
         "sentence": said,
