@@ -170,10 +170,10 @@ def summary(path: Path) -> str:
         # a forecast without error has no logarithm: it counts as a hundredth
         mean = np.exp(np.mean(np.log(np.maximum(ratio, 0.01))))
         covered = [one["coverage"] for one in forecasts.values() if "coverage" in one]
-        smaller = "" if method == OURS else f"{np.mean(ratio > 1.0):.0%} of {len(both)}"
+        smaller = "" if method == OURS else f"{100.0 * np.mean(ratio > 1.0):.0f} % of {len(both)}"
         rows.append(
             f"| {method} | {mean:.2f} | {np.median(ratio):.2f} | {smaller} | "
-            f"{f'{np.mean(covered):.0%}' if covered else ''} | "
+            f"{f'{100.0 * np.mean(covered):.0f} %' if covered else ''} | "
             f"{np.median([one['seconds'] for one in forecasts.values()]):.1f} |"
         )
     return "\n".join(rows)

@@ -94,5 +94,5 @@ def test_errors_of_forecasters_are_compared_case_by_case(tmp_path):
         ],
     )
     ours, theirs = forecasters.summary(path).splitlines()[2:]
-    assert ours == "| farrier | 1.00 | 1.00 |  | 75% | 1.0 |"
-    assert theirs == "| theta | 2.00 | 2.50 | 50% of 2 |  | 1.0 |"
+    assert ours == "| farrier | 1.00 | 1.00 |  | 75 % | 1.0 |"
+    assert theirs == "| theta | 2.00 | 2.50 | 50 % of 2 |  | 1.0 |"
