@@ -33,8 +33,8 @@ ABOUT = {
     "gefcom": ("Hourly load", "Zone 1 of GEFCom 2012: a tenth of the rows, drawn at random, is filled in."),
     "classification": (
         "Two classes",
-        "A random tenth is held out, ten times. `additive-classifier` is printed as additive GPs, `subset-classifier`, "
-        "which was run on the first three splits of two tables, is the paper's own way.",
+        "A random tenth is held out, ten times. `additive-classifier` is printed as additive GPs, `subset-classifier` "
+        "is the paper's own way.",
     ),
     "implicit": (
         "Against kernels without a formula",
