@@ -63,8 +63,9 @@ class Made(NamedTuple):
     noise: float
     log_prior: float
     by_pool: np.ndarray
-    """The derivative of log p by the unbounded numbers of the pool, and that of the pool's numbers by these."""
+    """The derivative of log p by the unbounded numbers of the pool."""
     stretch: np.ndarray
+    """The derivative of the pool's numbers by their unbounded ones."""
 
 
 @dataclass

@@ -9,6 +9,7 @@ from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -87,8 +88,7 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
         structure = _climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, exact=True)
         structure = _without_level(structure, len(fitted.alone.kernels), len(search.y))
     whole = _together(pools)
-    several = len(pools) > 1
-    posterior = exact_posterior(whole.model, X, z, whole.weights) if several else None
+    by_tier = POSTERIORS[fitted.tier] if fitted.tier != "exact" else partial(exact_posterior, weights=whole.weights)
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
     return Learned(
         transform=fitted.transform,
@@ -98,13 +98,13 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
         model=whole.model,
         kernels=whole.kernels,
         level=fitted.level,
-        posterior=posterior or POSTERIORS[fitted.tier](whole.model, X, z),
+        posterior=by_tier(whole.model, X, z),
         bound=whole.bound + jacobian,
         tier=fitted.tier,
         steps=fitted.steps,
         appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
         record=fitted.record,
-        members=whole.members if several else (),
+        members=whole.members,
     )
 
 
