@@ -17,6 +17,8 @@ def test_one_thread_inside_and_as_many_as_before_after_it():
         with one_thread():
             assert threads() == {1}
         assert threads() == before
+        with one_thread(small=False):
+            assert threads() == before
 
 
 def test_structures_are_looked_for_with_one_thread():

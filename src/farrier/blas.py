@@ -1,8 +1,4 @@
-"""One thread of BLAS for as long as matrices are small and many: two are slower, many times so on a busy machine.
-
-Measured on two quiet cores, where nobody had set the number of threads: airline (144 rows) 6.6 s with two, 4.9 s with
-one; the monthly CO2 series (521 rows) 71 s and 45 s.
-"""
+"""One thread of BLAS for as long as matrices are small and many: two are slower, many times so on a busy machine."""
 
 from contextlib import AbstractContextManager
 from functools import cache
@@ -10,9 +6,9 @@ from functools import cache
 from threadpoolctl import ThreadpoolController
 
 
-def one_thread() -> AbstractContextManager[object]:
-    """One thread inside, as many as before after it."""
-    return _libraries().limit(limits=1, user_api="blas")
+def one_thread(small: bool = True) -> AbstractContextManager[object]:
+    """One thread inside and as many as before after it; as many as there are where matrices are not small."""
+    return _libraries().limit(limits=1 if small else None, user_api="blas")
 
 
 @cache

@@ -14,9 +14,9 @@ import equinox as eqx
 import numpy as np
 
 from farrier.beliefs import log_prior, raveled, reach, spreads
+from farrier.kernels.correlations import Slopes
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import NUMBERS, SlotPool
-from farrier.kernels.waves import Slopes
 from farrier.parameters import POSITIVE, fixed, frozen, mark, packed, positive, rebuilt
 from farrier.priors import WeightPrior
 from farrier.weighing import Weighed, weigh

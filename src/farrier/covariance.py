@@ -18,8 +18,8 @@ from typing import Any, final
 import numpy as np
 
 from farrier.grid import on_grid
+from farrier.kernels.correlations import Numbers, Pull, Slopes
 from farrier.kernels.products import HostPool
-from farrier.kernels.waves import Numbers, Pull, Slopes
 from farrier.lags import ListedLags, RegularLags
 
 KEPT = 2e7

@@ -82,7 +82,7 @@ class Fitted:
     appraisal: Appraisal | None = None
     alone: Alone | None = None
     members: tuple[Member, ...] = ()
-    """The pools that were averaged, the survivors' own first; none where nothing was."""
+    """The pools that predict together, the survivors' own first; none where there is no search for others."""
 
     @property
     def explaining(self) -> Alone:

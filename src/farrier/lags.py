@@ -32,10 +32,13 @@ class RegularLags:
         n = self.size
         both = np.concatenate([row[:0:-1], row])
         size = both.itemsize
-        return np.ndarray((n, n), both.dtype, both, (n - 1) * size, (-size, size))
+        # what as_strided does, which takes longer than the work on a few hundred rows
+        view = np.ndarray((n, n), both.dtype, both, (n - 1) * size, (-size, size))
+        view.flags.writeable = False
+        return view
 
     def sums(self, G: np.ndarray) -> np.ndarray:
-        """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular."""
+        """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular, row after row."""
         n, size = self.size, G.itemsize
         # G[a, a - lag] is the number a (n + 1) - lag of G; where lag > a, that is one above the diagonal, a zero
         diagonals = np.ndarray((n - 1, n), G.dtype, G, (n + 1) * size, ((n + 1) * size, -size))

@@ -11,7 +11,6 @@ are predicted block by block (local.py).
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -101,7 +100,7 @@ class Learned:
     """How sure the survivors are; None where nobody looked."""
     record: tuple[Decision, ...]
     members: tuple[Member, ...] = ()
-    """The pools that were averaged."""
+    """The pools that predict together; none but on few rows."""
 
     @property
     def survivors(self) -> int:
@@ -130,7 +129,7 @@ def learn(
     """
     with one_thread():
         best = _best_scale(X, y, known, transform, timed, tell)
-    with one_thread() if len(X) <= EXACT_ROWS else nullcontext():
+    with one_thread(small=len(X) <= EXACT_ROWS):
         return best.finish(X, y, tier)
 
 
@@ -191,7 +190,7 @@ def fit_given(
         if exact
         else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
     )
-    with one_thread() if exact else nullcontext():
+    with one_thread(small=exact):
         numbers, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell("fitting", t.total))
     model = objective.model(numbers)
     posterior = exact_posterior(model, X, z) if exact else CollapsedPosterior.of(objective, model, weights_of(model))

@@ -6,7 +6,6 @@ meaning. A fit from the start spends most of its time looking for the structure;
 """
 
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
 from copy import copy
 from dataclasses import replace
 from functools import partial
@@ -141,7 +140,7 @@ def _climbed(
         if exact
         else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
     )
-    with one_thread() if exact else nullcontext():
+    with one_thread(small=exact):
         numbers, terms = climb(objective, ITERATIONS, WIDE_TOLERANCE)
     model = objective.model(numbers)
     weights = np.asarray(model.prior.quantile(0.5))

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
+from farrier.kernels.correlations import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
 from farrier.kernels.slots import REPEATING, REPEATS, SMOOTH
-from farrier.kernels.waves import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
 
 
 @dataclass(frozen=True)

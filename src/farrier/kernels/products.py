@@ -1,7 +1,8 @@
 """Products on the host: the kernels of a pool as numpy functions that bring their own derivatives.
 
 Searching for a structure takes thousands of short evaluations of ever different products. Compiling a program for
-them XX Every product is
+them costs more than they do, and calling one costs as much as a small Gram matrix, so here, in correlations.py and in
+lagged.py derivatives are written by hand. Every product is
 
     k(x, z) = v(x) v(z) r(x, z),     v: steps and lines of one column,   r: smooth and periodic factors, wide lines
 
@@ -18,9 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
+from farrier.kernels.correlations import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
 from farrier.kernels.lagged import Lagged
 from farrier.kernels.slots import NUMBERS, REPEATING, SMOOTH, SlotPool
-from farrier.kernels.waves import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
 
 
 @dataclass(frozen=True)
