@@ -24,6 +24,7 @@ class Quadratic:
     """7 - (u - top)' B (u - top) / 2, minus infinity beyond a wall."""
 
     limit: float = 10.0
+    size: float = 1.0
     wall: float = np.inf
     seen: list = field(default_factory=list)
 
@@ -32,6 +33,9 @@ class Quadratic:
 
     def limits(self):
         return np.tile([-self.limit, self.limit], (5, 1))
+
+    def sizes(self):
+        return np.full(5, self.size)
 
     def terms(self, numbers):
         self.seen.append(numbers.copy())
@@ -77,8 +81,7 @@ def test_it_ends_when_a_window_of_steps_gained_less_than_the_tolerance():
     _, long = climb(Quadratic(), iterations=100, tolerance=0.0)
     _, short = climb(Quadratic(), iterations=100, tolerance=1.0, window=2)
     assert len(short) < len(long)
-    # the last term is the final one, once more
-    steps = [one.total for one in short[:-1]]
+    steps = [one.total for one in short]
     assert steps[-1] - steps[-3] < 1.0
     assert all(later - earlier >= 1.0 for earlier, later in zip(steps[:-3], steps[2:-1], strict=True))
 
@@ -102,4 +105,37 @@ def test_the_callback_hears_of_every_step():
     heard = []
     _, terms = climb(Quadratic(), iterations=100, tolerance=1e-12, callback=lambda i, one: heard.append((i, one.total)))
     assert [i for i, _ in heard] == list(range(1, len(heard) + 1))
-    assert [total for _, total in heard] == [one.total for one in terms[:-1]]
+    assert [total for _, total in heard] == [one.total for one in terms]
+
+
+@pytest.mark.parametrize("iterations", [1, 3, 100])
+def test_the_last_terms_are_those_of_the_numbers(iterations):
+    bound = Quadratic()
+    numbers, terms = climb(bound, iterations=iterations, tolerance=1e-12)
+    assert terms[-1] == bound.terms(numbers)[0]
+
+
+@dataclass
+class Uneven(Quadratic):
+    """Numbers of very different sizes."""
+
+    told: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0)
+
+    def sizes(self):
+        return np.array(self.told)
+
+    def terms(self, numbers):
+        self.seen.append(numbers.copy())
+        away = (numbers - TOP) / SIZES
+        return Terms(float(7.0 - 0.5 * away @ CURVATURE @ away)), -(CURVATURE @ away) / SIZES
+
+
+SIZES = np.array([1.0, 1e-3, 0.1, 1.0, 1e-2])
+
+
+def test_numbers_of_known_sizes_take_few_evaluations():
+    blind, told = Uneven(), Uneven(told=tuple(SIZES))
+    for bound in (blind, told):
+        numbers, _ = climb(bound, iterations=400, tolerance=1e-9)
+    assert_allclose(numbers / SIZES, TOP / SIZES, atol=1e-2)
+    assert 2 * len(told.seen) < len(blind.seen)

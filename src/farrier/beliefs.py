@@ -38,6 +38,19 @@ REACH = {
     "end_width": 1.5,
 }
 """How far a number may move from its start: further, it would be another candidate."""
+DETERMINED = {
+    "lengthscale": 0.5,
+    "mixture": 1.0,
+    "period": 0.014,
+    "shape": 0.5,
+    "line": 1.0,
+    "start": 0.03,
+    "start_width": 0.5,
+    "end": 0.03,
+    "end_width": 0.5,
+}
+"""How far a number may move, roughly, before the rows object. That of a period is for one of length one, inputs having
+variance one: a longer one comes round less often, and is known less well."""
 
 PRICES: dict[tuple[type[Base], str], float] = {
     (Periodic, "period"): 1.0,
@@ -92,6 +105,12 @@ def raveled(arrays: dict[str, np.ndarray]) -> np.ndarray:
 def reach(pool: SlotPool) -> dict[str, np.ndarray]:
     """How far each unbounded number may move from where it started; 0 in empty slots."""
     return {name: mask * REACH[name] for name, mask in filled(pool).items()}
+
+
+def determined(pool: SlotPool) -> dict[str, np.ndarray]:
+    """How far each unbounded number may move, roughly, before the rows object."""
+    sizes = {name: np.full(np.shape(getattr(pool, name)), DETERMINED[name]) for name in NUMBERS}
+    return {**sizes, "period": sizes["period"] * np.asarray(pool.period)}
 
 
 def price(kernel: Kernel, rows: int) -> float:

@@ -13,11 +13,11 @@ from typing import Any, NamedTuple, final
 import equinox as eqx
 import numpy as np
 
-from farrier.beliefs import log_prior, raveled, reach, spreads
+from farrier.beliefs import determined, log_prior, raveled, reach, spreads
 from farrier.kernels.correlations import Slopes
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import NUMBERS, SlotPool
-from farrier.parameters import POSITIVE, fixed, frozen, mark, packed, positive, rebuilt
+from farrier.parameters import POSITIVE, Module, fixed, frozen, mark, packed, positive, rebuilt
 from farrier.priors import WeightPrior
 from farrier.weighing import Weighed, weigh
 
@@ -26,10 +26,12 @@ NOISE_CENTRE, NOISE_SPREAD = np.log(0.05), 3.0
 LOWEST_NOISE = 1e-6
 REACH = 10.0
 """How far the numbers of q(w) and the noise may move from their start, as logarithms."""
+WEIGHT_SIZE, NOISE_SIZE = 2.0, 0.3
+"""How far they may move, roughly, before the rows object."""
 
 
 @final
-class ExactModel(eqx.Module):
+class ExactModel(Module):
     """What is trained where f is integrated out: q(w), the variance of the noise, the kernels."""
 
     prior: WeightPrior
@@ -119,6 +121,11 @@ class Chain:
         low[self._noise] = max(low[self._noise], np.log(LOWEST_NOISE))
         return np.stack([np.minimum(low, start), np.maximum(high, start)], axis=1)
 
+    def sizes(self) -> np.ndarray:
+        """How far each number may move, roughly, before the rows object."""
+        weights = np.full(self._noise, WEIGHT_SIZE)
+        return np.concatenate([weights, [NOISE_SIZE], raveled(determined(self.template.pool))])
+
     @cached_property
     def _noise(self) -> int:
         return len(packed(self.template.prior))
@@ -170,6 +177,10 @@ class Chained:
     def limits(self) -> np.ndarray:
         """The least and the largest value of each number, (P, 2)."""
         return self.chain.limits()
+
+    def sizes(self) -> np.ndarray:
+        """How far each number may move, roughly, before the rows object."""
+        return self.chain.sizes()
 
     def model(self, numbers: np.ndarray) -> ExactModel:
         """The model with these numbers."""

@@ -5,7 +5,7 @@ from typing import Any
 
 import jax
 import numpy as np
-from sklearn.base import ClassifierMixin, _fit_context
+from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
@@ -29,9 +29,9 @@ class Classifier(ClassifierMixin, Estimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> "Classifier":
         """Find the components of the odds of the second class."""
+        self._validate_params()
         check_cells(X, "X")
         checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         rows, labels = checked

@@ -31,7 +31,7 @@ HOPELESS = 6.0
 START_NOISE = 0.1
 POOL_ITERATIONS = 100
 POLISHED = 0.05
-"""Nats that ten steps must gain to go on, where the ends of several starts are compared."""
+"""Nats that five steps must gain to go on, where the ends of several starts are compared."""
 SMALL = 0.03
 """The part of y's standard deviation below which a component of the shrunk pool is small."""
 MOST_LARGE = 8

@@ -6,7 +6,8 @@ they are: a few Cholesky factors, not a fit.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -23,7 +24,7 @@ from farrier.structure import LEVEL, Part, Structure, log_density, model_with
 DRAWS = 2
 """Draws of the weights while structures are compared."""
 FIT_ITERATIONS = 35
-FIT_TOLERANCE = 0.3
+FIT_TOLERANCE = 0.2
 SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
 """Squared weights, as parts of what is left, at which a candidate is screened."""
 SCREEN_NOISE = (1.0, 0.4)
@@ -46,6 +47,8 @@ class Evaluator:
     """The variance of the noise of each row, where it is known."""
     steps: int = 0
     """Steps of all fits so far."""
+    _fitted: dict[tuple[Any, ...], tuple[Sequence[Part], Structure]] = field(default_factory=dict, init=False)
+    """What was fitted so far, by where it started: some moves ask for the same."""
 
     def spread(self, structure: Structure) -> np.ndarray:
         """The variance of the noise of each row."""
@@ -72,12 +75,19 @@ class Evaluator:
         draws: int = DRAWS,
     ) -> Structure:
         """All numbers of the parts and of q(w) together, from where they are."""
+        start = (*map(id, parts), noise, iterations, tolerance, draws)
+        if start not in self._fitted:
+            # the parts are kept as well, so that no other gets their identity
+            self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, draws)
+        return self._fitted[start][1]
+
+    def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, draws: int) -> Structure:
         model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
         objective = ExactObjective(
             model, self.covariance, self.covariance.scatter(self.y), quasi_normal(draws, model.prior.noise_size)
         )
         numbers, terms = climb(objective, iterations, tolerance)
-        self.steps += len(terms) - 1
+        self.steps += len(terms)
         fitted = objective.model(numbers)
         medians = np.asarray(fitted.prior.quantile(0.5))
         found = tuple(Part(fitted.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))

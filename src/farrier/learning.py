@@ -209,7 +209,7 @@ def fit_given(
         posterior=posterior,
         bound=terms[-1].total + jacobian,
         tier="exact" if exact else "collapsed",
-        steps=len(terms) - 1,
+        steps=len(terms),
         appraisal=None,
         record=(),
     )

@@ -11,6 +11,7 @@ is never trained; `fixed()` says so aloud, and `frozen()` does so for everything
 
 from collections.abc import Callable
 from dataclasses import dataclass, fields
+from functools import lru_cache
 from typing import Any, TypeVar
 
 import equinox as eqx
@@ -22,6 +23,15 @@ from jax import Array
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 
 T = TypeVar("T")
+
+
+class Module(eqx.Module):
+    """A module whose methods are looked up as those of any class.
+
+    Equinox makes a tree of each method that is looked up, which costs more than most methods of these modules do.
+    """
+
+    __getattribute__ = object.__getattribute__
 
 
 @dataclass(frozen=True)
@@ -104,8 +114,13 @@ def frozen(**kwargs: Any) -> Any:
 
 def mark(module: eqx.Module, name: str) -> Constraint | None:
     """The constraint on the field `name` of `module`, None where there is no mark."""
-    field = next(field for field in fields(module) if field.name == name)
-    return field.metadata.get("constraint")
+    return marks(type(module))[name]
+
+
+@lru_cache
+def marks(kind: type[eqx.Module]) -> dict[str, Constraint | None]:
+    """The constraint on each field of a kind of module, None where there is no mark."""
+    return {field.name: field.metadata.get("constraint") for field in fields(kind)}
 
 
 def _constraint_along(tree: Any, path: tuple[Any, ...]) -> Constraint:
@@ -124,10 +139,17 @@ def _constraint_along(tree: Any, path: tuple[Any, ...]) -> Constraint:
     return found or FIXED
 
 
+_KNOWN: dict[Any, list[Constraint]] = {}
+"""The constraints on the leaves of a tree, by its structure: to follow all paths takes longer than the work on them."""
+
+
 def _map_with_constraints(function: Callable[[Constraint, Array], Any], tree: Any) -> Any:
-    leaves, structure = jax.tree_util.tree_flatten_with_path(tree)
-    mapped = [function(_constraint_along(tree, path), leaf) for path, leaf in leaves]
-    return jax.tree_util.tree_unflatten(structure, mapped)
+    leaves, structure = jax.tree.flatten(tree)
+    if structure not in _KNOWN:
+        paths = [path for path, _ in jax.tree_util.tree_flatten_with_path(tree)[0]]
+        _KNOWN[structure] = [_constraint_along(tree, path) for path in paths]
+    mapped = [function(constraint, leaf) for constraint, leaf in zip(_KNOWN[structure], leaves, strict=True)]
+    return jax.tree.unflatten(structure, mapped)
 
 
 def free(module: T) -> T:

@@ -13,7 +13,6 @@ about 1.
 from abc import abstractmethod
 from typing import final
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 from jax import Array
@@ -23,7 +22,7 @@ from jaxtyping import Float
 from scipy.special import ndtri as numpy_ndtri
 from scipy.stats import qmc
 
-from farrier.parameters import as_array, fixed, positive, real
+from farrier.parameters import Module, as_array, fixed, positive, real
 
 
 def quasi_normal(draws: int, size: int) -> Float[np.ndarray, "S E"]:
@@ -62,7 +61,7 @@ def check_probability(probability: float) -> None:
         raise ValueError(f"probability={probability}: give a number between 0 and 1; 0.5 is the median")
 
 
-class WeightPrior(eqx.Module):
+class WeightPrior(Module):
     """A prior p(w) together with its variational posterior q(w)."""
 
     @property

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 import jax
 import numpy as np
-from sklearn.base import RegressorMixin, _fit_context
+from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
@@ -133,9 +133,9 @@ class Regressor(RegressorMixin, Estimator):
     _timed = False
     """Whether the first of several inputs is time: a Forecaster's is."""
 
-    @_fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any) -> "Regressor":
         """Find the components of y as a function of X."""
+        self._validate_params()
         check_cells(X, "X")
         check_cells(y, "y")
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)

@@ -4,8 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
+from scipy.linalg.lapack import dpotrf, dtrtrs  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.chain import ExactModel, Terms
 from farrier.horseshoe import Horseshoe
@@ -73,5 +72,5 @@ def log_density(C: np.ndarray, y: np.ndarray) -> float:
     L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
     if failed:
         return -np.inf
-    e = solve_triangular(L, y, lower=True)
+    e, _ = dtrtrs(L, y, lower=1)
     return float(-0.5 * e @ e - np.log(np.diagonal(L)).sum() - 0.5 * len(y) * np.log(2.0 * np.pi))

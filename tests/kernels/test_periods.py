@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.signal import lombscargle
 
-from farrier.kernels import periods
 from farrier.kernels.periods import _periodogram, find_periods
 
 X = np.arange(120.0) / 12.0  # ten years of months
@@ -102,8 +101,7 @@ def test_a_constant_has_no_period():
     assert find_periods(X, np.full(120, 3.0), 3) == []
 
 
-def test_on_a_grid_the_power_is_that_of_lomb_and_scargle(monkeypatch):
-    monkeypatch.setattr(periods, "SHORT", 0)
+def test_on_a_grid_the_power_is_that_of_lomb_and_scargle():
     x = np.delete(X, [3, 4, 30])
     y = wave(x, 1.0) + noise(0.5, count=len(x))
     y -= y.mean()

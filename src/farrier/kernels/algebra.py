@@ -21,17 +21,14 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.parameters import POSITIVE, is_concrete, mark
+from farrier.parameters import POSITIVE, Module, is_concrete, mark, marks
 
 Dims: TypeAlias = tuple[int | str, ...] | None
 PerInput: TypeAlias = "float | np.ndarray | Array"
 
 
-class Kernel(eqx.Module):
+class Kernel(Module):
     """A covariance function of two rows of inputs."""
-
-    # equinox makes a tree of each method that is looked up, which costs more than most methods here do
-    __getattribute__ = object.__getattribute__
 
     @abstractmethod
     def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
@@ -127,7 +124,7 @@ class Base(Kernel):
 
     def parameters(self) -> dict[str, Any]:
         """The numbers of this kernel by name."""
-        return {field.name: getattr(self, field.name) for field in fields(self) if "constraint" in field.metadata}
+        return {name: getattr(self, name) for name, constraint in marks(type(self)).items() if constraint is not None}
 
     def replace(self, **changes: Any) -> "Base":
         """The kernel with some of its fields changed."""

@@ -5,8 +5,8 @@ series loses its quadratic trend first; then the strongest period is taken, fitt
 removed before the next is looked for. Peaks are ranked in two ways in turn, by power and by how far they stand out of
 their neighbourhood: the yearly cycle of a drifting series is small, but it stands out.
 
-The periodogram is that of Lomb and Scargle, for no more frequencies than the number of rows can tell apart; of a long
-series on a regular grid it is a Fourier transform, so that any length is quickly looked through.
+The periodogram of rows on a regular grid is a Fourier transform, so that any length is quickly looked through; off any
+grid it is that of Lomb and Scargle, for no more frequencies than the number of rows can tell apart.
 """
 
 from collections.abc import Callable, Sequence
@@ -29,8 +29,6 @@ PROMINENCE = 6.0
 """How many times the power of its neighbourhood a peak must have."""
 STRONG = 0.15
 """The part of the variance with which the strongest peak counts even if its neighbourhood is strong as well."""
-SHORT = 1000
-"""Rows up to which the exact periodogram costs little."""
 CROWDED = 5.0
 """The highest frequency off a grid, in cycles for each row on average: where rows crowd, shorter cycles can be told."""
 REPEATS = 3.0
@@ -77,7 +75,7 @@ def find_periods(
 def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The frequencies to try, and the function from a series without a mean to its power at each of them."""
     extent = float(x[-1] - x[0])
-    grid = on_grid(x) if len(x) > SHORT else None
+    grid = on_grid(x)
     if grid is None:
         highest = min(0.5 / spacing, CROWDED * len(x) / extent)
         frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))

@@ -36,7 +36,7 @@ from farrier.kernels.base import (
     StepUntil,
 )
 from farrier.kernels.normal import simplify
-from farrier.parameters import fixed, positive, real
+from farrier.parameters import Module, fixed, positive, real
 
 LINES = 3
 REPEATS = 2
@@ -51,7 +51,7 @@ def _as_codes(value: Any) -> Any:
 
 
 @final
-class SlotPool(eqx.Module):
+class SlotPool(Module):
     """m products of at most one step from and one until a place, three lines, one smooth factor and two periodic ones.
 
     `*_on` says on which columns a slot acts (all zero: it is empty), `smooth` and `repeat` which family fills it,
