@@ -1,5 +1,7 @@
 """Laws of the search: it finds what the data were made of and nothing where there is nothing, and says what it did."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -11,7 +13,7 @@ from farrier.discover import WORTH, Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
-from farrier.structure import LEVEL, Part, model_with
+from farrier.structure import LEVEL, Move, Part, model_with
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -139,7 +141,7 @@ def test_losses_are_differences_of_densities(found):
 def test_the_screen_likes_what_is_there_and_charges_for_it():
     search = searching(SERIES["line and season"])
     kernels = [CentredPeriodic(0.31, 1.0), CentredPeriodic(0.47, 1.0), Linear(0.0), SquaredExponential(1.0)]
-    gains = search.screen(search.empty(), kernels)
+    gains = search.screen(search.empty(), [Move(kernel) for kernel in kernels])
     assert gains[2] > 5.0
     assert gains[0] > gains[1] + 3.0
     # each gain is that of the best of a few weights and noises
@@ -150,6 +152,44 @@ def test_the_screen_likes_what_is_there_and_charges_for_it():
             C = 3.0 * weight * K / np.mean(np.diagonal(K)) + left * np.eye(N)
             best = max(best, multivariate_normal(np.zeros(N), C).logpdf(search.y))
     assert_allclose(gains[0], best - search.empty().score - price(kernels[0], N), rtol=1e-6)
+
+
+def test_the_screen_of_an_exchange_has_one_component_in_the_place_of_another(found):
+    search, structure, _ = found["line and season"]
+    place = next(i for i, one in enumerate(structure.parts) if str(one.kernel) == "Per0")
+    old = structure.parts[place]
+    new = old.kernel * SquaredExponential(6.8)
+    K_old, K_new = search.covariance.grams(HostPool.of(SlotPool.of([old.kernel, new], 1)))
+    C = search.covariance_at(structure) + old.weight**2 * (K_new - K_old)
+    whole = multivariate_normal(np.zeros(N), search.covariance_at(structure) + structure.noise * np.eye(N))
+    changed = max(
+        multivariate_normal(np.zeros(N), C + k * structure.noise * np.eye(N)).logpdf(search.y) for k in (1, 0.4)
+    )
+    gain = changed - whole.logpdf(search.y) - price(new, N) + price(old.kernel, N)
+    assert_allclose(search.screen(structure, [Move(new, place)]), [gain], rtol=1e-6)
+
+
+def test_a_cycle_grows_where_it_stands():
+    # its size is that of a line: no cycle of one size is needed beside it
+    y = (X[:, 0] + 2.2) * np.sin(2.0 * np.pi * X[:, 0] / 0.31) + noise(0.2)
+    search = searching(y)
+    steady = search.fit([part(CentredPeriodic(0.31, 1.0))], 0.3)
+    grown = search.grow(steady, 1)
+    assert formulas(grown) == ["Lin * Per0"]
+    assert search.record[-1].action == "kept"
+    assert search.record[-1].reason == "worth its price, in place of Per0"
+
+
+def test_a_fit_that_is_asked_for_again_is_not_done_again():
+    search = searching(SERIES["line and season"])
+    parts = [part(Linear(0.0)), part(CentredPeriodic(0.31, 1.0))]
+    first, steps = search.fit(parts, 0.3), search.steps
+    assert search.fit(list(parts), 0.3) is first
+    assert search.steps == steps
+    assert search.fit(parts, 0.2) is not first
+    # of other rows nothing is known
+    other = replace(search, y=-2.0 * search.y)
+    assert other.fit(parts, 0.3) is not first
 
 
 def test_the_gain_of_a_change_is_that_of_the_best_weight():

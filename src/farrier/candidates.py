@@ -70,7 +70,7 @@ def series(
         fresh += _cycles(period, extent)
     if change is not None:
         fresh += _changes(change, extent, found)
-    return _distinct([*fresh, *_grown(extent, found)], found)
+    return _distinct([*fresh, *(more for kernel in found for more in grown(kernel, extent))], found)
 
 
 def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[Kernel]:
@@ -254,21 +254,19 @@ def _changes(place: float, extent: Extent, found: Sequence[Kernel]) -> list[Kern
     return sides
 
 
-def _grown(extent: Extent, found: Sequence[Kernel]) -> list[Kernel]:
-    """Every component times a line and times a slow drift."""
-    before = extent.low - 0.3 * extent.range
-    grown: list[Kernel] = []
-    for kernel in found:
-        factors = kernel.products()[0]
-        if sum(not isinstance(f, Step | StepUntil) for f in factors) >= MOST_FACTORS:
-            continue
-        if not any(isinstance(f, Linear) for f in factors):
-            grown.append(kernel * Linear(before))
-        elif len(factors) == 1:
-            grown.append(kernel * Linear(0.0))
-        if not any(isinstance(f, SquaredExponential | Matern12) for f in factors):
-            grown.append(kernel * SquaredExponential(0.5 * extent.range))
-    return grown
+def grown(kernel: Kernel, extent: Extent) -> list[Kernel]:
+    """A component times a line and times a slow drift."""
+    factors = kernel.products()[0]
+    if sum(not isinstance(f, Step | StepUntil) for f in factors) >= MOST_FACTORS:
+        return []
+    more: list[Kernel] = []
+    if not any(isinstance(f, Linear) for f in factors):
+        more.append(kernel * Linear(extent.low - 0.3 * extent.range))
+    elif len(factors) == 1:
+        more.append(kernel * Linear(0.0))
+    if not any(isinstance(f, SquaredExponential | Matern12) for f in factors):
+        more += [kernel * SquaredExponential(part * extent.range) for part in (0.5, 2.0)]
+    return [product_of(simplify(one.products()[0])) for one in more]
 
 
 def _fits(period: float, extent: Extent) -> bool:

@@ -64,6 +64,8 @@ class Covariance(ABC):
 
     def gather(self, C: np.ndarray) -> np.ndarray:
         """From (..., N, N) over all rows to (..., n, n) over the given ones, in their order."""
+        if np.array_equal(self.places, np.arange(len(self.X))):
+            return C
         return C[..., self.places[:, None], self.places[None, :]]
 
 

@@ -18,16 +18,18 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.periods import find_periods, multiples_of
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
-from farrier.structure import LEVEL, Decision, Part, Structure, log_density
+from farrier.structure import LEVEL, Decision, Move, Part, Structure, log_density
 
 ROUNDS = 9
-TRIES = 2
-"""Candidates that are fitted in a round before it is given up."""
+TRIES, INSTEAD = 2, 1
+"""Candidates that are fitted in a round before it is given up: beside the components, and in the place of one."""
 WORTH = 1.0
 """Nats beyond its price that a component must gain to be added."""
 FIRST_WEIGHT = 0.5
+CLOSE = 3.0
+"""Nats below the structure before, from which dropping other components may bring a candidate back."""
 HOPELESS = 6.0
-"""Nats below the structure before, from which dropping other components does not bring a candidate back."""
+"""Nats below the structure before, from which no further fit brings a candidate back."""
 START_NOISE = 0.1
 POOL_ITERATIONS = 100
 POLISHED = 0.05
@@ -80,6 +82,15 @@ class Search(Evaluator):
         t = int(np.argmax(gain))
         return 0.5 * (x[t] + x[t - 1]), float(gain[t])
 
+    def moves(self, structure: Structure) -> list[Move]:
+        """What may be done in the next round: candidates beside the components, or one that grows where it stands."""
+        beside = [Move(kernel) for kernel in self.propose(structure)]
+        if self.X.shape[1] > 1:
+            return beside
+        extent = candidates.Extent.of(self.X[:, 0])
+        grown = [(i, candidates.grown(part.kernel, extent)) for i, part in enumerate(structure.parts)]
+        return [*beside, *(Move(kernel, i) for i, kernels in grown for kernel in kernels)]
+
     def propose(self, structure: Structure) -> list[Kernel]:
         """The candidates of the next round."""
         found = [part.kernel for part in structure.parts]
@@ -107,27 +118,31 @@ class Search(Evaluator):
         score = [abs(float(np.corrcoef(self.X[:, d], left)[0, 1])) for d in range(self.X.shape[1])]
         return list(np.argsort(score)[::-1])
 
+    def promising(self, structure: Structure) -> list[Move]:
+        """The moves that gain most with all numbers as they stand, no two of one formula in one place; best first."""
+        moves = self.moves(structure)
+        gains = self.screen(structure, moves)
+        chosen: dict[tuple[str, int | None], Move] = {}
+        for i in np.argsort(gains)[::-1]:
+            move, beside = moves[i], moves[i].place is None
+            alike = [one for one in chosen.values() if (one.place is None) == beside]
+            if gains[i] >= -HOPELESS and len(alike) < (TRIES if beside else INSTEAD):
+                chosen.setdefault((move.kernel.formula(), move.place), move)
+        return list(chosen.values())
+
     def grow(self, structure: Structure, round: int) -> Structure | None:
         """The structure with the best candidate that is worth its price, or None."""
-        kernels = self.propose(structure)
-        gains = self.screen(structure, kernels)
-        tried: list[Kernel] = []
-        for i in np.argsort(gains)[::-1]:
-            if len(tried) == TRIES or gains[i] < -HOPELESS:
-                break
-            if any(kernels[i].formula() == other.formula() for other in tried):
-                continue
-            tried.append(kernels[i])
-            part = Part(kernels[i], kernels[i], FIRST_WEIGHT)
-            grown = self.fit([*structure.parts, part], structure.noise * 0.7)
-            if grown.score > structure.score - HOPELESS:
+        for move in self.promising(structure):
+            grown = self.fit(after(structure, move), structure.noise * 0.7)
+            if grown.score > structure.score - CLOSE:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
             if gain > WORTH and self.come_round(grown):
-                self._note(round, "kept", kernels[i], gain, "worth its price")
+                instead = "" if move.place is None else f", in place of {structure.parts[move.place].kernel.formula()}"
+                self._note(round, "kept", move.kernel, gain, f"worth its price{instead}")
                 return grown
             reason = "not worth its price" if gain <= WORTH else "a cycle that does not come round"
-            self._note(round, "tried", kernels[i], gain, reason)
+            self._note(round, "tried", move.kernel, gain, reason)
         return None
 
     def narrow(self, structure: Structure, round: int) -> Structure:
@@ -335,3 +350,11 @@ class Search(Evaluator):
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))
+
+
+def after(structure: Structure, move: Move) -> list[Part]:
+    """The components after a move, from which they are to be fitted."""
+    if move.place is None:
+        return [*structure.parts, Part(move.kernel, move.kernel, FIRST_WEIGHT)]
+    weight = structure.parts[move.place].weight
+    return [Part(move.kernel, move.kernel, weight) if i == move.place else p for i, p in enumerate(structure.parts)]

@@ -19,7 +19,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 from farrier.priors import quasi_normal
-from farrier.structure import LEVEL, Part, Structure, log_density, model_with
+from farrier.structure import LEVEL, Move, Part, Structure, log_density, model_with
 
 DRAWS = 2
 """Draws of the weights while structures are compared."""
@@ -30,7 +30,7 @@ SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
 SCREEN_NOISE = (1.0, 0.4)
 LATENT = 0.3
 """What is left to explain, as a variance, where the noise of each row is known and y has a scale of its own."""
-LOSS_ITERATIONS = 15
+LOSS_ITERATIONS = 10
 
 
 @dataclass
@@ -102,27 +102,34 @@ class Evaluator:
         w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
         pool = HostPool.of(structure.model.pool)
         C, _ = self.covariance.forward(pool, pool.numbers, w2[None])
-        return self.covariance.gather(C[0])
+        return np.array(self.covariance.gather(C[0]))
 
     def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
         return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
 
-    def screen(self, structure: Structure, kernels: Sequence[Kernel]) -> np.ndarray:
-        """The gain in evidence of adding each kernel, its numbers as they stand, less its price."""
+    def screen(self, structure: Structure, moves: Sequence[Move]) -> np.ndarray:
+        """The gain in evidence of each move, all numbers as they stand, less what its numbers cost."""
         C = self.covariance_at(structure)
         n = len(self.y)
         left = structure.noise if self.rows is None else LATENT
         levels = [part * self.spread(structure) for part in (SCREEN_NOISE if self.rows is None else (1.0,))]
         base = log_density(self.noisy(C, structure), self.y)
-        gains = np.full(len(kernels), -np.inf)
-        for i, K in enumerate(self._grams(kernels)):
-            scale = max(float(np.mean(np.diagonal(K))), 1e-12)
-            for weight in SCREEN_WEIGHTS:
+        there = self._grams([part.kernel for part in structure.parts]) if structure.parts else []
+        gains = np.full(len(moves), -np.inf)
+        for i, (move, K) in enumerate(zip(moves, self._grams([move.kernel for move in moves]), strict=True)):
+            if move.place is None:
+                others, sizes = C, [left * weight * 3.0 for weight in SCREEN_WEIGHTS]
+            else:
+                own = structure.parts[move.place].weight ** 2 * there[move.place]
+                others, sizes = C - own, [_mean_variance(own)]
+            for size in sizes:
                 for noise in levels:
-                    total = C + (left * weight * 3.0 / scale) * K
+                    total = others + (size / _mean_variance(K)) * K
                     total[np.diag_indices(n)] += noise
                     gains[i] = max(gains[i], log_density(total, self.y) - base)
-        return gains - np.array([price(kernel, n) for kernel in kernels])
+            gains[i] -= price(move.kernel, n)
+            gains[i] += 0.0 if move.place is None else price(structure.parts[move.place].kernel, n)
+        return gains
 
     def residual(self, structure: Structure) -> np.ndarray:
         """What the components leave of y."""
@@ -157,3 +164,7 @@ class Evaluator:
         a = np.linalg.solve(C, self.y)
         grams = self.covariance.grams(HostPool.of(structure.model.pool))
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
+
+
+def _mean_variance(K: np.ndarray) -> float:
+    return max(float(np.mean(np.diagonal(K))), 1e-12)

@@ -11,6 +11,7 @@ about 1.
 """
 
 from abc import abstractmethod
+from functools import lru_cache
 from typing import final
 
 import jax.numpy as jnp
@@ -25,27 +26,33 @@ from scipy.stats import qmc
 from farrier.parameters import Module, as_array, fixed, positive, real
 
 
+@lru_cache(maxsize=64)
 def quasi_normal(draws: int, size: int) -> Float[np.ndarray, "S E"]:
     """Fixed points that stand for `draws` samples of a standard normal in `size` dimensions.
 
     Scrambled Sobol points through the normal quantile, then moved a little so that the moments are right:
     every column has mean 0 and variance 1, and when there are more draws than dimensions the columns are
     uncorrelated, so that quadratic functions of the noise are integrated exactly. A single draw is the
-    median.
+    median. All who ask for the same share one array, which cannot be written to.
     """
     if draws < 1 or draws & (draws - 1):
         raise ValueError(f"draws={draws}: Sobol points come in powers of two; try 1, 2, 4, 8, 16, ...")
     if draws == 1 or size == 0:
-        return np.zeros((draws, size))
+        return _kept(np.zeros((draws, size)))
     points = qmc.Sobol(size, scramble=True, rng=np.random.default_rng(0)).random_base2(draws.bit_length() - 1)
     Z = numpy_ndtri(points)
     Z = Z - Z.mean(axis=0)
     Z = Z / np.sqrt((Z**2).mean(axis=0))
     if draws <= size:
-        return Z
+        return _kept(Z)
     # Z = U D V': the nearest matrix with Z'Z / S = I is sqrt(S) U V'
     U, _, Vt = np.linalg.svd(Z, full_matrices=False)
-    return np.sqrt(draws) * (U @ Vt)
+    return _kept(np.sqrt(draws) * (U @ Vt))
+
+
+def _kept(Z: np.ndarray) -> np.ndarray:
+    Z.flags.writeable = False
+    return Z
 
 
 def starting_weight(m: int) -> float:

@@ -28,6 +28,14 @@ LEVEL = Part(Constant(), Constant(), 0.3)
 
 
 @dataclass(frozen=True)
+class Move:
+    """A component that a structure might have, beside the others or in the place of one of them."""
+
+    kernel: Kernel
+    place: int | None = None
+
+
+@dataclass(frozen=True)
 class Decision:
     """One line of the record."""
 

@@ -68,7 +68,7 @@ def find_periods(
         # multiples that lie closer together than that would leave nothing
         multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * APART * period else 1.0
         allowed &= np.abs(frequencies - multiple / period) > APART / extent
-        left = left - _projection(np.hstack([_polynomial(x), _waves(x, period)]), left)
+        left = left - _projection(np.hstack([_polynomial(x), _waves(x, np.array([period]))[0]]), left)
     return found
 
 
@@ -138,8 +138,8 @@ def _with_harmonics(
     Few periods tell more together.
     """
     tried = frequency + np.linspace(-0.5, 0.5, 2 * GRID_PER_PEAK + 1) / extent
-    trend = _polynomial(x)
-    A = np.stack([np.hstack([trend, _waves(x, 1.0 / f, harmonics)]) for f in tried])
+    trend = np.broadcast_to(_polynomial(x), (len(tried), len(x), 3))
+    A = np.concatenate([trend, _waves(x, 1.0 / tried, harmonics)], axis=2)
     # all least squares at once; waves that cannot be told apart share what they explain
     explained = left @ A
     inverse = np.linalg.pinv(A.transpose(0, 2, 1) @ A, ALIKE, hermitian=True)
@@ -154,9 +154,10 @@ def _polynomial(x: np.ndarray) -> np.ndarray:
     return np.stack([np.ones_like(x), centred, centred**2], axis=1)
 
 
-def _waves(x: np.ndarray, period: float, harmonics: int = HARMONICS) -> np.ndarray:
-    angles = [2.0 * np.pi * (j + 1) * x / period for j in range(harmonics)]
-    return np.stack([wave for angle in angles for wave in (np.cos(angle), np.sin(angle))], axis=1)
+def _waves(x: np.ndarray, periods: np.ndarray, harmonics: int = HARMONICS) -> np.ndarray:
+    """For each period the waves and their harmonics at the rows, (P, N, 2 harmonics)."""
+    angles = 2.0 * np.pi * x[None, :, None] / periods[:, None, None] * np.arange(1, harmonics + 1)
+    return np.concatenate([np.cos(angles), np.sin(angles)], axis=2)
 
 
 def _projection(A: np.ndarray, y: np.ndarray) -> np.ndarray:
