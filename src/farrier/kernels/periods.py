@@ -13,7 +13,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 from scipy.ndimage import median_filter
-from scipy.signal import lombscargle
 
 from farrier.grid import on_grid
 
@@ -77,6 +76,8 @@ def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarr
     extent = float(x[-1] - x[0])
     grid = on_grid(x)
     if grid is None:
+        from scipy.signal import lombscargle  # most series stand on a grid, and it takes a tenth of a second to load
+
         highest = min(0.5 / spacing, CROWDED * len(x) / extent)
         frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))
         return frequencies, lambda y: lombscargle(x, y, 2.0 * np.pi * frequencies)
