@@ -39,7 +39,7 @@ REACH = {
 }
 """How far a number may move from its start: further, it would be another candidate."""
 DETERMINED = {
-    "lengthscale": 0.5,
+    "lengthscale": 1.0,
     "mixture": 1.0,
     "period": 0.014,
     "shape": 0.5,

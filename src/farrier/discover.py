@@ -47,8 +47,8 @@ MOST_PLACES = 60
 """Times at which a change is tried again."""
 HOPEFUL = 15.0
 """Nats that a second start may lie behind and still be grown."""
-FLAT = 5.0
-"""Lengthscales of standardised inputs above which a kernel hardly varies along an input."""
+FLAT = (5.0, 10.0, 20.0)
+"""Lengthscales of standardised inputs above which a kernel may hardly vary along an input."""
 DOUBTFUL = 4.0
 """A component whose removal costs less than this beyond its price, the others as they are, is put to the test."""
 
@@ -147,10 +147,17 @@ class Search(Evaluator):
 
     def narrow(self, structure: Structure, round: int) -> Structure:
         """The structure whose kernels act on those inputs only along which they vary."""
-        narrower = [candidates.narrowed(part.kernel, FLAT) for part in structure.parts]
+        for flat in FLAT:
+            narrower = self._narrower(structure, flat, round)
+            if narrower is not None:
+                return narrower
+        return structure
+
+    def _narrower(self, structure: Structure, flat: float, round: int) -> Structure | None:
+        narrower = [candidates.narrowed(part.kernel, flat) for part in structure.parts]
         formulas = " + ".join(str(new or part.kernel) for new, part in zip(narrower, structure.parts, strict=True))
         if all(new is None for new in narrower) or formulas in self.refused:
-            return structure
+            return None
         parts = [
             part if new is None else Part(new, new, part.weight)
             for part, new in zip(structure.parts, narrower, strict=True)
@@ -158,7 +165,7 @@ class Search(Evaluator):
         fitted = self.fit(parts, structure.noise)
         if fitted.score < structure.score:
             self.refused.add(formulas)
-            return structure
+            return None
         first = next(part.kernel for part, new in zip(structure.parts, narrower, strict=True) if new is not None)
         self._note(round, "narrowed", first, fitted.score - structure.score, "some inputs do not matter")
         return fitted

@@ -23,7 +23,7 @@ from farrier.weighing import prediction_weights
 EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""
 WIDE_ITERATIONS = 80
-WIDE_TOLERANCE = 0.2
+WIDE_TOLERANCE = 0.05
 WIDE_DRAWS, MANY_ROWS_DRAWS = 4, 2
 """Draws of the weights in the last fit; each costs the cube of the rows, and many rows tell the weights better."""
 PREDICTION_DRAWS = 8
