@@ -180,6 +180,21 @@ def test_a_cycle_grows_where_it_stands():
     assert search.record[-1].reason == "worth its price, in place of Per0"
 
 
+def test_what_a_structure_is_worth_does_not_hang_on_the_order_of_its_components():
+    search = searching(SERIES["line and season"])
+    parts = [part(Linear(0.0)), part(CentredPeriodic(0.31, 1.0)), part(SquaredExponential(0.5))]
+    scores = [search.fit(order, 0.3, 100, 1e-4).score for order in (parts, parts[::-1], parts[1:] + parts[:1])]
+    assert_allclose(scores, scores[0], atol=1e-2)
+
+
+def test_of_two_draws_none_lets_tau_and_a_weight_of_its_own_grow_vague_together():
+    search = searching(SERIES["line and season"])
+    model = search.fit([part(Linear(0.0)), part(CentredPeriodic(0.31, 1.0))], 0.3, 200, 1e-6).model
+    # both are clearly there: with noise shared with tau, a factor of forty lay between the ends
+    low, high = (np.asarray(model.prior.quantile(q))[:2] for q in (0.025, 0.975))
+    assert np.all(high / low < 20.0)
+
+
 def test_a_fit_that_is_asked_for_again_is_not_done_again():
     search = searching(SERIES["line and season"])
     parts = [part(Linear(0.0)), part(CentredPeriodic(0.31, 1.0))]

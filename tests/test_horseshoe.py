@@ -11,8 +11,9 @@ from scipy import integrate, optimize, stats
 from scipy.special import digamma, gammaln
 
 from farrier.horseshoe import Horseshoe, half_cauchy_kl
-from farrier.parameters import bound, free
+from farrier.parameters import bound, free, packed
 from farrier.priors import quasi_normal
+from farrier.weighing import weigh
 
 CASES = [(0.0, 0.1, 1.0), (-3.0, 0.5, 1.0), (2.0, 1.5, 1.0), (0.7, 0.3, 2.5), (-5.0, 0.05, 0.3)]
 
@@ -109,6 +110,32 @@ def test_draws_follow_the_quantiles():
 def test_median_of_a_draw_without_noise():
     prior = small_horseshoe()
     assert_allclose(prior.draw(jnp.zeros((1, prior.noise_size)))[0], prior.quantile(0.5), rtol=1e-12)
+
+
+def test_without_noise_for_tau_each_weight_is_drawn_by_itself():
+    prior = small_horseshoe()
+    m = prior.mu.shape[0]
+    log_w2 = 2.0 * np.log(prior.draw(jnp.asarray(quasi_normal(256, m))))
+    assert_allclose(np.mean(log_w2, axis=0), prior.mu_tau + prior.mu, rtol=1e-10)
+    assert_allclose(np.cov(log_w2.T, bias=True), np.diag(prior.v_tau + prior.v), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("shared", [True, False], ids=["tau shared", "each by itself"])
+def test_on_the_host_weights_and_their_derivatives_are_the_same(shared):
+    prior = small_horseshoe()
+    noise = quasi_normal(4, prior.noise_size)[:, 0 if shared else 1 :]
+    u = packed(prior)
+    weighed = weigh(prior, u, noise)
+    assert_allclose(weighed.w2, prior.draw(jnp.asarray(noise)) ** 2, rtol=1e-12)
+    slope = np.random.default_rng(0).standard_normal(weighed.w2.shape)
+
+    def height(numbers):
+        at = weigh(prior, numbers, noise)
+        return float(np.sum(slope * at.w2)) - at.kl
+
+    steps = 1e-6 * np.eye(len(u))
+    expected = [(height(u + step) - height(u - step)) / 2e-6 for step in steps]
+    assert_allclose(weighed.pull(slope), expected, rtol=1e-6, atol=1e-6)
 
 
 def test_weights_of_one_draw_share_tau():

@@ -12,12 +12,11 @@ import numpy as np
 from farrier.beliefs import raveled, spreads
 from farrier.chain import ExactModel
 from farrier.discover import Search
-from farrier.evaluate import DRAWS
+from farrier.evaluate import up_and_down
 from farrier.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.products import HostPool
 from farrier.parameters import packed
-from farrier.priors import quasi_normal
 from farrier.structure import Structure
 
 STEP = 1e-3
@@ -82,9 +81,7 @@ def left_out_error(K: np.ndarray, noise: float, y: np.ndarray) -> float:
 def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
     """Kernels with the lower and the upper ends of all numbers."""
     covariance = search.covariance
-    objective = ExactObjective(
-        model, covariance, covariance.scatter(search.y), quasi_normal(DRAWS, model.prior.noise_size)
-    )
+    objective = ExactObjective(model, covariance, covariance.scatter(search.y), up_and_down(model))
     numbers = objective.start()
     which, spread = _kernel_numbers(model)
     rows = np.zeros((len(which), len(which)))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from farrier.beliefs import price
+from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.covariance import Covariance
 from farrier.exact import ExactObjective
@@ -83,9 +84,8 @@ class Evaluator:
 
     def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, draws: int) -> Structure:
         model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        objective = ExactObjective(
-            model, self.covariance, self.covariance.scatter(self.y), quasi_normal(draws, model.prior.noise_size)
-        )
+        noise_of_weights = up_and_down(model) if draws == DRAWS else quasi_normal(draws, model.prior.noise_size)
+        objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), noise_of_weights)
         numbers, terms = climb(objective, iterations, tolerance)
         self.steps += len(terms)
         fitted = objective.model(numbers)
@@ -164,6 +164,17 @@ class Evaluator:
         a = np.linalg.solve(C, self.y)
         grams = self.covariance.grams(HostPool.of(structure.model.pool))
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
+
+
+def up_and_down(model: ExactModel) -> np.ndarray:
+    """The two draws with which structures are compared: all weights a standard deviation up, and all down.
+
+    Of two draws any two numbers go together or against each other. Where tau goes against a lambda, a bound rises as
+    both grow vague together, though the weight is none the vaguer; so each weight is drawn by itself here, and
+    what a structure is worth does not depend on the order of its components.
+    """
+    ones = np.ones((1, len(model.pool)))
+    return np.concatenate([ones, -ones])
 
 
 def _mean_variance(K: np.ndarray) -> float:

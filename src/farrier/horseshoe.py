@@ -77,10 +77,16 @@ class Horseshoe(WeightPrior):
         return 1 + self.mu.shape[0]
 
     def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
-        """Draws of w; the first column of the noise is tau's, shared by all weights of the draw."""
+        """Draws of w; the first column of the noise is tau's, shared by all weights of the draw.
+
+        Noise without that column has each weight drawn by itself, as `quantile` sees it.
+        """
         # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i)
         # Deviation: the paper multiplies one normal by sigma_tau + sigma_lambda; variances add, not
         # deviations, and weights of one draw share tau but not lambda.
+        if noise.shape[1] == self.mu.shape[0]:
+            sd = jnp.sqrt(self.v_tau + self.v)
+            return jnp.exp(0.5 * (self.mu_tau + self.mu[None, :] + sd[None, :] * noise))
         log_tau2 = self.mu_tau + jnp.sqrt(self.v_tau) * noise[:, :1]
         log_lambda2 = self.mu[None, :] + jnp.sqrt(self.v)[None, :] * noise[:, 1:]
         # Deviation: the paper equates exp of that log with tau^2 lambda^2 and with tau lambda; w is its root.

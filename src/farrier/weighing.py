@@ -47,10 +47,11 @@ def _horseshoe(prior: Horseshoe, u: np.ndarray, noise: np.ndarray) -> Weighed:
     m = (len(u) - 2) // 2
     mu, v = np.append(u[0], u[2 : 2 + m]), np.exp(np.append(u[1], u[2 + m :]))
     scale = np.append(np.asarray(prior.A), np.full(m, np.asarray(prior.B)))
-    sd = np.sqrt(v)
-    moved = mu + sd * noise
+    apart = noise.shape[1] == m
+    sd = np.sqrt(v[0] + v[1:]) if apart else np.sqrt(v)
+    moved = (mu[0] + mu[1:] if apart else mu) + sd * noise
     with np.errstate(over="ignore"):
-        w2 = np.exp(moved[:, :1] + moved[:, 1:])
+        w2 = np.exp(moved if apart else moved[:, :1] + moved[:, 1:])
     # see half_cauchy_kl; r is the part of log r's sum that is E[s^-2]
     exponent = -mu + 0.5 * v
     log_r = np.logaddexp(exponent, -2.0 * np.log(scale))
@@ -60,8 +61,10 @@ def _horseshoe(prior: Horseshoe, u: np.ndarray, noise: np.ndarray) -> Weighed:
     def pull(dw2: np.ndarray) -> np.ndarray:
         by_log = dw2 * w2
         both = np.concatenate([by_log.sum(axis=1, keepdims=True), by_log], axis=1)
+        by_v = 0.5 * np.sum((by_log if apart else both) * noise, axis=0) / sd
+        by_v = np.append(by_v.sum(), by_v) if apart else by_v
         by_mu = both.sum(axis=0) - (0.5 - r)
-        by_log_v = 0.5 * sd * np.sum(both * noise, axis=0) - (-0.5 + 0.5 * r * v)
+        by_log_v = by_v * v - (-0.5 + 0.5 * r * v)
         return np.concatenate([by_mu[:1], by_log_v[:1], by_mu[1:], by_log_v[1:]])
 
     return Weighed(w2, float(kl), pull)
