@@ -84,9 +84,10 @@ def test_the_bound_of_the_rows_is_the_evidence_of_the_sites_corrected():
 
 @pytest.fixture(scope="module")
 def classes():
-    rows = RNG.standard_normal((250, 4))
+    generator = np.random.default_rng(5)
+    rows = generator.standard_normal((250, 4))
     chance = ndtr(1.8 * np.sin(1.5 * rows[:, 1]) + 0.8 * rows[:, 3])
-    labels = np.where(RNG.uniform(size=250) < chance, "yes", "no")
+    labels = np.where(generator.uniform(size=250) < chance, "yes", "no")
     return Classifier().fit(rows[:200], labels[:200]), rows, labels, chance
 
 
@@ -110,11 +111,13 @@ def test_effects_on_the_odds_are_told_with_their_evidence(classes):
     assert "without it the log evidence falls by" in said
 
 
-def test_structure_is_found_among_outliers():
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_structure_is_found_among_outliers(seed):
+    generator = np.random.default_rng(seed)
     x = np.linspace(0.0, 10.0, 120)[:, None]
     clean = 0.5 * x[:, 0] + 2.0 * np.sin(2.0 * np.pi * x[:, 0] / 1.7)
-    y = clean + 0.2 * RNG.standard_normal(120)
-    y[RNG.choice(120, 8, replace=False)] += 15.0
+    y = clean + 0.2 * generator.standard_normal(120)
+    y[generator.choice(120, 8, replace=False)] += 15.0
     model = Regressor(likelihood="student-t").fit(x, y)
     assert sorted(kernel.formula() for kernel in model.pool_) == ["Lin", "Per0"]
     assert np.sqrt(np.mean((model.predict(x) - clean) ** 2)) < 0.3
