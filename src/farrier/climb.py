@@ -3,8 +3,8 @@
 The objective is anything with `terms(numbers) -> (terms, derivative)`, `start()`, `limits()` and `sizes()`: the exact
 bound (exact.py) or the collapsed one (collapsed.py).
 
-L-BFGS begins as if all numbers were alike, and they are not: a period is known to a thousandth where a weight is known
-to a factor of two. So it sees each number in parts of its size, which takes a quarter of the evaluations.
+L-BFGS begins as if all numbers were alike, and they are not: a period is known to a hundredth where a weight is known
+to a factor of two. So it sees each number in parts of its size, and needs not find out by trying.
 """
 
 from collections.abc import Callable

@@ -1,9 +1,9 @@
 """From data to structure: screen, shrink, prune, grow, until nothing new is worth its price.
 
 The structure starts empty. In each round all candidates (candidates.py) are screened against what the components found
-so far leave unexplained (evaluate.py). The best is added and everything is fitted together under the horseshoe;
-then every component must show that it is worth its price (beliefs.price), or goes. Nothing of this sees more than the
-rows it is given. Each decision is kept in a record.
+so far leave unexplained, and every component times a line or a drift in its own place (evaluate.py). The best is taken
+and everything is fitted together under the horseshoe; then every component must show that it is worth its price
+(beliefs.price), or goes. Nothing of this sees more than the rows it is given. Each decision is kept in a record.
 """
 
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ WORTH = 1.0
 """Nats beyond its price that a component must gain to be added."""
 FIRST_WEIGHT = 0.5
 CLOSE = 3.0
-"""Nats below the structure before, from which dropping other components may bring a candidate back."""
+"""Nats below the structure before, within which dropping other components may bring a candidate back."""
 HOPELESS = 6.0
 """Nats below the structure before, from which no further fit brings a candidate back."""
 START_NOISE = 0.1

@@ -47,6 +47,7 @@ def _horseshoe(prior: Horseshoe, u: np.ndarray, noise: np.ndarray) -> Weighed:
     m = (len(u) - 2) // 2
     mu, v = np.append(u[0], u[2 : 2 + m]), np.exp(np.append(u[1], u[2 + m :]))
     scale = np.append(np.asarray(prior.A), np.full(m, np.asarray(prior.B)))
+    # noise without a column for tau: each weight by itself (see Horseshoe.draw)
     apart = noise.shape[1] == m
     sd = np.sqrt(v[0] + v[1:]) if apart else np.sqrt(v)
     moved = (mu[0] + mu[1:] if apart else mu) + sd * noise
