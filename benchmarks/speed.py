@@ -26,7 +26,7 @@ from farrier.kernels.base import SquaredExponential
 from farrier.kernels.pool import Pool, stack
 from farrier.likelihoods import Gaussian
 from farrier.objective import Batch, Model, evidence_bound
-from farrier.parameters import bound, free
+from farrier.kernels.parameters import bound, free
 from farrier.posteriors.stochastic import MultiSVGP
 
 DESCRIPTION = "milliseconds for one gradient step of 24 kernels, beside GPJax's of one"

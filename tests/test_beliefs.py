@@ -18,7 +18,7 @@ from farrier.kernels.base import (
     Step,
 )
 from farrier.kernels.slots import SlotPool
-from farrier.parameters import packed
+from farrier.kernels.parameters import packed
 
 ROWS = 100
 LOG = np.log(ROWS)

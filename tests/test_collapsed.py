@@ -20,7 +20,7 @@ from farrier.horseshoe import Horseshoe
 from farrier.kernels.base import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
-from farrier.parameters import as_array
+from farrier.kernels.parameters import as_array
 from farrier.posteriors.gaussian import GaussianPosterior
 
 RNG = np.random.default_rng(0)

@@ -17,7 +17,7 @@ from farrier.exact import ExactObjective, evidence
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.base import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
 from farrier.kernels.slots import SlotPool
-from farrier.parameters import as_array, packed, unpacked
+from farrier.kernels.parameters import as_array, packed, unpacked
 from farrier.priors import quasi_normal
 
 RNG = np.random.default_rng(0)

@@ -15,7 +15,7 @@ from farrier.kernels.base import Linear, SquaredExponential
 from farrier.kernels.pool import stack
 from farrier.likelihoods import Gaussian, Likelihood
 from farrier.objective import Batch, Model, evidence_bound
-from farrier.parameters import positive
+from farrier.kernels.parameters import positive
 from farrier.posteriors.stochastic import SVGP, MultiSVGP
 from farrier.priors import NoPrior, quasi_normal
 

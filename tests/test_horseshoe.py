@@ -11,7 +11,7 @@ from scipy import integrate, optimize, stats
 from scipy.special import digamma, gammaln
 
 from farrier.horseshoe import Horseshoe, half_cauchy_kl
-from farrier.parameters import bound, free, packed
+from farrier.kernels.parameters import bound, free, packed
 from farrier.priors import quasi_normal
 from farrier.weighing import weigh
 

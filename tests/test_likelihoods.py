@@ -10,7 +10,7 @@ from scipy import integrate, stats
 from scipy.special import expit, log_expit, log_ndtr, logsumexp
 
 from farrier.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
-from farrier.parameters import bound, free
+from farrier.kernels.parameters import bound, free
 
 VARIANCES = [1e-6, 1e-2, 0.3, 1.0, 10.0]
 MEANS = [-3.0, 0.4, 2.0]

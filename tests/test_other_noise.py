@@ -12,7 +12,7 @@ from farrier.kernels.base import Matern12
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import SlotPool
 from farrier.likelihoods import Bernoulli, Gaussian, StudentT
-from farrier.parameters import as_array
+from farrier.kernels.parameters import as_array
 from farrier.posteriors.gaussian import GaussianPosterior
 from farrier.sites import Sites
 

@@ -8,7 +8,7 @@ import pytest
 from jax import Array
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.parameters import REAL, bound, fixed, free, frozen, lower_triangular, positive, real
+from farrier.kernels.parameters import REAL, bound, fixed, free, frozen, lower_triangular, positive, real
 
 
 class Leaf(eqx.Module):

@@ -10,7 +10,7 @@ from scipy import stats
 from scipy.special import expit
 
 from farrier.horseshoe import Horseshoe
-from farrier.parameters import bound, free
+from farrier.kernels.parameters import bound, free
 from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
 
 draw = eqx.filter_jit(lambda prior, noise: prior.draw(noise))

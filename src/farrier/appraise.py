@@ -16,7 +16,7 @@ from farrier.evaluate import up_and_down
 from farrier.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.products import HostPool
-from farrier.parameters import packed
+from farrier.kernels.parameters import packed
 from farrier.structure import Structure
 
 STEP = 1e-3

@@ -17,7 +17,7 @@ from farrier.beliefs import determined, log_prior, raveled, reach, spreads
 from farrier.kernels.correlations import Slopes
 from farrier.kernels.products import HostPool
 from farrier.kernels.slots import NUMBERS, SlotPool
-from farrier.parameters import POSITIVE, Module, fixed, frozen, mark, packed, positive, rebuilt
+from farrier.kernels.parameters import POSITIVE, Module, fixed, frozen, mark, packed, positive, rebuilt
 from farrier.priors import WeightPrior
 from farrier.weighing import Weighed, weigh
 

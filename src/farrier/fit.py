@@ -24,7 +24,7 @@ from jaxtyping import PRNGKeyArray
 from farrier.kernels.pool import Pool
 from farrier.linalg import cholesky
 from farrier.objective import Batch, Bound, Model, evidence_bound
-from farrier.parameters import POSITIVE, bound, free, mark
+from farrier.kernels.parameters import POSITIVE, bound, free, mark
 from farrier.posteriors.stochastic import MultiSVGP
 from farrier.progress import Progress
 

@@ -22,7 +22,7 @@ from farrier.appraise import Appraisal
 from farrier.averaging import Member
 from farrier.kernels.algebra import Kernel
 from farrier.likelihoods import Gaussian, Likelihood
-from farrier.parameters import as_array
+from farrier.kernels.parameters import as_array
 from farrier.priors import WeightPrior
 from farrier.structure import Decision
 from farrier.transforms import Transform

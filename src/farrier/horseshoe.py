@@ -19,7 +19,7 @@ from jax import Array
 from jaxtyping import Float
 from scipy.special import ndtri
 
-from farrier.parameters import as_array, fixed, positive, real
+from farrier.kernels.parameters import as_array, fixed, positive, real
 from farrier.priors import WeightPrior, check_probability, starting_weight
 
 

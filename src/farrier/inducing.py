@@ -15,7 +15,7 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.kernels.pool import Pool
-from farrier.parameters import real
+from farrier.kernels.parameters import real
 
 
 class InducingVariables(eqx.Module):

@@ -23,7 +23,7 @@ from jax.scipy.special import betaln, gammaln, log_ndtr, logsumexp
 from jax.typing import ArrayLike
 from jaxtyping import Float
 
-from farrier.parameters import as_array, positive
+from farrier.kernels.parameters import as_array, positive
 
 NODES = 64
 REACH = 20.0

@@ -23,7 +23,7 @@ from jaxtyping import Float
 from scipy.special import ndtri as numpy_ndtri
 from scipy.stats import qmc
 
-from farrier.parameters import Module, as_array, fixed, positive, real
+from farrier.kernels.parameters import Module, as_array, fixed, positive, real
 
 
 @lru_cache(maxsize=64)

@@ -11,7 +11,7 @@ from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import Constant
 from farrier.kernels.slots import SlotPool
-from farrier.parameters import as_array
+from farrier.kernels.parameters import as_array
 
 
 @dataclass(frozen=True)

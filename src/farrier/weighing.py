@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import expit
 
 from farrier.horseshoe import Horseshoe
-from farrier.parameters import bound, packed, unpacked
+from farrier.kernels.parameters import bound, packed, unpacked
 from farrier.priors import WeightPrior
 
 

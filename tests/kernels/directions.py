@@ -5,7 +5,7 @@ import jax
 import numpy as np
 
 from farrier.kernels.slots import NUMBERS
-from farrier.parameters import packed, unpacked
+from farrier.kernels.parameters import packed, unpacked
 
 LEAVES = [("noise",), *(("prior", name) for name in ("mu_tau", "v_tau", "mu", "v")), *(("pool", n) for n in NUMBERS)]
 

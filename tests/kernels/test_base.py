@@ -23,7 +23,7 @@ from farrier.kernels.base import (
     Step,
     White,
 )
-from farrier.parameters import bound, free
+from farrier.kernels.parameters import bound, free
 
 RNG = np.random.default_rng(0)
 

@@ -24,7 +24,7 @@ from farrier.kernels.base import (
     White,
 )
 from farrier.kernels.pool import Pool, stack
-from farrier.parameters import bound, free
+from farrier.kernels.parameters import bound, free
 
 RNG = np.random.default_rng(0)
 PRODUCTS = [kernel for kernel in KERNELS if isinstance(kernel, Product)]

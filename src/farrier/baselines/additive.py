@@ -47,7 +47,7 @@ from farrier.baselines.common import (
 from farrier.kernels.base import SquaredExponential
 from farrier.likelihoods import Bernoulli
 from farrier.other_noise import fit_sites
-from farrier.parameters import as_array, positive
+from farrier.kernels.parameters import as_array, positive
 
 NEWTON_STEPS = 50
 MOST_SETS = 120

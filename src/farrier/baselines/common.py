@@ -26,7 +26,7 @@ from scipy.optimize import minimize
 
 from farrier.data import Scale
 from farrier.linalg import host_jitter
-from farrier.parameters import bound, free
+from farrier.kernels.parameters import bound, free
 
 dpotrf, dpotri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
 REACH = 10.0

@@ -19,7 +19,7 @@ from jax import Array
 from farrier.baselines.terms import MIRRORS, Level, Switch
 from farrier.kernels.algebra import Base, Dims, Kernel, Product, Sum
 from farrier.kernels.base import White
-from farrier.parameters import Constraint
+from farrier.kernels.parameters import Constraint
 
 
 @dataclass(frozen=True)

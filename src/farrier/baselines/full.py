@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
 from farrier.kernels.base import SquaredExponential
-from farrier.parameters import as_array, positive
+from farrier.kernels.parameters import as_array, positive
 
 STARTS = (0.3, 1.0, 3.0)
 """Lengthscales at the start, to be multiplied by the square root of the number of inputs: points move apart so."""

@@ -28,7 +28,7 @@ from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covaria
 from farrier.kernels.algebra import Base, Dims
 from farrier.kernels.base import Inner, Periodic, RationalQuadratic, SquaredExponential
 from farrier.kernels.periods import find_periods
-from farrier.parameters import as_array, positive, real
+from farrier.kernels.parameters import as_array, positive, real
 
 LAYERS = (8, 4, 1)
 """Units of each linear layer; between two of them stands a product layer, which halves their number."""

@@ -30,7 +30,7 @@ from scipy.stats import qmc
 
 from farrier.baselines.common import START_NOISE, Baseline, climb, some_rows
 from farrier.linalg import log_determinant, solve_lower
-from farrier.parameters import as_array, fixed, positive
+from farrier.kernels.parameters import as_array, fixed, positive
 
 LENGTHS = (0.05, 0.15, 0.5, 1.5)
 """Lengthscales of the smooth starts, times the square root of the number of inputs."""

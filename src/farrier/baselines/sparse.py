@@ -37,7 +37,7 @@ from farrier.kernels.initial import Start
 from farrier.kernels.pool import Pool, stack
 from farrier.likelihoods import Gaussian
 from farrier.objective import Model, evidence_bound
-from farrier.parameters import as_array, positive, real
+from farrier.kernels.parameters import as_array, positive, real
 from farrier.posteriors.stochastic import SVGP, MultiSVGP
 from farrier.prediction import InBlocks
 from farrier.priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal

@@ -16,7 +16,7 @@ from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Dims, Kernel, PerInput, Product, Sum
 from farrier.kernels.base import Inner, Step, StepUntil
-from farrier.parameters import positive, real
+from farrier.kernels.parameters import positive, real
 
 
 @final

@@ -21,7 +21,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.parameters import POSITIVE, Module, is_concrete, mark, marks
+from farrier.kernels.parameters import POSITIVE, Module, is_concrete, mark, marks
 
 Dims: TypeAlias = tuple[int | str, ...] | None
 PerInput: TypeAlias = "float | np.ndarray | Array"

@@ -22,7 +22,7 @@ from jax.typing import ArrayLike
 from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Dims
-from farrier.parameters import fixed, positive, real
+from farrier.kernels.parameters import fixed, positive, real
 
 PerColumn: TypeAlias = Any
 """A parameter: one number for all columns, or an array with one for each."""

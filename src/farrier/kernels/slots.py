@@ -36,7 +36,7 @@ from farrier.kernels.base import (
     StepUntil,
 )
 from farrier.kernels.normal import simplify
-from farrier.parameters import Module, fixed, positive, real
+from farrier.kernels.parameters import Module, fixed, positive, real
 
 LINES = 3
 REPEATS = 2

@@ -15,7 +15,7 @@ from jaxtyping import Float
 
 from farrier.kernels.pool import Pool
 from farrier.linalg import cholesky, log_determinant, solve_lower
-from farrier.parameters import fixed
+from farrier.kernels.parameters import fixed
 from farrier.posteriors.interface import Posterior
 
 

@@ -1,0 +1,1 @@
+"""Regressor, Classifier, Forecaster, and models as files."""

@@ -1,0 +1,1 @@
+"""Covariances of rows and their derivatives: products of kernels, lags, regular grids."""

@@ -1,0 +1,1 @@
+"""Evidence bounds and posteriors: weights, likelihoods, exact, collapsed and block-wise inference, L-BFGS."""

@@ -1,0 +1,1 @@
+"""The paper's algorithm as printed: pools as stacks, MultiSVGP, minibatches. The home of jax, beside baselines."""

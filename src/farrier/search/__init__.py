@@ -1,0 +1,1 @@
+"""From data to structure: settings, periods, candidates, scores, the search, averaging."""

@@ -1,0 +1,1 @@
+"""Time series: stamps, the calendar, a series in any form."""
