@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.record import Clock, Recorder, tell
 from farrier.discover import SMALL
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.kernels.products import HostPool
+from farrier.evaluation.products import HostPool
 from farrier.learning import fit_given
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"

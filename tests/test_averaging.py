@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from farrier.averaging import CAUTION, average
-from farrier.covariance import covariance_of
+from farrier.evaluation.covariance import covariance_of
 from farrier.discover import Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.posteriors.gaussian import GaussianPosterior

@@ -17,7 +17,7 @@ from farrier.kernels.base import (
     SquaredExponential,
     Step,
 )
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 from farrier.kernels.parameters import packed
 
 ROWS = 100

@@ -14,7 +14,7 @@ from farrier.kernels.base import (
     StepUntil,
 )
 from farrier.kernels.normal import normal_form
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 
 X = np.linspace(-1.7, 1.7, 60)
 LEFT = np.sin(2.0 * np.pi * X / 0.5) + 0.1 * np.random.default_rng(0).standard_normal(60)

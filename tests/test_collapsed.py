@@ -18,8 +18,8 @@ from farrier.exact import ExactObjective
 from farrier.groups import Groups, choose
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.base import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.kernels.parameters import as_array
 from farrier.posteriors.gaussian import GaussianPosterior
 

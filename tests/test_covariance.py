@@ -6,12 +6,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from plain_kernels import plain_gram
 
-from farrier.covariance import DenseCovariance, SeriesCovariance, covariance_of
-from farrier.grid import on_grid
+from farrier.evaluation.covariance import DenseCovariance, SeriesCovariance, covariance_of
+from farrier.evaluation.grid import on_grid
 from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import NUMBERS, SlotPool
-from farrier.lags import ListedLags, RegularLags
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import NUMBERS, SlotPool
+from farrier.evaluation.lags import ListedLags, RegularLags
 
 RNG = np.random.default_rng(0)
 POOL = SlotPool.of(
@@ -105,7 +105,7 @@ def test_rows_that_are_not_real_are_zero_and_change_nothing():
 def test_kernels_that_are_not_kept_give_the_same(monkeypatch):
     dense = DenseCovariance(X)
     kept, kept_w2 = slopes(dense)
-    monkeypatch.setattr("farrier.covariance.KEPT", 0)
+    monkeypatch.setattr("farrier.evaluation.covariance.KEPT", 0)
     again, again_w2 = slopes(dense)
     assert_array_equal(again_w2, kept_w2)
     for name in NUMBERS:
@@ -183,7 +183,7 @@ def test_rows_of_a_long_series_share_their_lags():
 
 
 def test_many_rows_off_any_grid_are_worked_out_pair_by_pair(monkeypatch):
-    monkeypatch.setattr("farrier.covariance.LISTED_ROWS", 19)
+    monkeypatch.setattr("farrier.evaluation.covariance.LISTED_ROWS", 19)
     assert isinstance(covariance_of(RNG.uniform(0.0, 1.0, (20, 1))), DenseCovariance)
 
 

@@ -8,11 +8,11 @@ from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from farrier.beliefs import price
-from farrier.covariance import covariance_of
+from farrier.evaluation.covariance import covariance_of
 from farrier.discover import WORTH, Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.structure import LEVEL, Move, Part, model_with
 
 N = 64

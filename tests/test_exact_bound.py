@@ -12,11 +12,11 @@ from scipy.stats import multivariate_normal
 
 from farrier.beliefs import log_prior, raveled, spreads
 from farrier.chain import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
-from farrier.covariance import Covariance, SeriesCovariance, covariance_of
+from farrier.evaluation.covariance import Covariance, SeriesCovariance, covariance_of
 from farrier.exact import ExactObjective, evidence
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.base import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 from farrier.kernels.parameters import as_array, packed, unpacked
 from farrier.priors import quasi_normal
 

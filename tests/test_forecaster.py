@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
-from farrier.covariance import covariance_of
+from farrier.evaluation.covariance import covariance_of
 from farrier.discover import Search
 from farrier.progress import Progress
 from farrier.structure import Part

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from farrier import groups
 from farrier.groups import choose, pivots
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-1.7, 1.7, 60))[:, None]

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from farrier import candidates, learning, tiers
-from farrier.covariance import SeriesCovariance, covariance_of
+from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.learning import fit_given, learn, search_rows
 from farrier.structure import Part, model_with

@@ -10,7 +10,7 @@ from plain_kernels import plain_gram
 from farrier import local
 from farrier.groups import choose
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 from farrier.local import LocalPosterior
 from farrier.posteriors.gaussian import GaussianPosterior
 

@@ -9,8 +9,8 @@ from scipy.special import ndtr
 
 from farrier import Classifier, Regressor
 from farrier.kernels.base import Matern12
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.likelihoods import Bernoulli, Gaussian, StudentT
 from farrier.kernels.parameters import as_array
 from farrier.posteriors.gaussian import GaussianPosterior

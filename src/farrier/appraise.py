@@ -15,7 +15,7 @@ from farrier.discover import Search
 from farrier.evaluate import up_and_down
 from farrier.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.products import HostPool
+from farrier.evaluation.products import HostPool
 from farrier.kernels.parameters import packed
 from farrier.structure import Structure
 

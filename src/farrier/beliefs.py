@@ -12,7 +12,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.base import CentredPeriodic, Linear, Periodic, Step, StepUntil
-from farrier.kernels.slots import NUMBERS, SMOOTH, SlotPool
+from farrier.evaluation.slots import NUMBERS, SMOOTH, SlotPool
 
 SPREAD = {
     "lengthscale": 1.0,

@@ -14,9 +14,9 @@ import equinox as eqx
 import numpy as np
 
 from farrier.beliefs import determined, log_prior, raveled, reach, spreads
-from farrier.kernels.correlations import Slopes
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import NUMBERS, SlotPool
+from farrier.evaluation.correlations import Slopes
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import NUMBERS, SlotPool
 from farrier.kernels.parameters import POSITIVE, Module, fixed, frozen, mark, packed, positive, rebuilt
 from farrier.priors import WeightPrior
 from farrier.weighing import Weighed, weigh

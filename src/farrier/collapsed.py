@@ -24,9 +24,9 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 
 from farrier.chain import Chained, ExactModel, Terms
 from farrier.groups import Groups, choose
-from farrier.kernels.correlations import Numbers, Slopes
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.correlations import Numbers, Slopes
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.linalg import host_jitter
 from farrier.posteriors.kept import Kept
 from farrier.priors import quasi_normal

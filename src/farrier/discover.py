@@ -16,8 +16,8 @@ from farrier.beliefs import price
 from farrier.evaluate import LOSS_ITERATIONS, Evaluator
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.periods import find_periods, multiples_of
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.structure import LEVEL, Decision, Move, Part, Structure, log_density
 
 ROUNDS = 9

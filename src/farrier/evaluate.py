@@ -14,11 +14,11 @@ import numpy as np
 from farrier.beliefs import price
 from farrier.chain import ExactModel
 from farrier.climb import climb
-from farrier.covariance import Covariance
+from farrier.evaluation.covariance import Covariance
 from farrier.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.priors import quasi_normal
 from farrier.structure import LEVEL, Move, Part, Structure, log_density, model_with
 

@@ -16,7 +16,7 @@ from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.chain import Chained, ExactModel, Terms
-from farrier.covariance import Covariance, covariance_of
+from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.linalg import host_jitter
 from farrier.priors import quasi_normal
 

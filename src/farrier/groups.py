@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 
 MOST_TOGETHER = 900
 """Points of all kernels together: time is cubic in them. A greedy choice that is cut short is that of fewer points."""

@@ -26,7 +26,7 @@ from scipy.linalg import solve_triangular
 
 from farrier.collapsed import Features
 from farrier.groups import Groups
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 from farrier.linalg import host_jitter
 from farrier.posteriors.kept import Kept
 

@@ -13,7 +13,7 @@ import numpy as np
 from farrier.appraise import Appraisal, intervals
 from farrier.blas import one_thread
 from farrier.chain import ExactModel
-from farrier.covariance import covariance_of
+from farrier.evaluation.covariance import covariance_of
 from farrier.discover import Search
 from farrier.fitted import Alone, Fitted
 from farrier.kernels.algebra import Kernel

@@ -22,7 +22,7 @@ from farrier.blas import one_thread
 from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective
-from farrier.covariance import covariance_of
+from farrier.evaluation.covariance import covariance_of
 from farrier.discover import Search
 from farrier.exact import ExactObjective
 from farrier.fitted import Fitted

@@ -23,7 +23,7 @@ from farrier.estimator import Estimator
 from farrier.fitted import Fitted, gaussian_noise
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.pool import Pool
-from farrier.kernels.slots import holds
+from farrier.evaluation.slots import holds
 from farrier.learning import START_NOISE, Learned, fit_given, learn
 from farrier.likelihoods import Likelihood, StudentT
 from farrier.other_noise import learn_sites

@@ -10,7 +10,7 @@ from farrier.chain import ExactModel, Terms
 from farrier.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import Constant
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 from farrier.kernels.parameters import as_array
 
 

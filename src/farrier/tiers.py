@@ -11,9 +11,9 @@ import numpy as np
 from farrier.chain import ExactModel
 from farrier.climb import climb
 from farrier.collapsed import CollapsedObjective, CollapsedPosterior, Features
-from farrier.grid import on_grid
+from farrier.evaluation.grid import on_grid
 from farrier.groups import choose
-from farrier.kernels.products import HostPool
+from farrier.evaluation.products import HostPool
 from farrier.local import LocalPosterior
 from farrier.posteriors.gaussian import GaussianPosterior
 from farrier.priors import quasi_normal

@@ -18,7 +18,7 @@ from farrier.explain.gather import findings
 from farrier.explain.story import Context, story
 from farrier.fitted import Fitted
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.kernels.products import HostPool
+from farrier.evaluation.products import HostPool
 from farrier.structure import Decision
 from farrier.timeaxis import TimeAxis
 

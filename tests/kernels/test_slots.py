@@ -21,8 +21,8 @@ from farrier.kernels.base import (
     White,
 )
 from farrier.kernels.normal import normal_form
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 
 ONE_INPUT = [
     *(kernel for kernel in KERNELS if "WN" not in str(kernel)),

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from plain_kernels import plain_gram
 
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 from farrier.posteriors import gaussian
 from farrier.posteriors.gaussian import GaussianPosterior
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 from scipy.ndimage import median_filter
 
-from farrier.grid import on_grid
+from farrier.evaluation.grid import on_grid
 
 GRID_PER_PEAK = 8
 """How many frequencies are tried over the width of one spectral peak."""

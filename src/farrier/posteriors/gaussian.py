@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.slots import SlotPool
 from farrier.linalg import host_jitter
 from farrier.posteriors.kept import Kept
 

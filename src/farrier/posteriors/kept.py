@@ -4,8 +4,8 @@ from dataclasses import fields
 from functools import cached_property
 from typing import Any, cast
 
-from farrier.kernels.products import HostPool
-from farrier.kernels.slots import SlotPool
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 
 
 class Kept:

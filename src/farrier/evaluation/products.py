@@ -19,9 +19,9 @@ from typing import Any
 import numpy as np
 from scipy.special import expit
 
-from farrier.kernels.correlations import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
-from farrier.kernels.lagged import Lagged
-from farrier.kernels.slots import NUMBERS, REPEATING, SMOOTH, SlotPool
+from farrier.evaluation.correlations import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
+from farrier.evaluation.lagged import Lagged
+from farrier.evaluation.slots import NUMBERS, REPEATING, SMOOTH, SlotPool
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from farrier.kernels.correlations import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
-from farrier.kernels.slots import REPEATING, REPEATS, SMOOTH
+from farrier.evaluation.correlations import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
+from farrier.evaluation.slots import REPEATING, REPEATS, SMOOTH
 
 
 @dataclass(frozen=True)
