@@ -25,11 +25,11 @@ from benchmarks.record import Clock, Recorder, tell
 from farrier.inducing import InducingVariables, SharedPoints, spread_points
 from farrier.kernels.base import Periodic, SquaredExponential
 from farrier.kernels.pool import stack
-from farrier.likelihoods import Gaussian
+from farrier.inference.likelihoods import Gaussian
 from farrier.objective import Batch, Model, evidence_bound
 from farrier.posteriors.exact import ExactGP
 from farrier.posteriors.interface import Posterior
-from farrier.priors import NoPrior
+from farrier.inference.weight_priors import NoPrior
 
 DESCRIPTION = "distance to the exact posterior, and bounds, of grouped and of single inducing points"
 TRUTH = {"SE1": {"lengthscale": 3.0}, "SE2": {"lengthscale": 0.8}, "Per1": {"period": 1.3, "lengthscale": 0.8}}

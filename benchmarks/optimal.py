@@ -25,7 +25,7 @@ from scipy.optimize import minimize
 
 from farrier.inducing import GroupedPoints, InducingVariables
 from farrier.kernels.pool import Pool
-from farrier.linalg import cholesky, log_determinant, solve_lower
+from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.posteriors.stochastic import SVGP
 
 

@@ -9,7 +9,7 @@ import argparse
 import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
-from farrier.collapsed import CollapsedObjective
+from farrier.inference.collapsed import CollapsedObjective
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.structure import Part, model_with
 from farrier.tiers import MOST_POINTS, TOLERANCE, WIDE_DRAWS, collapsed_fit

@@ -20,11 +20,11 @@ import optax
 
 from benchmarks.figures import middle
 from benchmarks.record import Clock, Recorder, tell
-from farrier.horseshoe import Horseshoe
+from farrier.inference.horseshoe import Horseshoe
 from farrier.inducing import spread_points
 from farrier.kernels.base import SquaredExponential
 from farrier.kernels.pool import Pool, stack
-from farrier.likelihoods import Gaussian
+from farrier.inference.likelihoods import Gaussian
 from farrier.objective import Batch, Model, evidence_bound
 from farrier.kernels.parameters import bound, free
 from farrier.posteriors.stochastic import MultiSVGP

@@ -26,15 +26,15 @@ from benchmarks.record import Clock, Recorder, tell
 from benchmarks.weights_picture import draw
 from farrier.data import Scale
 from farrier.fit import Settings, train
-from farrier.horseshoe import Horseshoe
+from farrier.inference.horseshoe import Horseshoe
 from farrier.inducing import spread_points
 from farrier.kernels.base import Periodic, SquaredExponential
 from farrier.kernels.normal import normal_form
 from farrier.kernels.pool import Pool
-from farrier.likelihoods import Gaussian
+from farrier.inference.likelihoods import Gaussian
 from farrier.objective import Model
 from farrier.posteriors.stochastic import MultiSVGP
-from farrier.priors import NoPrior
+from farrier.inference.weight_priors import NoPrior
 from farrier.progress import Progress
 
 DESCRIPTION = "weights on 24 kernels, with the horseshoe prior and without, for data from Per1 + SE * Per2"

@@ -10,7 +10,7 @@ from farrier.averaging import CAUTION, average
 from farrier.evaluation.covariance import covariance_of
 from farrier.discover import Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.posteriors.gaussian import GaussianPosterior
+from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.structure import Part
 
 RNG = np.random.default_rng(0)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.beliefs import REACH, SPREAD, filled, log_prior, price, raveled, reach, spreads
+from farrier.inference.beliefs import REACH, SPREAD, filled, log_prior, price, raveled, reach, spreads
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import (
     CentredPeriodic,

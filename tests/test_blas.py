@@ -3,7 +3,7 @@
 import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
-from farrier.blas import one_thread
+from farrier.inference.blas import one_thread
 from farrier.learning import learn
 
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.climb import climb
+from farrier.inference.lbfgs import climb
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((5, 5))

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from farrier.beliefs import price
+from farrier.inference.beliefs import price
 from farrier.evaluation.covariance import covariance_of
 from farrier.discover import WORTH, Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier import groups
-from farrier.groups import choose, pivots
+from farrier.inference import inducing_points as groups
+from farrier.inference.inducing_points import choose, pivots
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, stats
 from scipy.special import expit, log_expit, log_ndtr, logsumexp
 
-from farrier.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
+from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
 from farrier.kernels.parameters import bound, free
 
 VARIANCES = [1e-6, 1e-2, 0.3, 1.0, 10.0]

@@ -7,7 +7,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from farrier.linalg import cholesky, kl_to_standard_normal, log_determinant, solve_lower
+from farrier.inference.linalg import cholesky, kl_to_standard_normal, log_determinant, solve_lower
 
 EPS = np.finfo(np.float64).eps
 

@@ -11,10 +11,10 @@ from farrier import Classifier, Regressor
 from farrier.kernels.base import Matern12
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.likelihoods import Bernoulli, Gaussian, StudentT
+from farrier.inference.likelihoods import Bernoulli, Gaussian, StudentT
 from farrier.kernels.parameters import as_array
-from farrier.posteriors.gaussian import GaussianPosterior
-from farrier.sites import Sites
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.gaussian_sites import Sites
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.5, 1.5, 30)[:, None]

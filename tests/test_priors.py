@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.special import expit
 
-from farrier.horseshoe import Horseshoe
+from farrier.inference.horseshoe import Horseshoe
 from farrier.kernels.parameters import bound, free
-from farrier.priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
+from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
 
 draw = eqx.filter_jit(lambda prior, noise: prior.draw(noise))
 kl = eqx.filter_jit(lambda prior: prior.kl())

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.beliefs import raveled, spreads
-from farrier.chain import ExactModel
+from farrier.inference.beliefs import raveled, spreads
+from farrier.inference.parameter_vector import ExactModel
 from farrier.discover import Search
 from farrier.evaluate import up_and_down
-from farrier.exact import ExactObjective
+from farrier.inference.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
 from farrier.evaluation.products import HostPool
 from farrier.kernels.parameters import packed

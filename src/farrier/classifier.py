@@ -13,7 +13,7 @@ from farrier.cache import keep_compiled_programs
 from farrier.data import Scale, check_cells, check_varies, column_names
 from farrier.estimator import Estimator
 from farrier.fitted import Fitted
-from farrier.likelihoods import Bernoulli
+from farrier.inference.likelihoods import Bernoulli
 from farrier.other_noise import learn_sites
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from farrier import candidates
-from farrier.beliefs import price
+from farrier.inference.beliefs import price
 from farrier.evaluate import LOSS_ITERATIONS, Evaluator
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.periods import find_periods, multiples_of

@@ -26,7 +26,7 @@ from farrier.kernels.base import CentredPeriodic, Periodic
 from farrier.kernels.initial import Start
 from farrier.kernels.pool import Pool, stack
 from farrier.learning import PRIORS
-from farrier.likelihoods import Likelihood
+from farrier.inference.likelihoods import Likelihood
 from farrier.progress import Progress
 from farrier.transforms import named
 

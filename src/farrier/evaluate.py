@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from farrier.beliefs import price
-from farrier.chain import ExactModel
-from farrier.climb import climb
+from farrier.inference.beliefs import price
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.lbfgs import climb
 from farrier.evaluation.covariance import Covariance
-from farrier.exact import ExactObjective
+from farrier.inference.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.priors import quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.structure import LEVEL, Move, Part, Structure, log_density, model_with
 
 DRAWS = 2

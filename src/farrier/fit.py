@@ -22,7 +22,7 @@ from jax import Array
 from jaxtyping import PRNGKeyArray
 
 from farrier.kernels.pool import Pool
-from farrier.linalg import cholesky
+from farrier.inference.linalg import cholesky
 from farrier.objective import Batch, Bound, Model, evidence_bound
 from farrier.kernels.parameters import POSITIVE, bound, free, mark
 from farrier.posteriors.stochastic import MultiSVGP

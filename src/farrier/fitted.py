@@ -21,9 +21,9 @@ from scipy.special import ndtr, ndtri
 from farrier.appraise import Appraisal
 from farrier.averaging import Member
 from farrier.kernels.algebra import Kernel
-from farrier.likelihoods import Gaussian, Likelihood
+from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.kernels.parameters import as_array
-from farrier.priors import WeightPrior
+from farrier.inference.weight_priors import WeightPrior
 from farrier.structure import Decision
 from farrier.transforms import Transform
 

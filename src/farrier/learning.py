@@ -19,19 +19,19 @@ import numpy as np
 from farrier import candidates
 from farrier.appraise import Appraisal, appraise
 from farrier.averaging import CAUTION, Member, average
-from farrier.blas import one_thread
-from farrier.chain import ExactModel
-from farrier.climb import climb
-from farrier.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.inference.blas import one_thread
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.lbfgs import climb
+from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.evaluation.covariance import covariance_of
 from farrier.discover import Search
-from farrier.exact import ExactObjective
-from farrier.horseshoe import Horseshoe
+from farrier.inference.exact import ExactObjective
+from farrier.inference.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.periods import find_periods
-from farrier.local import LocalPosterior
-from farrier.posteriors.gaussian import GaussianPosterior
-from farrier.priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
+from farrier.inference.blockwise import LocalPosterior
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.structure import LEVEL, Decision, Part, Structure, model_with
 from farrier.tiers import (
     EXACT_ROWS,

@@ -15,9 +15,9 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from farrier.likelihoods import Likelihood
+from farrier.inference.likelihoods import Likelihood
 from farrier.posteriors.stochastic import SVGP, MultiSVGP
-from farrier.priors import WeightPrior
+from farrier.inference.weight_priors import WeightPrior
 
 
 @final

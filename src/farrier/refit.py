@@ -17,19 +17,19 @@ import numpy as np
 
 from farrier.appraise import appraise
 from farrier.averaging import Average, Member, average
-from farrier.beliefs import price
-from farrier.blas import one_thread
-from farrier.chain import ExactModel
-from farrier.climb import climb
-from farrier.collapsed import CollapsedObjective
+from farrier.inference.beliefs import price
+from farrier.inference.blas import one_thread
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.lbfgs import climb
+from farrier.inference.collapsed import CollapsedObjective
 from farrier.evaluation.covariance import covariance_of
 from farrier.discover import Search
-from farrier.exact import ExactObjective
+from farrier.inference.exact import ExactObjective
 from farrier.fitted import Fitted
 from farrier.kernels.algebra import Kernel
 from farrier.learning import Learned, search_rows
-from farrier.likelihoods import Gaussian
-from farrier.priors import WeightPrior
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.weight_priors import WeightPrior
 from farrier.progress import Progress
 from farrier.regressor import Regressor, from_learned
 from farrier.structure import LEVEL, Part, Structure, model_with

@@ -25,7 +25,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.pool import Pool
 from farrier.evaluation.slots import holds
 from farrier.learning import START_NOISE, Learned, fit_given, learn
-from farrier.likelihoods import Likelihood, StudentT
+from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.other_noise import learn_sites
 from farrier.progress import Progress
 from farrier.survivors import survivors

@@ -15,11 +15,11 @@ from farrier.fit import History, Settings, padded, train
 from farrier.inducing import spread_points
 from farrier.kernels.pool import Pool
 from farrier.learning import PRIORS
-from farrier.likelihoods import Likelihood
+from farrier.inference.likelihoods import Likelihood
 from farrier.objective import Model, evidence_bound
 from farrier.posteriors.interface import Posterior
 from farrier.posteriors.stochastic import MultiSVGP
-from farrier.priors import WeightPrior, quasi_normal
+from farrier.inference.weight_priors import WeightPrior, quasi_normal
 from farrier.progress import Progress
 
 STOCHASTIC_DRAWS = 64

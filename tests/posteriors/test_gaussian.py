@@ -7,8 +7,8 @@ from plain_kernels import plain_gram
 
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.slots import SlotPool
-from farrier.posteriors import gaussian
-from farrier.posteriors.gaussian import GaussianPosterior
+from farrier.inference import exact_posterior as gaussian
+from farrier.inference.exact_posterior import GaussianPosterior
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, (11, 1))

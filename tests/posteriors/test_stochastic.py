@@ -13,10 +13,10 @@ from scipy.linalg import block_diag
 from farrier.inducing import GroupedPoints, SharedPoints
 from farrier.kernels.base import Linear, Matern32, SquaredExponential
 from farrier.kernels.pool import stack
-from farrier.likelihoods import Gaussian
+from farrier.inference.likelihoods import Gaussian
 from farrier.objective import Batch, Model, evidence_bound
 from farrier.posteriors.stochastic import SVGP, MultiSVGP
-from farrier.priors import NoPrior
+from farrier.inference.weight_priors import NoPrior
 
 RNG = np.random.default_rng(0)
 N, M = 10, 4

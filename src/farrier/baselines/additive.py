@@ -45,7 +45,7 @@ from farrier.baselines.common import (
     train,
 )
 from farrier.kernels.base import SquaredExponential
-from farrier.likelihoods import Bernoulli
+from farrier.inference.likelihoods import Bernoulli
 from farrier.other_noise import fit_sites
 from farrier.kernels.parameters import as_array, positive
 

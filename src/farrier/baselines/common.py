@@ -25,7 +25,7 @@ from scipy.linalg import get_lapack_funcs, solve_triangular
 from scipy.optimize import minimize
 
 from farrier.data import Scale
-from farrier.linalg import host_jitter
+from farrier.inference.linalg import host_jitter
 from farrier.kernels.parameters import bound, free
 
 dpotrf, dpotri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)

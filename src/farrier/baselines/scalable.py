@@ -35,7 +35,7 @@ from farrier.baselines.terms import Level, levelled, sum_of
 from farrier.inducing import spread_points
 from farrier.kernels.algebra import Kernel, Product
 from farrier.kernels.base import White
-from farrier.linalg import cholesky, log_determinant, solve_lower
+from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 
 BLOCK_ROWS = 1000
 """Rows of K that are worked out at once."""

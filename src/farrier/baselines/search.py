@@ -27,7 +27,7 @@ from farrier.baselines.grammar import Starts, variations
 from farrier.baselines.terms import Level, levelled, written
 from farrier.kernels.algebra import Kernel, Product
 from farrier.kernels.base import White
-from farrier.linalg import host_jitter
+from farrier.inference.linalg import host_jitter
 
 POLISH = 5
 """How many times more steps the winner of a round is given."""

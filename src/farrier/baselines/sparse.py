@@ -30,17 +30,17 @@ from jaxtyping import Float
 
 from farrier.baselines.common import START_NOISE, Baseline
 from farrier.fit import Settings, padded, train
-from farrier.horseshoe import Horseshoe as HorseshoePrior
+from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
 from farrier.inducing import SharedPoints, spread_points
 from farrier.kernels.base import SquaredExponential
 from farrier.kernels.initial import Start
 from farrier.kernels.pool import Pool, stack
-from farrier.likelihoods import Gaussian
+from farrier.inference.likelihoods import Gaussian
 from farrier.objective import Model, evidence_bound
 from farrier.kernels.parameters import as_array, positive, real
 from farrier.posteriors.stochastic import SVGP, MultiSVGP
 from farrier.prediction import InBlocks
-from farrier.priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal
+from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal
 
 CANDIDATES = (
     "SE * RQ",

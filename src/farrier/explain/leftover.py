@@ -21,8 +21,8 @@ from scipy.special import ndtr
 from farrier.explain.checks import Check, checks
 from farrier.explain.context import Setting, rows_of, say_length
 from farrier.fitted import Fitted
-from farrier.likelihoods import Gaussian
-from farrier.posteriors.gaussian import GaussianPosterior
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.tiers import snapped
 
 MOST_ROWS = 1000

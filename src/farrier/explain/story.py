@@ -27,7 +27,7 @@ from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
 from farrier.learning import REST_WEIGHT
-from farrier.priors import starting_weight
+from farrier.inference.weight_priors import starting_weight
 
 REST_TITLE = "Everything too small to name"
 WORTH_A_WORD = 0.05

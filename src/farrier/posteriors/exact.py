@@ -14,7 +14,7 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.kernels.pool import Pool
-from farrier.linalg import cholesky, log_determinant, solve_lower
+from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.kernels.parameters import fixed
 from farrier.posteriors.interface import Posterior
 

@@ -19,7 +19,7 @@ from jaxtyping import Float
 
 from farrier.inducing import InducingVariables
 from farrier.kernels.pool import Pool
-from farrier.linalg import cholesky, kl_to_standard_normal, solve_lower
+from farrier.inference.linalg import cholesky, kl_to_standard_normal, solve_lower
 from farrier.kernels.parameters import as_array, fixed, lower_triangular, part, real
 from farrier.posteriors.interface import Posterior
 

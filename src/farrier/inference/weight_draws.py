@@ -12,9 +12,9 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import expit
 
-from farrier.horseshoe import Horseshoe
+from farrier.inference.horseshoe import Horseshoe
 from farrier.kernels.parameters import bound, packed, unpacked
-from farrier.priors import WeightPrior
+from farrier.inference.weight_priors import WeightPrior
 
 
 class Weighed(NamedTuple):

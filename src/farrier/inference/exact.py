@@ -15,10 +15,10 @@ import numpy as np
 from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue]
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.chain import Chained, ExactModel, Terms
+from farrier.inference.parameter_vector import Chained, ExactModel, Terms
 from farrier.evaluation.covariance import Covariance, covariance_of
-from farrier.linalg import host_jitter
-from farrier.priors import quasi_normal
+from farrier.inference.linalg import host_jitter
+from farrier.inference.weight_priors import quasi_normal
 
 
 def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndarray) -> float | None:

@@ -15,7 +15,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.likelihoods import Likelihood, StudentT
+from farrier.inference.likelihoods import Likelihood, StudentT
 
 FAR_OUT = 3.0
 """Standard deviations, as the median tells them, from which on a row may be an outlier."""
