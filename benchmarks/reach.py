@@ -25,9 +25,9 @@ from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
 from farrier.data import Scale
-from farrier.discover import Search
+from farrier.search.search import Search
 from farrier.learning import _Scaled, learn
-from farrier.structure import Structure
+from farrier.search.structure import Structure
 from farrier.tiers import exact_posterior
 from farrier.timeaxis import TimeAxis
 from farrier.transforms import Transform

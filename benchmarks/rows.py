@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.collapsed import CollapsedObjective
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.structure import Part, model_with
+from farrier.search.structure import Part, model_with
 from farrier.tiers import MOST_POINTS, TOLERANCE, WIDE_DRAWS, collapsed_fit
 
 DESCRIPTION = "seconds of the collapsed tier for n, 2n, 4n ... rows of one input and four components"

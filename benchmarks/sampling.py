@@ -13,7 +13,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
-from farrier.discover import SMALL
+from farrier.search.search import SMALL
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.products import HostPool
 from farrier.learning import fit_given

@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.averaging import CAUTION, average
+from farrier.search.averaging import CAUTION, average
 from farrier.evaluation.covariance import covariance_of
-from farrier.discover import Search
+from farrier.search.search import Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.structure import Part
+from farrier.search.structure import Part
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.6, 1.6, 40)[:, None]

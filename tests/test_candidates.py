@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier import candidates
-from farrier.candidates import Extent, Signature, narrowed, ordinary_series, ordinary_table, periods_of, series, table
+from farrier.search import candidates
+from farrier.search.candidates import Extent, Signature, narrowed, ordinary_series, ordinary_table, periods_of, series, table
 from farrier.kernels.base import (
     CentredPeriodic,
     Linear,

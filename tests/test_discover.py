@@ -9,11 +9,11 @@ from scipy.stats import multivariate_normal
 
 from farrier.inference.beliefs import price
 from farrier.evaluation.covariance import covariance_of
-from farrier.discover import WORTH, Search
+from farrier.search.search import WORTH, Search
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.structure import LEVEL, Move, Part, model_with
+from farrier.search.structure import LEVEL, Move, Part, model_with
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]

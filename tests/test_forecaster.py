@@ -11,9 +11,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
 from farrier.evaluation.covariance import covariance_of
-from farrier.discover import Search
+from farrier.search.search import Search
 from farrier.progress import Progress
-from farrier.structure import Part
+from farrier.search.structure import Part
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}
 LEVEL_COLUMNS = ["mean", "median", "low_80", "high_80", "low_95", "high_95"]

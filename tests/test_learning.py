@@ -7,11 +7,12 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
-from farrier import candidates, learning, tiers
+from farrier import learning, tiers
+from farrier.search import candidates
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.learning import fit_given, learn, search_rows
-from farrier.structure import Part, model_with
+from farrier.search.structure import Part, model_with
 from farrier.tiers import needs_rows, snapped
 
 N = 64

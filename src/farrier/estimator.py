@@ -23,7 +23,7 @@ from farrier.explain.telling import Tells
 from farrier.fitted import Fitted
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import CentredPeriodic, Periodic
-from farrier.kernels.initial import Start
+from farrier.search.starting_kernels import Start
 from farrier.kernels.pool import Pool, stack
 from farrier.learning import PRIORS
 from farrier.inference.likelihoods import Likelihood

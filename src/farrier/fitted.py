@@ -18,13 +18,13 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import ndtr, ndtri
 
-from farrier.appraise import Appraisal
-from farrier.averaging import Member
+from farrier.search.appraisal import Appraisal
+from farrier.search.averaging import Member
 from farrier.kernels.algebra import Kernel
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.kernels.parameters import as_array
 from farrier.inference.weight_priors import WeightPrior
-from farrier.structure import Decision
+from farrier.search.structure import Decision
 from farrier.transforms import Transform
 
 LEVELS = (np.arange(64) + 0.5) / 64

@@ -16,23 +16,23 @@ from typing import Any
 
 import numpy as np
 
-from farrier import candidates
-from farrier.appraise import Appraisal, appraise
-from farrier.averaging import CAUTION, Member, average
+from farrier.search import candidates
+from farrier.search.appraisal import Appraisal, appraise
+from farrier.search.averaging import CAUTION, Member, average
 from farrier.inference.blas import one_thread
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.lbfgs import climb
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.evaluation.covariance import covariance_of
-from farrier.discover import Search
+from farrier.search.search import Search
 from farrier.inference.exact import ExactObjective
 from farrier.inference.horseshoe import Horseshoe
 from farrier.kernels.algebra import Kernel, product_of
-from farrier.kernels.periods import find_periods
+from farrier.search.periods import find_periods
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
-from farrier.structure import LEVEL, Decision, Part, Structure, model_with
+from farrier.search.structure import LEVEL, Decision, Part, Structure, model_with
 from farrier.tiers import (
     EXACT_ROWS,
     MANY_ROWS_DRAWS,

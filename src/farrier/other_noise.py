@@ -10,18 +10,18 @@ from typing import Any
 
 import numpy as np
 
-from farrier.appraise import Appraisal, intervals
+from farrier.search.appraisal import Appraisal, intervals
 from farrier.inference.blas import one_thread
 from farrier.inference.parameter_vector import ExactModel
 from farrier.evaluation.covariance import covariance_of
-from farrier.discover import Search
+from farrier.search.search import Search
 from farrier.fitted import Alone, Fitted
 from farrier.kernels.algebra import Kernel
 from farrier.learning import beside, search_rows
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.weight_priors import starting_weight
 from farrier.inference.gaussian_sites import Sites
-from farrier.structure import LEVEL, Decision, Part, Structure
+from farrier.search.structure import LEVEL, Decision, Part, Structure
 from farrier.tiers import (
     EXACT_ROWS,
     WIDE_ITERATIONS,

@@ -15,15 +15,15 @@ from typing import Any
 import jax
 import numpy as np
 
-from farrier.appraise import appraise
-from farrier.averaging import Average, Member, average
+from farrier.search.appraisal import appraise
+from farrier.search.averaging import Average, Member, average
 from farrier.inference.beliefs import price
 from farrier.inference.blas import one_thread
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.lbfgs import climb
 from farrier.inference.collapsed import CollapsedObjective
 from farrier.evaluation.covariance import covariance_of
-from farrier.discover import Search
+from farrier.search.search import Search
 from farrier.inference.exact import ExactObjective
 from farrier.fitted import Fitted
 from farrier.kernels.algebra import Kernel
@@ -32,7 +32,7 @@ from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import WeightPrior
 from farrier.progress import Progress
 from farrier.regressor import Regressor, from_learned
-from farrier.structure import LEVEL, Part, Structure, model_with
+from farrier.search.structure import LEVEL, Part, Structure, model_with
 from farrier.tiers import (
     MOST_POINTS,
     POSTERIORS,

@@ -17,7 +17,7 @@ from farrier.evaluation.products import HostPool
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.weight_priors import quasi_normal
-from farrier.structure import Part, model_with
+from farrier.search.structure import Part, model_with
 from farrier.inference.weight_draws import prediction_weights
 
 EXACT_ROWS = 1000

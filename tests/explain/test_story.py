@@ -11,7 +11,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import farrier
-from farrier.appraise import Appraisal
+from farrier.search.appraisal import Appraisal
 from farrier.explain import leftover
 from farrier.explain.context import Setting, labels_of, quarter_of
 from farrier.explain.gather import findings
@@ -19,7 +19,7 @@ from farrier.explain.story import Context, story
 from farrier.fitted import Fitted
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.products import HostPool
-from farrier.structure import Decision
+from farrier.search.structure import Decision
 from farrier.timeaxis import TimeAxis
 
 RNG = np.random.default_rng(0)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 from farrier.kernels.base import FAMILIES, Periodic
-from farrier.kernels.initial import Start
+from farrier.search.starting_kernels import Start
 
 RNG = np.random.default_rng(0)
 REGULAR = np.linspace(1949.0, 1961.0, 145)[:-1]

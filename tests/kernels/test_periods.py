@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.signal import lombscargle
 
-from farrier.kernels.periods import _periodogram, find_periods
+from farrier.search.periods import _periodogram, find_periods
 
 X = np.arange(120.0) / 12.0  # ten years of months
 

@@ -16,7 +16,7 @@ import numpy as np
 from farrier.baselines.terms import Level, Switch, Window, levelled, sum_of, terms_of, written
 from farrier.kernels.algebra import Base, Kernel, Product, Sum
 from farrier.kernels.base import Linear, Periodic, SquaredExponential, Step, White
-from farrier.kernels.periods import find_periods
+from farrier.search.periods import find_periods
 
 
 class Starts:

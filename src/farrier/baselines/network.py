@@ -27,7 +27,7 @@ from jaxtyping import Float
 from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
 from farrier.kernels.algebra import Base, Dims
 from farrier.kernels.base import Inner, Periodic, RationalQuadratic, SquaredExponential
-from farrier.kernels.periods import find_periods
+from farrier.search.periods import find_periods
 from farrier.kernels.parameters import as_array, positive, real
 
 LAYERS = (8, 4, 1)

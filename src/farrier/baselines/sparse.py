@@ -33,7 +33,7 @@ from farrier.fit import Settings, padded, train
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
 from farrier.inducing import SharedPoints, spread_points
 from farrier.kernels.base import SquaredExponential
-from farrier.kernels.initial import Start
+from farrier.search.starting_kernels import Start
 from farrier.kernels.pool import Pool, stack
 from farrier.inference.likelihoods import Gaussian
 from farrier.objective import Model, evidence_bound

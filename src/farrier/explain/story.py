@@ -16,7 +16,7 @@ from typing import Any
 import jax
 import numpy as np
 
-from farrier.discover import FIRST_WEIGHT
+from farrier.search.search import FIRST_WEIGHT
 from farrier.explain import sentences
 from farrier.explain.context import Context as Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of

@@ -22,7 +22,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.kernels import initial
+from farrier.search import starting_kernels as initial
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.base import Exponential, Inner, SquaredExponential
 

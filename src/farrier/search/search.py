@@ -11,14 +11,14 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from farrier import candidates
+from farrier.search import candidates
 from farrier.inference.beliefs import price
-from farrier.evaluate import LOSS_ITERATIONS, Evaluator
+from farrier.search.scoring import LOSS_ITERATIONS, Evaluator
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.periods import find_periods, multiples_of
+from farrier.search.periods import find_periods, multiples_of
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.structure import LEVEL, Decision, Move, Part, Structure, log_density
+from farrier.search.structure import LEVEL, Decision, Move, Part, Structure, log_density
 
 ROUNDS = 9
 TRIES, INSTEAD = 2, 1

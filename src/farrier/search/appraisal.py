@@ -11,13 +11,13 @@ import numpy as np
 
 from farrier.inference.beliefs import raveled, spreads
 from farrier.inference.parameter_vector import ExactModel
-from farrier.discover import Search
-from farrier.evaluate import up_and_down
+from farrier.search.search import Search
+from farrier.search.scoring import up_and_down
 from farrier.inference.exact import ExactObjective
 from farrier.kernels.algebra import Kernel
 from farrier.evaluation.products import HostPool
 from farrier.kernels.parameters import packed
-from farrier.structure import Structure
+from farrier.search.structure import Structure
 
 STEP = 1e-3
 """The step of the differences that give the curvature."""

@@ -20,7 +20,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
 from farrier.inference.weight_priors import quasi_normal
-from farrier.structure import LEVEL, Move, Part, Structure, log_density, model_with
+from farrier.search.structure import LEVEL, Move, Part, Structure, log_density, model_with
 
 DRAWS = 2
 """Draws of the weights while structures are compared."""

@@ -18,7 +18,7 @@ import numpy as np
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
-from farrier.structure import LEVEL, Part, Structure, model_with
+from farrier.search.structure import LEVEL, Part, Structure, model_with
 from farrier.inference.weight_draws import prediction_weights
 
 CAUTION = 10.0

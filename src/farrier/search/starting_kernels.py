@@ -22,7 +22,7 @@ from farrier.kernels.base import (
     SquaredExponential,
     White,
 )
-from farrier.kernels.periods import find_periods
+from farrier.search.periods import find_periods
 
 SPREAD = 0.5
 """Standard deviation of the logarithm of a starting value about its centre."""
