@@ -16,7 +16,7 @@ from benchmarks.record import Clock, Recorder, tell
 from farrier.search.search import SMALL
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.products import HostPool
-from farrier.learning import fit_given
+from farrier.model.learning import fit_given
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"
 ROWS = 60

@@ -24,7 +24,7 @@ import numpy as np
 from benchmarks.figures import below, participation_ratio
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.weights_picture import draw
-from farrier.data import Scale
+from farrier.model.tables import Scale
 from farrier.fit import Settings, train
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inducing import spread_points
@@ -35,7 +35,7 @@ from farrier.inference.likelihoods import Gaussian
 from farrier.objective import Model
 from farrier.posteriors.stochastic import MultiSVGP
 from farrier.inference.weight_priors import NoPrior
-from farrier.progress import Progress
+from farrier.model.progress import Progress
 
 DESCRIPTION = "weights on 24 kernels, with the horseshoe prior and without, for data from Per1 + SE * Per2"
 TRUTH = "Per(period 1.0, lengthscale 1.0) + SE(lengthscale 2.0) * Per(period 2.6, lengthscale 1.0)"

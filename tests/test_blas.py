@@ -4,7 +4,7 @@ import numpy as np
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from farrier.inference.blas import one_thread
-from farrier.learning import learn
+from farrier.model.learning import learn
 
 
 def threads() -> set[int]:

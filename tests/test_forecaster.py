@@ -12,7 +12,7 @@ import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
 from farrier.evaluation.covariance import covariance_of
 from farrier.search.search import Search
-from farrier.progress import Progress
+from farrier.model.progress import Progress
 from farrier.search.structure import Part
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.transforms import TRANSFORMS, named, worth_trying
+from farrier.model.target_scale import TRANSFORMS, named, worth_trying
 
 Y = np.array([0.05, 0.3, 1.0, 2.5, 40.0, 900.0])
 EACH = pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transform: transform.name)

@@ -10,11 +10,11 @@ from sklearn.utils.multiclass import check_classification_targets, type_of_targe
 from sklearn.utils.validation import validate_data
 
 from farrier.cache import keep_compiled_programs
-from farrier.data import Scale, check_cells, check_varies, column_names
+from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.estimator import Estimator
-from farrier.fitted import Fitted
+from farrier.model.fitted import Fitted
 from farrier.inference.likelihoods import Bernoulli
-from farrier.other_noise import learn_sites
+from farrier.model.other_noise import learn_sites
 
 
 class Classifier(ClassifierMixin, Estimator):

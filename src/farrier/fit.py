@@ -26,7 +26,7 @@ from farrier.inference.linalg import cholesky
 from farrier.objective import Batch, Bound, Model, evidence_bound
 from farrier.kernels.parameters import POSITIVE, bound, free, mark
 from farrier.posteriors.stochastic import MultiSVGP
-from farrier.progress import Progress
+from farrier.model.progress import Progress
 
 BLOCK = 50
 """Steps in one compiled block."""

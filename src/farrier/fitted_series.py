@@ -13,8 +13,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.observed import Observed, native_column, read_regressors
-from farrier.progress import Progress
-from farrier.refit import refitted
+from farrier.model.progress import Progress
+from farrier.model.refit import refitted
 from farrier.regressor import Regressor
 
 

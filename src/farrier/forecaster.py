@@ -28,7 +28,7 @@ from farrier.fitted_series import Ahead, FittedSeries
 from farrier.kernels.algebra import Kernel
 from farrier.observed import Layout, read
 from farrier.panel import ID, Panel, fit_panel
-from farrier.progress import Progress
+from farrier.model.progress import Progress
 from farrier.regressor import Regressor
 
 OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")

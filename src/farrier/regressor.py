@@ -18,19 +18,19 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from farrier.cache import keep_compiled_programs
-from farrier.data import Scale, check_cells, check_varies, column_names
+from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.estimator import Estimator
-from farrier.fitted import Fitted, gaussian_noise
+from farrier.model.fitted import Fitted, gaussian_noise
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.pool import Pool
 from farrier.evaluation.slots import holds
-from farrier.learning import START_NOISE, Learned, fit_given, learn
+from farrier.model.learning import START_NOISE, Learned, fit_given, learn
 from farrier.inference.likelihoods import Likelihood, StudentT
-from farrier.other_noise import learn_sites
-from farrier.progress import Progress
-from farrier.survivors import survivors
+from farrier.model.other_noise import learn_sites
+from farrier.model.progress import Progress
+from farrier.model.survivors import survivors
 from farrier.timeaxis import TimeAxis
-from farrier.transforms import TRANSFORMS, Transform, named
+from farrier.model.target_scale import TRANSFORMS, Transform, named
 
 
 class Regressor(RegressorMixin, Estimator):
@@ -70,7 +70,7 @@ class Regressor(RegressorMixin, Estimator):
     random_state : int, default=0
         Seeds the starting values, the rows and the draws; the same number gives the same model.
     progress : callable, default=None
-        Called with a ``farrier.progress.Progress`` now and then.
+        Called with a ``farrier.model.progress.Progress`` now and then.
 
     Attributes
     ----------

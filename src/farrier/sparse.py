@@ -14,13 +14,13 @@ import numpy as np
 from farrier.fit import History, Settings, padded, train
 from farrier.inducing import spread_points
 from farrier.kernels.pool import Pool
-from farrier.learning import PRIORS
+from farrier.model.learning import PRIORS
 from farrier.inference.likelihoods import Likelihood
 from farrier.objective import Model, evidence_bound
 from farrier.posteriors.interface import Posterior
 from farrier.posteriors.stochastic import MultiSVGP
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
-from farrier.progress import Progress
+from farrier.model.progress import Progress
 
 STOCHASTIC_DRAWS = 64
 """Points at which predictions integrate over the weights; here one costs next to nothing."""

@@ -8,7 +8,7 @@ from benchmarks.published import TIMESERIES_ROWS, UCI
 from benchmarks.reach import log_likelihood
 
 from benchmarks import beside, forecasters, pictures, uci
-from farrier.transforms import named
+from farrier.model.target_scale import named
 
 RNG = np.random.default_rng(0)
 

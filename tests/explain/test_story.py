@@ -16,7 +16,7 @@ from farrier.explain import leftover
 from farrier.explain.context import Setting, labels_of, quarter_of
 from farrier.explain.gather import findings
 from farrier.explain.story import Context, story
-from farrier.fitted import Fitted
+from farrier.model.fitted import Fitted
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.products import HostPool
 from farrier.search.structure import Decision

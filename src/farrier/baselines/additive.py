@@ -46,7 +46,7 @@ from farrier.baselines.common import (
 )
 from farrier.kernels.base import SquaredExponential
 from farrier.inference.likelihoods import Bernoulli
-from farrier.other_noise import fit_sites
+from farrier.model.other_noise import fit_sites
 from farrier.kernels.parameters import as_array, positive
 
 NEWTON_STEPS = 50

@@ -24,7 +24,7 @@ from jaxtyping import Float
 from scipy.linalg import get_lapack_funcs, solve_triangular
 from scipy.optimize import minimize
 
-from farrier.data import Scale
+from farrier.model.tables import Scale
 from farrier.inference.linalg import host_jitter
 from farrier.kernels.parameters import bound, free
 

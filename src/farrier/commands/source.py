@@ -11,7 +11,7 @@ import numpy as np
 
 from farrier import datasets
 from farrier.commands.screen import note
-from farrier.data import check_varies
+from farrier.model.tables import check_varies
 from farrier.datasets.files import LISTED, TARGET_WORDS, Chosen, Table
 
 if TYPE_CHECKING:

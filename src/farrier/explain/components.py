@@ -11,7 +11,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from farrier.data import frame_like
+from farrier.model.tables import frame_like
 
 NEGLIGIBLE = 1e-3
 """A component whose share of the variance is below this goes into the row of the rest."""

@@ -14,8 +14,8 @@ import numpy as np
 
 from farrier.explain.context import Setting, labels_of, rows_of, target_of
 from farrier.explain.gather import Z95, Findings, columns_of, in_words_of
-from farrier.fitted import Fitted
-from farrier.transforms import Transform
+from farrier.model.fitted import Fitted
+from farrier.model.target_scale import Transform
 
 MOST_ROWS = 1000
 """So many rows are drawn, evenly chosen."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier.data import frame_like
+from farrier.model.tables import frame_like
 from farrier.explain import sentences
 from farrier.explain.gather import Findings, findings
 from farrier.explain.numbers import capital, known, per_cent, significant

@@ -17,7 +17,7 @@ from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Setting
 from farrier.explain.facts import Estimate, Factor, Facts
 from farrier.explain.parts import NAMED
-from farrier.fitted import Fitted
+from farrier.model.fitted import Fitted
 from farrier.kernels import base
 from farrier.kernels.algebra import Base, Kernel
 

@@ -26,7 +26,7 @@ from farrier.explain.leftover import model_checks
 from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
-from farrier.learning import REST_WEIGHT
+from farrier.model.learning import REST_WEIGHT
 from farrier.inference.weight_priors import starting_weight
 
 REST_TITLE = "Everything too small to name"

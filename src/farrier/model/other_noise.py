@@ -15,14 +15,14 @@ from farrier.inference.blas import one_thread
 from farrier.inference.parameter_vector import ExactModel
 from farrier.evaluation.covariance import covariance_of
 from farrier.search.search import Search
-from farrier.fitted import Alone, Fitted
+from farrier.model.fitted import Alone, Fitted
 from farrier.kernels.algebra import Kernel
-from farrier.learning import beside, search_rows
+from farrier.model.learning import beside, search_rows
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.weight_priors import starting_weight
 from farrier.inference.gaussian_sites import Sites
 from farrier.search.structure import LEVEL, Decision, Part, Structure
-from farrier.tiers import (
+from farrier.model.tiers import (
     EXACT_ROWS,
     WIDE_ITERATIONS,
     WIDE_TOLERANCE,
@@ -31,7 +31,7 @@ from farrier.tiers import (
     collapsed_posterior,
     exact_posterior,
 )
-from farrier.transforms import named
+from farrier.model.target_scale import named
 
 SEARCHES = 2
 FOLLOWED = 8

@@ -25,15 +25,15 @@ from farrier.inference.collapsed import CollapsedObjective
 from farrier.evaluation.covariance import covariance_of
 from farrier.search.search import Search
 from farrier.inference.exact import ExactObjective
-from farrier.fitted import Fitted
+from farrier.model.fitted import Fitted
 from farrier.kernels.algebra import Kernel
-from farrier.learning import Learned, search_rows
+from farrier.model.learning import Learned, search_rows
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import WeightPrior
-from farrier.progress import Progress
+from farrier.model.progress import Progress
 from farrier.regressor import Regressor, from_learned
 from farrier.search.structure import LEVEL, Part, Structure, model_with
-from farrier.tiers import (
+from farrier.model.tiers import (
     MOST_POINTS,
     POSTERIORS,
     PREDICTION_DRAWS,

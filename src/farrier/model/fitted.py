@@ -25,7 +25,7 @@ from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.kernels.parameters import as_array
 from farrier.inference.weight_priors import WeightPrior
 from farrier.search.structure import Decision
-from farrier.transforms import Transform
+from farrier.model.target_scale import Transform
 
 LEVELS = (np.arange(64) + 0.5) / 64
 """Quantiles over which the mean of a transformed target is taken."""

@@ -33,7 +33,7 @@ from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.search.structure import LEVEL, Decision, Part, Structure, model_with
-from farrier.tiers import (
+from farrier.model.tiers import (
     EXACT_ROWS,
     MANY_ROWS_DRAWS,
     MOST_POINTS,
@@ -50,7 +50,7 @@ from farrier.tiers import (
     tier_of,
     weights_of,
 )
-from farrier.transforms import Transform, named, worth_trying
+from farrier.model.target_scale import Transform, named, worth_trying
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "horseshoe": Horseshoe,

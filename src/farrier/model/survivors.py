@@ -2,9 +2,9 @@
 
 import numpy as np
 
-from farrier.fitted import Alone
-from farrier.learning import Learned
-from farrier.tiers import POSTERIORS
+from farrier.model.fitted import Alone
+from farrier.model.learning import Learned
+from farrier.model.tiers import POSTERIORS
 
 
 def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
