@@ -21,7 +21,7 @@ import pandas as pd
 
 from benchmarks.record import Clock, Recorder, read, tell
 from farrier import Regressor
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "forecasts of public series beside auto-ARIMA, exponential smoothing, Theta and naive ones"
 OURS = "farrier"

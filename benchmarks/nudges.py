@@ -13,7 +13,7 @@ from benchmarks.published import TIMESERIES, TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.timeseries import read_series
 from farrier import Regressor
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "forecasts of the last tenth of some series whose values were changed in the ninth digit"
 NUDGE = 1e-9

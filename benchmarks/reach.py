@@ -29,7 +29,7 @@ from farrier.search.search import Search
 from farrier.model.learning import _Scaled, learn
 from farrier.search.structure import Structure
 from farrier.model.tiers import exact_posterior
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 from farrier.model.target_scale import Transform
 
 DESCRIPTION = "seconds to the test log-likelihood that the paper's algorithm ends with"

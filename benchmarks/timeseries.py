@@ -14,7 +14,7 @@ import numpy as np
 from benchmarks.published import TIMESERIES, TIMESERIES_ROWS
 from benchmarks.record import Recorder
 from benchmarks.trials import add_options, run_methods
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "forecasts of the last tenth of six series, beside the best of nine published methods"
 

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 
 BERLIN = "Europe/Berlin"
 
@@ -90,7 +90,7 @@ def test_an_axis_can_be_saved():
 
 def test_neither_pandas_nor_polars_is_imported_for_plain_stamps():
     code = (
-        "import sys; from farrier.timeaxis import TimeAxis; TimeAxis.of(['2020-01', '2020-02'], 't').future(2); "
+        "import sys; from farrier.series.calendar import TimeAxis; TimeAxis.of(['2020-01', '2020-02'], 't').future(2); "
         "assert not {'pandas', 'polars', 'pyarrow', 'jax'} & set(sys.modules)"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=60)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.timeaxis import TimeAxis, decimal_years
+from farrier.series.calendar import TimeAxis, decimal_years
 
 
 def months(first, count):

@@ -12,7 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.observed import Observed, native_column, read_regressors
+from farrier.series.observed import Observed, native_column, read_regressors
 from farrier.model.progress import Progress
 from farrier.model.refit import refitted
 from farrier.regressor import Regressor

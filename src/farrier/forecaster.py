@@ -26,7 +26,7 @@ from farrier import saving
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.fitted_series import Ahead, FittedSeries
 from farrier.kernels.algebra import Kernel
-from farrier.observed import Layout, read
+from farrier.series.observed import Layout, read
 from farrier.panel import ID, Panel, fit_panel
 from farrier.model.progress import Progress
 from farrier.regressor import Regressor

@@ -21,7 +21,7 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
 from farrier.fitted_series import FittedSeries
-from farrier.observed import Layout, Observed, append, read_frame, take
+from farrier.series.observed import Layout, Observed, append, read_frame, take
 
 ID = "unique_id"
 """The column that tells series apart where nobody names one."""

@@ -29,7 +29,7 @@ from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.model.other_noise import learn_sites
 from farrier.model.progress import Progress
 from farrier.model.survivors import survivors
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 from farrier.model.target_scale import TRANSFORMS, Transform, named
 
 

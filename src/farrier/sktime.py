@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 
 from farrier.forecaster import Forecaster
-from farrier.observed import Observed
+from farrier.series.observed import Observed
 
 try:
     from sktime.forecasting.base import BaseForecaster  # pyright: ignore[reportMissingImports]

@@ -20,7 +20,7 @@ from farrier.model.fitted import Fitted
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.products import HostPool
 from farrier.search.structure import Decision
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 
 RNG = np.random.default_rng(0)
 X = 2000.0 + (np.arange(72)[:, None] + 0.5) / 12.0

@@ -13,7 +13,7 @@ import numpy as np
 
 from farrier.explain.facts import Axis, Estimate, Target
 from farrier.explain.numbers import count, is_time, length, moment
-from farrier.timeaxis import TimeAxis
+from farrier.series.calendar import TimeAxis
 
 SCALES = {"identity": "additive", "log": "multiplicative"}
 """What a transform makes of the components; any other one is a scale of its own."""

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from farrier.stamps import Column, Form, Number, Stamps, read_stamps, zone_of
+from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, zone_of
 
 if TYPE_CHECKING:
     from farrier.explain.facts import Axis
