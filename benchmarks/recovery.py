@@ -8,7 +8,7 @@ from statistics import mean
 
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.structures import ROWS, STRUCTURES, draw, precision_and_recall
-from farrier.regressor import Regressor
+from farrier.estimators.regressor import Regressor
 
 DESCRIPTION = "precision and recall of the parts found in data of known structure"
 

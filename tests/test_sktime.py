@@ -18,7 +18,7 @@ def y():
 
 
 def forecaster():
-    from farrier.sktime import FarrierForecaster
+    from farrier.estimators.sktime import FarrierForecaster
 
     return FarrierForecaster(kernels=["Lin", "SE"], iterations=15)
 
@@ -46,7 +46,7 @@ def test_update_moves_the_cutoff_and_keeps_the_structure(y):
 def test_sktime_finds_nothing_wrong():
     from sktime.utils.estimator_checks import check_estimator
 
-    from farrier.sktime import FarrierForecaster
+    from farrier.estimators.sktime import FarrierForecaster
 
     found = check_estimator(FarrierForecaster, raise_exceptions=False, verbose=False)
     assert {name: result for name, result in found.items() if result != "PASSED"} == {}

@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Any
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 if TYPE_CHECKING:
-    from farrier.classifier import Classifier as Classifier
-    from farrier.forecaster import Forecaster as Forecaster
+    from farrier.estimators.classifier import Classifier as Classifier
+    from farrier.estimators.forecaster import Forecaster as Forecaster
     from farrier.kernels.base import CentredPeriodic as CentredPeriodic
     from farrier.kernels.base import Constant as Constant
     from farrier.kernels.base import Linear as Linear
@@ -31,15 +31,15 @@ if TYPE_CHECKING:
     from farrier.kernels.base import White as White
     from farrier.kernels.normal import normal_form as normal_form
     from farrier.kernels.pool import Pool as Pool
-    from farrier.regressor import Regressor as Regressor
-    from farrier.saving import load as load
+    from farrier.estimators.regressor import Regressor as Regressor
+    from farrier.estimators.files import load as load
 
 __version__ = version("farrier")
 
 _HOMES = {
-    "farrier.regressor": ("Regressor",),
-    "farrier.classifier": ("Classifier",),
-    "farrier.forecaster": ("Forecaster",),
+    "farrier.estimators.regressor": ("Regressor",),
+    "farrier.estimators.classifier": ("Classifier",),
+    "farrier.estimators.forecaster": ("Forecaster",),
     "farrier.kernels.base": (
         "SquaredExponential",
         "Linear",
@@ -55,7 +55,7 @@ _HOMES = {
     ),
     "farrier.kernels.normal": ("normal_form",),
     "farrier.kernels.pool": ("Pool",),
-    "farrier.saving": ("load",),
+    "farrier.estimators.files": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 

@@ -64,7 +64,7 @@ def forecast(
 def _one(
     source: Source, settings: dict[str, Any], ahead: tuple[int, Sequence[float]], screen: Live
 ) -> dict[str, Sequence[Any]]:
-    from farrier.forecaster import Forecaster
+    from farrier.estimators.forecaster import Forecaster
 
     settings = {name: value for name, value in settings.items() if name != "n_jobs"}
     forecaster = Forecaster(**settings, progress=screen).fit(source.stamps, source.chosen.y)
@@ -83,7 +83,7 @@ def _many(
     *,
     quiet: bool,
 ) -> dict[str, Sequence[Any]]:
-    from farrier.forecaster import Forecaster
+    from farrier.estimators.forecaster import Forecaster
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # what it says of series that failed is said below

@@ -15,7 +15,7 @@ from farrier.model.tables import check_varies
 from farrier.datasets.files import LISTED, TARGET_WORDS, Chosen, Table
 
 if TYPE_CHECKING:
-    from farrier.regressor import Regressor
+    from farrier.estimators.regressor import Regressor
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,7 +84,7 @@ def _say_what_is_left_out(chosen: Chosen) -> None:
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
     """A model that knows what its rows and columns are called."""
     from farrier.explain.context import Context
-    from farrier.regressor import Regressor
+    from farrier.estimators.regressor import Regressor
 
     chosen = source.chosen
     if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:

@@ -45,7 +45,7 @@ def score(
     """Errors and densities of the method at rows that it has not seen."""
     twice = {}
     if name == "farrier":
-        from farrier.regressor import Regressor
+        from farrier.estimators.regressor import Regressor
 
         model = Regressor(random_state=seed, periods=periods.tolist() if X.shape[1] == 1 else None).fit(X, y)
         mean, densities = model.predict(X_new), model.log_density(X_new, y_new)

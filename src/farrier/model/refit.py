@@ -31,7 +31,7 @@ from farrier.model.learning import Learned, search_rows
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import WeightPrior
 from farrier.model.progress import Progress
-from farrier.regressor import Regressor, from_learned
+from farrier.estimators.regressor import Regressor, from_learned
 from farrier.search.structure import LEVEL, Part, Structure, model_with
 from farrier.model.tiers import (
     MOST_POINTS,

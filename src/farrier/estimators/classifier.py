@@ -11,7 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from farrier.cache import keep_compiled_programs
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
-from farrier.estimator import Estimator
+from farrier.estimators.estimator import Estimator
 from farrier.model.fitted import Fitted
 from farrier.inference.likelihoods import Bernoulli
 from farrier.model.other_noise import learn_sites

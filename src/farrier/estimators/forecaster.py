@@ -22,14 +22,14 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
-from farrier import saving
+from farrier.estimators import files as saving
 from farrier.explain.components import ComponentTable, Decomposition
-from farrier.fitted_series import Ahead, FittedSeries
+from farrier.estimators.fitted_series import Ahead, FittedSeries
 from farrier.kernels.algebra import Kernel
 from farrier.series.observed import Layout, read
-from farrier.panel import ID, Panel, fit_panel
+from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.model.progress import Progress
-from farrier.regressor import Regressor
+from farrier.estimators.regressor import Regressor
 
 OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
 """The settings that go to the `Regressor` as they are."""

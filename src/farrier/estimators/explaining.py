@@ -61,7 +61,7 @@ class Tells:
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to a file for `farrier.load`."""
-        from farrier import saving
+        from farrier.estimators import files as saving
 
         check_is_fitted(self)
         return saving.save(self, path)

@@ -15,7 +15,7 @@ import numpy as np
 from farrier.series.observed import Observed, native_column, read_regressors
 from farrier.model.progress import Progress
 from farrier.model.refit import refitted
-from farrier.regressor import Regressor
+from farrier.estimators.regressor import Regressor
 
 
 class OverTime(Regressor):

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier.model.tables import Scale, check_cells
 from farrier.explain.components import Component, ComponentTable, Decomposition
-from farrier.explain.telling import Tells
+from farrier.estimators.explaining import Tells
 from farrier.model.fitted import Fitted
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import CentredPeriodic, Periodic

@@ -1,6 +1,6 @@
 """Farrier among sktime's forecasters: needs sktime, which `pip install farrier[sktime]` brings.
 
-    from farrier.sktime import FarrierForecaster
+    from farrier.estimators.sktime import FarrierForecaster
 
     forecaster = FarrierForecaster().fit(y, fh=[1, 2, 3])
     forecaster.predict_interval(coverage=0.9)
@@ -13,13 +13,13 @@ from typing import Any
 
 import pandas as pd
 
-from farrier.forecaster import Forecaster
+from farrier.estimators.forecaster import Forecaster
 from farrier.series.observed import Observed
 
 try:
     from sktime.forecasting.base import BaseForecaster  # pyright: ignore[reportMissingImports]
 except ImportError as error:
-    raise ImportError("farrier.sktime needs sktime: pip install 'farrier[sktime]'") from error
+    raise ImportError("farrier.estimators.sktime needs sktime: pip install 'farrier[sktime]'") from error
 
 TIME, TARGET = "farrier_time", "farrier_target"
 """Names that no column of X has."""
@@ -35,7 +35,7 @@ class FarrierForecaster(BaseForecaster):
 
     Examples
     --------
-    >>> from farrier.sktime import FarrierForecaster
+    >>> from farrier.estimators.sktime import FarrierForecaster
     >>> from sktime.datasets import load_airline
     >>> forecaster = FarrierForecaster(kernels=["Lin", "SE * Per"], iterations=20)
     >>> forecaster = forecaster.fit(load_airline(), fh=[1, 2, 3])

@@ -19,7 +19,7 @@ from sklearn.utils.validation import validate_data
 
 from farrier.cache import keep_compiled_programs
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
-from farrier.estimator import Estimator
+from farrier.estimators.estimator import Estimator
 from farrier.model.fitted import Fitted, gaussian_noise
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.pool import Pool

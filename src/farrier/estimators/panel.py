@@ -20,7 +20,7 @@ from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
 from threadpoolctl import threadpool_limits
 
-from farrier.fitted_series import FittedSeries
+from farrier.estimators.fitted_series import FittedSeries
 from farrier.series.observed import Layout, Observed, append, read_frame, take
 
 ID = "unique_id"
