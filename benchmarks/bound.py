@@ -22,13 +22,13 @@ from benchmarks.bound_picture import draw
 from benchmarks.figures import wasserstein2
 from benchmarks.optimal import Problem, grouped, optimum, posterior, with_trained_points
 from benchmarks.record import Clock, Recorder, tell
-from farrier.inducing import InducingVariables, SharedPoints, spread_points
+from farrier.paper.inducing import InducingVariables, SharedPoints, spread_points
 from farrier.kernels.base import Periodic, SquaredExponential
-from farrier.kernels.pool import stack
+from farrier.paper.pool import stack
 from farrier.inference.likelihoods import Gaussian
-from farrier.objective import Batch, Model, evidence_bound
-from farrier.posteriors.exact import ExactGP
-from farrier.posteriors.interface import Posterior
+from farrier.paper.objective import Batch, Model, evidence_bound
+from farrier.paper.exact_gp import ExactGP
+from farrier.paper.posterior import Posterior
 from farrier.inference.weight_priors import NoPrior
 
 DESCRIPTION = "distance to the exact posterior, and bounds, of grouped and of single inducing points"

@@ -21,13 +21,13 @@ import optax
 from benchmarks.figures import middle
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inducing import spread_points
+from farrier.paper.inducing import spread_points
 from farrier.kernels.base import SquaredExponential
-from farrier.kernels.pool import Pool, stack
+from farrier.paper.pool import Pool, stack
 from farrier.inference.likelihoods import Gaussian
-from farrier.objective import Batch, Model, evidence_bound
+from farrier.paper.objective import Batch, Model, evidence_bound
 from farrier.kernels.parameters import bound, free
-from farrier.posteriors.stochastic import MultiSVGP
+from farrier.paper.multisvgp import MultiSVGP
 
 DESCRIPTION = "milliseconds for one gradient step of 24 kernels, beside GPJax's of one"
 ROWS = 2000

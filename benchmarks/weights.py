@@ -25,15 +25,15 @@ from benchmarks.figures import below, participation_ratio
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.weights_picture import draw
 from farrier.model.tables import Scale
-from farrier.fit import Settings, train
+from farrier.paper.training import Settings, train
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inducing import spread_points
+from farrier.paper.inducing import spread_points
 from farrier.kernels.base import Periodic, SquaredExponential
 from farrier.kernels.normal import normal_form
-from farrier.kernels.pool import Pool
+from farrier.paper.pool import Pool
 from farrier.inference.likelihoods import Gaussian
-from farrier.objective import Model
-from farrier.posteriors.stochastic import MultiSVGP
+from farrier.paper.objective import Model
+from farrier.paper.multisvgp import MultiSVGP
 from farrier.inference.weight_priors import NoPrior
 from farrier.model.progress import Progress
 

@@ -8,15 +8,15 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.fit import Settings, TrainingError, _minibatch, padded, train
+from farrier.paper.training import Settings, TrainingError, _minibatch, padded, train
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inducing import SharedPoints, spread_points
+from farrier.paper.inducing import SharedPoints, spread_points
 from farrier.kernels.base import Linear, SquaredExponential
-from farrier.kernels.pool import stack
+from farrier.paper.pool import stack
 from farrier.inference.likelihoods import Gaussian, Likelihood
-from farrier.objective import Batch, Model, evidence_bound
+from farrier.paper.objective import Batch, Model, evidence_bound
 from farrier.kernels.parameters import positive
-from farrier.posteriors.stochastic import SVGP, MultiSVGP
+from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.inference.weight_priors import NoPrior, quasi_normal
 
 RNG = np.random.default_rng(0)

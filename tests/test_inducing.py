@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.inducing import GroupedPoints, SharedPoints, spread_points
+from farrier.paper.inducing import GroupedPoints, SharedPoints, spread_points
 from farrier.kernels.base import Matern32, SquaredExponential
-from farrier.kernels.pool import stack
+from farrier.paper.pool import stack
 
 RNG = np.random.default_rng(0)
 POOL = stack([SquaredExponential(0.8), Matern32(0.5)], 1)

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from farrier.kernels.base import Step as Step
     from farrier.kernels.base import White as White
     from farrier.kernels.normal import normal_form as normal_form
-    from farrier.kernels.pool import Pool as Pool
+    from farrier.paper.pool import Pool as Pool
     from farrier.estimators.regressor import Regressor as Regressor
     from farrier.estimators.files import load as load
 
@@ -54,7 +54,7 @@ _HOMES = {
         "White",
     ),
     "farrier.kernels.normal": ("normal_form",),
-    "farrier.kernels.pool": ("Pool",),
+    "farrier.paper.pool": ("Pool",),
     "farrier.estimators.files": ("load",),
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}

@@ -19,7 +19,7 @@ from farrier.baselines.sparse import (
     candidate_products,
 )
 from farrier.kernels.base import SquaredExponential
-from farrier.kernels.pool import Pool, stack
+from farrier.paper.pool import Pool, stack
 
 fixed = np.random.default_rng(4)
 x = np.sort(fixed.uniform(0.0, 4.0, 40))

@@ -23,7 +23,7 @@ from farrier.kernels.base import (
     Step,
     White,
 )
-from farrier.kernels.pool import Pool, stack
+from farrier.paper.pool import Pool, stack
 from farrier.kernels.parameters import bound, free
 
 RNG = np.random.default_rng(0)

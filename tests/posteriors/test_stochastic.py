@@ -10,12 +10,12 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.linalg import block_diag
 
-from farrier.inducing import GroupedPoints, SharedPoints
+from farrier.paper.inducing import GroupedPoints, SharedPoints
 from farrier.kernels.base import Linear, Matern32, SquaredExponential
-from farrier.kernels.pool import stack
+from farrier.paper.pool import stack
 from farrier.inference.likelihoods import Gaussian
-from farrier.objective import Batch, Model, evidence_bound
-from farrier.posteriors.stochastic import SVGP, MultiSVGP
+from farrier.paper.objective import Batch, Model, evidence_bound
+from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.inference.weight_priors import NoPrior
 
 RNG = np.random.default_rng(0)

@@ -12,7 +12,7 @@
                 L = sum_c pi_c L_c - KL(pi || uniform), so that pi_c is proportional to exp(L_c) at the optimum, and
                 predictions average over the candidates
 
-All are trained by farrier.fit.train: Adam on minibatches. Deviations: Teng et al. have a continuous q over the
+All are trained by farrier.paper.training.train: Adam on minibatches. Deviations: Teng et al. have a continuous q over the
 logits and over hyperparameters, for which points stand here, and a menu of 144 candidates beside this one of 12.
 """
 
@@ -29,17 +29,17 @@ from jax.nn import log_softmax
 from jaxtyping import Float
 
 from farrier.baselines.common import START_NOISE, Baseline
-from farrier.fit import Settings, padded, train
+from farrier.paper.training import Settings, padded, train
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
-from farrier.inducing import SharedPoints, spread_points
+from farrier.paper.inducing import SharedPoints, spread_points
 from farrier.kernels.base import SquaredExponential
 from farrier.search.starting_kernels import Start
-from farrier.kernels.pool import Pool, stack
+from farrier.paper.pool import Pool, stack
 from farrier.inference.likelihoods import Gaussian
-from farrier.objective import Model, evidence_bound
+from farrier.paper.objective import Model, evidence_bound
 from farrier.kernels.parameters import as_array, positive, real
-from farrier.posteriors.stochastic import SVGP, MultiSVGP
-from farrier.prediction import InBlocks
+from farrier.paper.multisvgp import SVGP, MultiSVGP
+from farrier.paper.prediction import InBlocks
 from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal
 
 CANDIDATES = (

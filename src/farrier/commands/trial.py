@@ -55,7 +55,7 @@ def score(
         from scipy.stats import norm
 
         from farrier.baselines import BASELINES
-        from farrier.cache import keep_compiled_programs
+        from farrier.paper.cache import keep_compiled_programs
 
         keep_compiled_programs()
         method = BASELINES[name](seed=seed)

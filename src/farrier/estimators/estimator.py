@@ -24,7 +24,7 @@ from farrier.model.fitted import Fitted
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import CentredPeriodic, Periodic
 from farrier.search.starting_kernels import Start
-from farrier.kernels.pool import Pool, stack
+from farrier.paper.pool import Pool, stack
 from farrier.model.learning import PRIORS
 from farrier.inference.likelihoods import Likelihood
 from farrier.model.progress import Progress
@@ -153,8 +153,8 @@ class Estimator(Tells, BaseEstimator):
         self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], likelihood: Likelihood
     ) -> Fitted:
         """The stochastic tier, which is loaded when somebody needs it; in the units of the model."""
-        from farrier.prediction import InBlocks
-        from farrier.sparse import SparseTraining, train_sparse
+        from farrier.paper.prediction import InBlocks
+        from farrier.paper.sparse import SparseTraining, train_sparse
 
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         training = SparseTraining(

@@ -17,12 +17,12 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from farrier.cache import keep_compiled_programs
+from farrier.paper.cache import keep_compiled_programs
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.estimators.estimator import Estimator
 from farrier.model.fitted import Fitted, gaussian_noise
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.pool import Pool
+from farrier.paper.pool import Pool
 from farrier.evaluation.slots import holds
 from farrier.model.learning import START_NOISE, Learned, fit_given, learn
 from farrier.inference.likelihoods import Likelihood, StudentT

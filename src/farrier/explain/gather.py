@@ -12,7 +12,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.cache import keep_compiled_programs
+from farrier.paper.cache import keep_compiled_programs
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Setting
 from farrier.explain.facts import Estimate, Factor, Facts

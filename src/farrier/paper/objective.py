@@ -16,7 +16,7 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.inference.likelihoods import Likelihood
-from farrier.posteriors.stochastic import SVGP, MultiSVGP
+from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.inference.weight_priors import WeightPrior
 
 

@@ -21,11 +21,11 @@ import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray
 
-from farrier.kernels.pool import Pool
+from farrier.paper.pool import Pool
 from farrier.inference.linalg import cholesky
-from farrier.objective import Batch, Bound, Model, evidence_bound
+from farrier.paper.objective import Batch, Bound, Model, evidence_bound
 from farrier.kernels.parameters import POSITIVE, bound, free, mark
-from farrier.posteriors.stochastic import MultiSVGP
+from farrier.paper.multisvgp import MultiSVGP
 from farrier.model.progress import Progress
 
 BLOCK = 50

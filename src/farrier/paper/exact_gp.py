@@ -13,10 +13,10 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from farrier.kernels.pool import Pool
+from farrier.paper.pool import Pool
 from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.kernels.parameters import fixed
-from farrier.posteriors.interface import Posterior
+from farrier.paper.posterior import Posterior
 
 
 @jax.custom_vjp

@@ -11,14 +11,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.fit import History, Settings, padded, train
-from farrier.inducing import spread_points
-from farrier.kernels.pool import Pool
+from farrier.paper.training import History, Settings, padded, train
+from farrier.paper.inducing import spread_points
+from farrier.paper.pool import Pool
 from farrier.model.learning import PRIORS
 from farrier.inference.likelihoods import Likelihood
-from farrier.objective import Model, evidence_bound
-from farrier.posteriors.interface import Posterior
-from farrier.posteriors.stochastic import MultiSVGP
+from farrier.paper.objective import Model, evidence_bound
+from farrier.paper.posterior import Posterior
+from farrier.paper.multisvgp import MultiSVGP
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
 from farrier.model.progress import Progress
 

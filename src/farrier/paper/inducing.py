@@ -14,7 +14,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.kernels.pool import Pool
+from farrier.paper.pool import Pool
 from farrier.kernels.parameters import real
 
 
