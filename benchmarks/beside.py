@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from benchmarks.published import CLASSIFICATION, IMPLICIT, TIMESERIES, UCI
 from benchmarks.record import read
-from farrier.commands.compare import OURS
+from farrier.cli.compare import OURS
 
 BEST_OF_NINE = "best of nine published"
 ROUNDED = 0.005

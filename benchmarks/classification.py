@@ -17,7 +17,7 @@ from benchmarks.published import CLASSIFICATION
 from benchmarks.record import Clock, Recorder, tell
 from farrier import Classifier
 from farrier.baselines import BASELINES
-from farrier.commands.compare import OURS
+from farrier.cli.compare import OURS
 
 DESCRIPTION = "classes of three medical tables, beside the paper's numbers"
 METHODS = (OURS, "additive-classifier", "subset-classifier")

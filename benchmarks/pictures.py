@@ -17,7 +17,7 @@ from benchmarks import bound_picture, gefcom, timeseries, weights_picture
 from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import read
 from benchmarks.style import BLUE, DARK, GREEN, GREY, ORANGE, save
-from farrier.commands.compare import OURS
+from farrier.cli.compare import OURS
 
 BESIDE = {"paper": ORANGE, "abcd": GREEN}
 """Other methods whose forecasts are drawn, and their colours."""

@@ -12,7 +12,7 @@ import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
-from farrier.commands.compare import OURS, pack, run_apart
+from farrier.cli.compare import OURS, pack, run_apart
 
 METHODS = (OURS, *(name for name, factory in BASELINES.items() if factory.task == "regression"))
 

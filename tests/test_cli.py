@@ -13,9 +13,10 @@ import sys
 import numpy as np
 import pytest
 
-from farrier.cli import app, spread
-from farrier.commands import compare, source
-from farrier.commands.screen import decimals
+from farrier.cli.app import app, spread
+from farrier.cli import compare
+from farrier.cli import source
+from farrier.cli.screen import decimals
 
 FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")
 """Fixed candidates, on one scale: a fit of a second or two."""
@@ -277,7 +278,7 @@ def test_no_traceback_reaches_the_user(run, monkeypatch, error, code, words):
 def test_bad_files_are_refused_before_jax_is_imported(bad):
     program = (
         "import sys\n"
-        "from farrier.cli import app\n"
+        "from farrier.cli.app import app\n"
         "for path in sys.argv[1:]:\n"
         "    try:\n"
         "        app(args=['explain', path])\n"
@@ -292,7 +293,7 @@ def test_bad_files_are_refused_before_jax_is_imported(bad):
 
 @pytest.mark.skipif(os.name == "nt", reason="signals are different there")
 def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path):
-    command = [sys.executable, "-m", "farrier.cli", "explain", "airline", "--out", str(tmp_path / "report.html")]
+    command = [sys.executable, "-m", "farrier.cli.app", "explain", "airline", "--out", str(tmp_path / "report.html")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         while "fitting" not in process.stderr.readline():

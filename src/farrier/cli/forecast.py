@@ -13,9 +13,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.commands.screen import Live, live, note
-from farrier.commands.source import Source, open_source, open_table
-from farrier.commands.writing import check_out, write_whole
+from farrier.cli.screen import Live, live, note
+from farrier.cli.source import Source, open_source, open_table
+from farrier.cli.writing import check_out, write_whole
 from farrier.datasets.files import Table
 
 ID = "unique_id"

@@ -5,7 +5,7 @@ to standard output, everything else to standard error. Exit codes: 0 done, 1 the
 wrong, 130 stopped by Ctrl-C.
 """
 
-import farrier.threads  # noqa: F401, I001 (before numpy)
+import farrier.cli.threads  # noqa: F401, I001 (before numpy)
 
 import os
 import sys
@@ -15,7 +15,7 @@ from typing import Annotated, Any
 
 import typer
 
-from farrier.commands.screen import ends_cleanly, note, say
+from farrier.cli.screen import ends_cleanly, note, say
 
 # What XLA says about programs from its cache is of use to nobody here; asynchronous dispatch has been seen to hang.
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
@@ -107,8 +107,8 @@ def explain(
     as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found as JSON.")] = False,
 ) -> None:
     """Say in plain words what a series or a table is made of."""
-    from farrier.commands import explain as command
-    from farrier.commands.source import open_source
+    from farrier.cli import explain as command
+    from farrier.cli.source import open_source
 
     source = open_source(data, time, target, quiet=quiet)
     settings = _settings(scale, method, prior, kernels, seed)
@@ -143,7 +143,7 @@ def forecast(
     quiet: QuietOption = False,
 ) -> None:
     """Write the next steps of one series, or of many, as CSV."""
-    from farrier.commands import forecast as command
+    from farrier.cli import forecast as command
 
     settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
     ahead = horizon, tuple(levels or (80, 95))
@@ -170,8 +170,8 @@ def compare(
     quiet: QuietOption = False,
 ) -> None:
     """Run Farrier beside other methods on rows that none of them has seen."""
-    from farrier.commands import compare as command
-    from farrier.commands.source import open_source
+    from farrier.cli import compare as command
+    from farrier.cli.source import open_source
 
     source = open_source(data, time, target, quiet=quiet)
     named = [name for each in methods or () for name in each.split(",") if name]

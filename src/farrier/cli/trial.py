@@ -1,11 +1,11 @@
 """One method of `farrier compare` in a process of its own: rows in on standard input, one line of JSON out.
 
-python -m farrier.commands.trial NAME SEED LIMIT < rows.npz
+python -m farrier.cli.trial NAME SEED LIMIT < rows.npz
 
 A method that searches for as long as it is given, is given a part of the limit, and tells the best that it found.
 """
 
-import farrier.threads  # noqa: F401, I001 (before numpy)
+import farrier.cli.threads  # noqa: F401, I001 (before numpy)
 
 import io
 import json

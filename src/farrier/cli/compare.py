@@ -16,8 +16,8 @@ from typing import Any
 import numpy as np
 
 from farrier.baselines import BASELINES
-from farrier.commands.screen import live, say, table
-from farrier.commands.source import Source
+from farrier.cli.screen import live, say, table
+from farrier.cli.source import Source
 
 OURS = "farrier"
 FEWEST = 2
@@ -98,7 +98,7 @@ def pack(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, peri
 def run_apart(name: str, packed: bytes, limit: float, seed: int) -> Outcome:
     """One method on packed rows, in a process of its own that has so many seconds."""
     begin = perf_counter()
-    command = [sys.executable, "-m", "farrier.commands.trial", name, str(seed), str(limit)]
+    command = [sys.executable, "-m", "farrier.cli.trial", name, str(seed), str(limit)]
     try:
         done = subprocess.run(command, input=packed, capture_output=True, timeout=limit, check=False)
     except subprocess.TimeoutExpired:

@@ -6,9 +6,9 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from farrier.commands.screen import decimals, live, note, say, table
-from farrier.commands.source import Source, fit
-from farrier.commands.writing import check_out
+from farrier.cli.screen import decimals, live, note, say, table
+from farrier.cli.source import Source, fit
+from farrier.cli.writing import check_out
 
 LEVELS = (80, 95)
 

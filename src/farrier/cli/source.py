@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farrier import datasets
-from farrier.commands.screen import note
+from farrier.cli.screen import note
 from farrier.model.tables import check_varies
 from farrier.datasets.files import LISTED, TARGET_WORDS, Chosen, Table
 
