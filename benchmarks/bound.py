@@ -22,14 +22,14 @@ from benchmarks.bound_picture import draw
 from benchmarks.figures import wasserstein2
 from benchmarks.optimal import Problem, grouped, optimum, posterior, with_trained_points
 from benchmarks.record import Clock, Recorder, tell
-from farrier.paper.inducing import InducingVariables, SharedPoints, spread_points
-from farrier.kernels.base import Periodic, SquaredExponential
-from farrier.paper.pool import stack
 from farrier.inference.likelihoods import Gaussian
-from farrier.paper.objective import Batch, Model, evidence_bound
-from farrier.paper.exact_gp import ExactGP
-from farrier.paper.posterior import Posterior
 from farrier.inference.weight_priors import NoPrior
+from farrier.kernels.base import Periodic, SquaredExponential
+from farrier.paper.exact_gp import ExactGP
+from farrier.paper.inducing import InducingVariables, SharedPoints, spread_points
+from farrier.paper.objective import Batch, Model, evidence_bound
+from farrier.paper.pool import stack
+from farrier.paper.posterior import Posterior
 
 DESCRIPTION = "distance to the exact posterior, and bounds, of grouped and of single inducing points"
 TRUTH = {"SE1": {"lengthscale": 3.0}, "SE2": {"lengthscale": 0.8}, "Per1": {"period": 1.3, "lengthscale": 0.8}}

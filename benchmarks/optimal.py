@@ -23,10 +23,10 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 from scipy.optimize import minimize
 
-from farrier.paper.inducing import GroupedPoints, InducingVariables
-from farrier.paper.pool import Pool
 from farrier.inference.linalg import cholesky, log_determinant, solve_lower
+from farrier.paper.inducing import GroupedPoints, InducingVariables
 from farrier.paper.multisvgp import SVGP
+from farrier.paper.pool import Pool
 
 
 class Problem(NamedTuple):

@@ -24,13 +24,13 @@ from benchmarks import timeseries, uci
 from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
-from farrier.model.tables import Scale
-from farrier.search.search import Search
 from farrier.model.learning import _Scaled, learn
-from farrier.search.structure import Structure
-from farrier.model.tiers import exact_posterior
-from farrier.series.calendar import TimeAxis
+from farrier.model.tables import Scale
 from farrier.model.target_scale import Transform
+from farrier.model.tiers import exact_posterior
+from farrier.search.search import Search
+from farrier.search.structure import Structure
+from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "seconds to the test log-likelihood that the paper's algorithm ends with"
 SETS = ("airline", "mauna", "concrete")

@@ -11,8 +11,8 @@ import numpy as np
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.collapsed import CollapsedObjective
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.search.structure import Part, model_with
 from farrier.model.tiers import MOST_POINTS, TOLERANCE, WIDE_DRAWS, collapsed_fit
+from farrier.search.structure import Part, model_with
 
 DESCRIPTION = "seconds of the collapsed tier for n, 2n, 4n ... rows of one input and four components"
 KERNELS = (

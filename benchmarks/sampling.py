@@ -13,10 +13,10 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
-from farrier.search.search import SMALL
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.products import HostPool
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.learning import fit_given
+from farrier.search.search import SMALL
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"
 ROWS = 60

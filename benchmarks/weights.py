@@ -24,18 +24,18 @@ import numpy as np
 from benchmarks.figures import below, participation_ratio
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.weights_picture import draw
-from farrier.model.tables import Scale
-from farrier.paper.training import Settings, train
 from farrier.inference.horseshoe import Horseshoe
-from farrier.paper.inducing import spread_points
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.base import Periodic, SquaredExponential
 from farrier.kernels.normal import normal_form
-from farrier.paper.pool import Pool
-from farrier.inference.likelihoods import Gaussian
-from farrier.paper.objective import Model
-from farrier.paper.multisvgp import MultiSVGP
-from farrier.inference.weight_priors import NoPrior
 from farrier.model.progress import Progress
+from farrier.model.tables import Scale
+from farrier.paper.inducing import spread_points
+from farrier.paper.multisvgp import MultiSVGP
+from farrier.paper.objective import Model
+from farrier.paper.pool import Pool
+from farrier.paper.training import Settings, train
 
 DESCRIPTION = "weights on 24 kernels, with the horseshoe prior and without, for data from Per1 + SE * Per2"
 TRUTH = "Per(period 1.0, lengthscale 1.0) + SE(lengthscale 2.0) * Per(period 2.6, lengthscale 1.0)"

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.search.averaging import CAUTION, average
 from farrier.evaluation.covariance import covariance_of
-from farrier.search.search import Search
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.search.averaging import CAUTION, average
+from farrier.search.search import Search
 from farrier.search.structure import Part
 
 RNG = np.random.default_rng(0)

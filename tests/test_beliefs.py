@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from farrier.evaluation.slots import SlotPool
 from farrier.inference.beliefs import REACH, SPREAD, filled, log_prior, price, raveled, reach, spreads
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import (
@@ -17,7 +18,6 @@ from farrier.kernels.base import (
     SquaredExponential,
     Step,
 )
-from farrier.evaluation.slots import SlotPool
 from farrier.kernels.parameters import packed
 
 ROWS = 100

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.search import candidates
-from farrier.search.candidates import Extent, Signature, narrowed, ordinary_series, ordinary_table, periods_of, series, table
+from farrier.evaluation.slots import SlotPool
 from farrier.kernels.base import (
     CentredPeriodic,
     Linear,
@@ -14,7 +13,17 @@ from farrier.kernels.base import (
     StepUntil,
 )
 from farrier.kernels.normal import normal_form
-from farrier.evaluation.slots import SlotPool
+from farrier.search import candidates
+from farrier.search.candidates import (
+    Extent,
+    Signature,
+    narrowed,
+    ordinary_series,
+    ordinary_table,
+    periods_of,
+    series,
+    table,
+)
 
 X = np.linspace(-1.7, 1.7, 60)
 LEFT = np.sin(2.0 * np.pi * X / 0.5) + 0.1 * np.random.default_rng(0).standard_normal(60)

@@ -13,9 +13,8 @@ import sys
 import numpy as np
 import pytest
 
+from farrier.cli import compare, source
 from farrier.cli.app import app, spread
-from farrier.cli import compare
-from farrier.cli import source
 from farrier.cli.screen import decimals
 
 FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")

@@ -11,17 +11,17 @@ from numpy.testing import assert_allclose
 from plain_kernels import plain_gram
 from scipy.stats import multivariate_normal
 
-from farrier.inference import collapsed
-from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
-from farrier.inference.exact import ExactObjective
-from farrier.inference.inducing_points import Groups, choose
-from farrier.inference.horseshoe import Horseshoe
-from farrier.kernels.base import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.kernels.parameters import as_array
+from farrier.inference import collapsed
+from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
+from farrier.inference.exact import ExactObjective
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.horseshoe import Horseshoe
+from farrier.inference.inducing_points import Groups, choose
+from farrier.inference.parameter_vector import ExactModel
+from farrier.kernels.base import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
+from farrier.kernels.parameters import as_array
 
 RNG = np.random.default_rng(0)
 KERNELS = [

@@ -8,10 +8,10 @@ from plain_kernels import plain_gram
 
 from farrier.evaluation.covariance import DenseCovariance, SeriesCovariance, covariance_of
 from farrier.evaluation.grid import on_grid
-from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
+from farrier.evaluation.lags import ListedLags, RegularLags
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import NUMBERS, SlotPool
-from farrier.evaluation.lags import ListedLags, RegularLags
+from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
 
 RNG = np.random.default_rng(0)
 POOL = SlotPool.of(

@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from farrier.inference.beliefs import price
 from farrier.evaluation.covariance import covariance_of
-from farrier.search.search import WORTH, Search
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
+from farrier.inference.beliefs import price
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
+from farrier.search.search import WORTH, Search
 from farrier.search.structure import LEVEL, Move, Part, model_with
 
 N = 64

@@ -10,15 +10,15 @@ from numpy.testing import assert_allclose, assert_array_equal
 from plain_kernels import plain_gram
 from scipy.stats import multivariate_normal
 
-from farrier.inference.beliefs import log_prior, raveled, spreads
-from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
 from farrier.evaluation.covariance import Covariance, SeriesCovariance, covariance_of
+from farrier.evaluation.slots import SlotPool
+from farrier.inference.beliefs import log_prior, raveled, spreads
 from farrier.inference.exact import ExactObjective, evidence
 from farrier.inference.horseshoe import Horseshoe
-from farrier.kernels.base import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
-from farrier.evaluation.slots import SlotPool
-from farrier.kernels.parameters import as_array, packed, unpacked
+from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
 from farrier.inference.weight_priors import quasi_normal
+from farrier.kernels.base import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
+from farrier.kernels.parameters import as_array, packed, unpacked
 
 RNG = np.random.default_rng(0)
 KERNELS = [

@@ -8,16 +8,16 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.paper.training import Settings, TrainingError, _minibatch, padded, train
 from farrier.inference.horseshoe import Horseshoe
-from farrier.paper.inducing import SharedPoints, spread_points
-from farrier.kernels.base import Linear, SquaredExponential
-from farrier.paper.pool import stack
 from farrier.inference.likelihoods import Gaussian, Likelihood
-from farrier.paper.objective import Batch, Model, evidence_bound
-from farrier.kernels.parameters import positive
-from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.inference.weight_priors import NoPrior, quasi_normal
+from farrier.kernels.base import Linear, SquaredExponential
+from farrier.kernels.parameters import positive
+from farrier.paper.inducing import SharedPoints, spread_points
+from farrier.paper.multisvgp import SVGP, MultiSVGP
+from farrier.paper.objective import Batch, Model, evidence_bound
+from farrier.paper.pool import stack
+from farrier.paper.training import Settings, TrainingError, _minibatch, padded, train
 
 RNG = np.random.default_rng(0)
 N = 30

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
 from farrier.evaluation.covariance import covariance_of
-from farrier.search.search import Search
 from farrier.model.progress import Progress
+from farrier.search.search import Search
 from farrier.search.structure import Part
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}

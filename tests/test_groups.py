@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.inference import inducing_points as groups
 from farrier.inference.inducing_points import choose, pivots
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
-from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-1.7, 1.7, 60))[:, None]

@@ -11,9 +11,9 @@ from scipy import integrate, optimize, stats
 from scipy.special import digamma, gammaln
 
 from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl
-from farrier.kernels.parameters import bound, free, packed
-from farrier.inference.weight_priors import quasi_normal
 from farrier.inference.weight_draws import weigh
+from farrier.inference.weight_priors import quasi_normal
+from farrier.kernels.parameters import bound, free, packed
 
 CASES = [(0.0, 0.1, 1.0), (-3.0, 0.5, 1.0), (2.0, 1.5, 1.0), (0.7, 0.3, 2.5), (-5.0, 0.05, 0.3)]
 

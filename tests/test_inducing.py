@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.paper.inducing import GroupedPoints, SharedPoints, spread_points
 from farrier.kernels.base import Matern32, SquaredExponential
+from farrier.paper.inducing import GroupedPoints, SharedPoints, spread_points
 from farrier.paper.pool import stack
 
 RNG = np.random.default_rng(0)

@@ -7,14 +7,13 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
-from farrier.model import learning
-from farrier.model import tiers
-from farrier.search import candidates
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
+from farrier.model import learning, tiers
 from farrier.model.learning import fit_given, learn, search_rows
-from farrier.search.structure import Part, model_with
 from farrier.model.tiers import needs_rows, snapped
+from farrier.search import candidates
+from farrier.search.structure import Part, model_with
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]

@@ -7,12 +7,12 @@ import pytest
 from numpy.testing import assert_allclose
 from plain_kernels import plain_gram
 
-from farrier.inference import blockwise as local
-from farrier.inference.inducing_points import choose
-from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.evaluation.slots import SlotPool
+from farrier.inference import blockwise as local
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.inducing_points import choose
+from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-1.7, 1.7, 60))[:, None]

@@ -8,13 +8,13 @@ from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
 from farrier import Classifier, Regressor
-from farrier.kernels.base import Matern12
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.inference.likelihoods import Bernoulli, Gaussian, StudentT
-from farrier.kernels.parameters import as_array
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
+from farrier.inference.likelihoods import Bernoulli, Gaussian, StudentT
+from farrier.kernels.base import Matern12
+from farrier.kernels.parameters import as_array
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.5, 1.5, 30)[:, None]

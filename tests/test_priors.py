@@ -10,8 +10,8 @@ from scipy import stats
 from scipy.special import expit
 
 from farrier.inference.horseshoe import Horseshoe
-from farrier.kernels.parameters import bound, free
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
+from farrier.kernels.parameters import bound, free
 
 draw = eqx.filter_jit(lambda prior, noise: prior.draw(noise))
 kl = eqx.filter_jit(lambda prior: prior.kl())

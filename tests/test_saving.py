@@ -8,9 +8,9 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import farrier
+from farrier.estimators.files import FORMAT, HEADER, MODEL
 from farrier.explain.story import Context
 from farrier.kernels.base import CentredPeriodic, Linear
-from farrier.estimators.files import FORMAT, HEADER, MODEL
 
 X = 2000.0 + (np.arange(60)[:, None] + 0.5) / 12.0
 

@@ -17,7 +17,9 @@ os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 
 if TYPE_CHECKING:
     from farrier.estimators.classifier import Classifier as Classifier
+    from farrier.estimators.files import load as load
     from farrier.estimators.forecaster import Forecaster as Forecaster
+    from farrier.estimators.regressor import Regressor as Regressor
     from farrier.kernels.base import CentredPeriodic as CentredPeriodic
     from farrier.kernels.base import Constant as Constant
     from farrier.kernels.base import Linear as Linear
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from farrier.kernels.base import White as White
     from farrier.kernels.normal import normal_form as normal_form
     from farrier.paper.pool import Pool as Pool
-    from farrier.estimators.regressor import Regressor as Regressor
-    from farrier.estimators.files import load as load
 
 __version__ = version("farrier")
 

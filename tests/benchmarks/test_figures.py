@@ -9,10 +9,10 @@ from benchmarks.record import Clock, Recorder, read
 from benchmarks.table import markdown
 from numpy.testing import assert_allclose
 
-from farrier.paper.inducing import SharedPoints
 from farrier.kernels.base import Periodic, SquaredExponential
-from farrier.paper.pool import stack
 from farrier.paper.exact_gp import ExactGP
+from farrier.paper.inducing import SharedPoints
+from farrier.paper.pool import stack
 
 
 def gaussian(seed: int, size: int = 4) -> tuple[np.ndarray, np.ndarray]:

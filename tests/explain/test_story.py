@@ -11,14 +11,14 @@ import pytest
 from numpy.testing import assert_allclose
 
 import farrier
-from farrier.search.appraisal import Appraisal
+from farrier.evaluation.products import HostPool
 from farrier.explain import leftover
 from farrier.explain.context import Setting, labels_of, quarter_of
 from farrier.explain.gather import findings
 from farrier.explain.story import Context, story
-from farrier.model.fitted import Fitted
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.evaluation.products import HostPool
+from farrier.model.fitted import Fitted
+from farrier.search.appraisal import Appraisal
 from farrier.search.structure import Decision
 from farrier.series.calendar import TimeAxis
 

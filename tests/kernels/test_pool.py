@@ -23,8 +23,8 @@ from farrier.kernels.base import (
     Step,
     White,
 )
-from farrier.paper.pool import Pool, stack
 from farrier.kernels.parameters import bound, free
+from farrier.paper.pool import Pool, stack
 
 RNG = np.random.default_rng(0)
 PRODUCTS = [kernel for kernel in KERNELS if isinstance(kernel, Product)]

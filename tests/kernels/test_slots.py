@@ -6,6 +6,8 @@ import pytest
 from numpy.testing import assert_allclose
 from plain_kernels import KERNELS, plain_gram
 
+from farrier.evaluation.products import HostPool
+from farrier.evaluation.slots import SlotPool
 from farrier.kernels.algebra import Product, product_of
 from farrier.kernels.base import (
     CentredPeriodic,
@@ -21,8 +23,6 @@ from farrier.kernels.base import (
     White,
 )
 from farrier.kernels.normal import normal_form
-from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
 
 ONE_INPUT = [
     *(kernel for kernel in KERNELS if "WN" not in str(kernel)),

@@ -9,8 +9,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from farrier.kernels.base import Linear, Periodic, SquaredExponential
-from farrier.paper.pool import stack
 from farrier.paper.exact_gp import ExactGP
+from farrier.paper.pool import stack
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-2.0, 2.0, 9))

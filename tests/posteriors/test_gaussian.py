@@ -5,10 +5,10 @@ import pytest
 from numpy.testing import assert_allclose
 from plain_kernels import plain_gram
 
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.evaluation.slots import SlotPool
 from farrier.inference import exact_posterior as gaussian
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, (11, 1))

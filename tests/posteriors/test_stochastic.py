@@ -10,13 +10,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.linalg import block_diag
 
-from farrier.paper.inducing import GroupedPoints, SharedPoints
-from farrier.kernels.base import Linear, Matern32, SquaredExponential
-from farrier.paper.pool import stack
 from farrier.inference.likelihoods import Gaussian
-from farrier.paper.objective import Batch, Model, evidence_bound
-from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.inference.weight_priors import NoPrior
+from farrier.kernels.base import Linear, Matern32, SquaredExponential
+from farrier.paper.inducing import GroupedPoints, SharedPoints
+from farrier.paper.multisvgp import SVGP, MultiSVGP
+from farrier.paper.objective import Batch, Model, evidence_bound
+from farrier.paper.pool import stack
 
 RNG = np.random.default_rng(0)
 N, M = 10, 4

@@ -44,10 +44,10 @@ from farrier.baselines.common import (
     some_rows,
     train,
 )
-from farrier.kernels.base import SquaredExponential
 from farrier.inference.likelihoods import Bernoulli
-from farrier.model.other_noise import fit_sites
+from farrier.kernels.base import SquaredExponential
 from farrier.kernels.parameters import as_array, positive
+from farrier.model.other_noise import fit_sites
 
 NEWTON_STEPS = 50
 MOST_SETS = 120

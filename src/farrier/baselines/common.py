@@ -24,9 +24,9 @@ from jaxtyping import Float
 from scipy.linalg import get_lapack_funcs, solve_triangular
 from scipy.optimize import minimize
 
-from farrier.model.tables import Scale
 from farrier.inference.linalg import host_jitter
 from farrier.kernels.parameters import bound, free
+from farrier.model.tables import Scale
 
 dpotrf, dpotri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
 REACH = 10.0

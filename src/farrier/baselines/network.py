@@ -27,8 +27,8 @@ from jaxtyping import Float
 from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
 from farrier.kernels.algebra import Base, Dims
 from farrier.kernels.base import Inner, Periodic, RationalQuadratic, SquaredExponential
-from farrier.search.periods import find_periods
 from farrier.kernels.parameters import as_array, positive, real
+from farrier.search.periods import find_periods
 
 LAYERS = (8, 4, 1)
 """Units of each linear layer; between two of them stands a product layer, which halves their number."""

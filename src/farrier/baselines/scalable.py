@@ -32,10 +32,10 @@ from farrier.baselines.expressions import Expression
 from farrier.baselines.grammar import signal_and_noise
 from farrier.baselines.search import Candidate, KernelSearch
 from farrier.baselines.terms import Level, levelled, sum_of
-from farrier.paper.inducing import spread_points
+from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.kernels.algebra import Kernel, Product
 from farrier.kernels.base import White
-from farrier.inference.linalg import cholesky, log_determinant, solve_lower
+from farrier.paper.inducing import spread_points
 
 BLOCK_ROWS = 1000
 """Rows of K that are worked out at once."""

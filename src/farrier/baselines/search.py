@@ -25,9 +25,9 @@ from farrier.baselines.common import START_NOISE, Baseline, evidence, maximise, 
 from farrier.baselines.expressions import Expression
 from farrier.baselines.grammar import Starts, variations
 from farrier.baselines.terms import Level, levelled, written
+from farrier.inference.linalg import host_jitter
 from farrier.kernels.algebra import Kernel, Product
 from farrier.kernels.base import White
-from farrier.inference.linalg import host_jitter
 
 POLISH = 5
 """How many times more steps the winner of a round is given."""

@@ -12,7 +12,7 @@
                 L = sum_c pi_c L_c - KL(pi || uniform), so that pi_c is proportional to exp(L_c) at the optimum, and
                 predictions average over the candidates
 
-All are trained by farrier.paper.training.train: Adam on minibatches. Deviations: Teng et al. have a continuous q over the
+All are trained by paper.training.train: Adam on minibatches. Deviations: Teng et al. have a continuous q over the
 logits and over hyperparameters, for which points stand here, and a menu of 144 candidates beside this one of 12.
 """
 
@@ -29,18 +29,18 @@ from jax.nn import log_softmax
 from jaxtyping import Float
 
 from farrier.baselines.common import START_NOISE, Baseline
-from farrier.paper.training import Settings, padded, train
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
-from farrier.paper.inducing import SharedPoints, spread_points
-from farrier.kernels.base import SquaredExponential
-from farrier.search.starting_kernels import Start
-from farrier.paper.pool import Pool, stack
 from farrier.inference.likelihoods import Gaussian
-from farrier.paper.objective import Model, evidence_bound
-from farrier.kernels.parameters import as_array, positive, real
-from farrier.paper.multisvgp import SVGP, MultiSVGP
-from farrier.paper.prediction import InBlocks
 from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal
+from farrier.kernels.base import SquaredExponential
+from farrier.kernels.parameters import as_array, positive, real
+from farrier.paper.inducing import SharedPoints, spread_points
+from farrier.paper.multisvgp import SVGP, MultiSVGP
+from farrier.paper.objective import Model, evidence_bound
+from farrier.paper.pool import Pool, stack
+from farrier.paper.prediction import InBlocks
+from farrier.paper.training import Settings, padded, train
+from farrier.search.starting_kernels import Start
 
 CANDIDATES = (
     "SE * RQ",

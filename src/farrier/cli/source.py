@@ -11,8 +11,8 @@ import numpy as np
 
 from farrier import datasets
 from farrier.cli.screen import note
-from farrier.model.tables import check_varies
 from farrier.datasets.files import LISTED, TARGET_WORDS, Chosen, Table
+from farrier.model.tables import check_varies
 
 if TYPE_CHECKING:
     from farrier.estimators.regressor import Regressor
@@ -83,8 +83,8 @@ def _say_what_is_left_out(chosen: Chosen) -> None:
 
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
     """A model that knows what its rows and columns are called."""
-    from farrier.explain.context import Context
     from farrier.estimators.regressor import Regressor
+    from farrier.explain.context import Context
 
     chosen = source.chosen
     if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:

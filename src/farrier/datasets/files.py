@@ -26,8 +26,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.datasets.dataset import Dataset
-from farrier.series.stamps import Column, is_stamp
 from farrier.series.calendar import TimeAxis
+from farrier.series.stamps import Column, is_stamp
 
 MIN_ROWS = 12
 TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"})

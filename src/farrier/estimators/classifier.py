@@ -9,12 +9,12 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from farrier.paper.cache import keep_compiled_programs
-from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.estimators.estimator import Estimator
-from farrier.model.fitted import Fitted
 from farrier.inference.likelihoods import Bernoulli
+from farrier.model.fitted import Fitted
 from farrier.model.other_noise import learn_sites
+from farrier.model.tables import Scale, check_cells, check_varies, column_names
+from farrier.paper.cache import keep_compiled_programs
 
 
 class Classifier(ClassifierMixin, Estimator):

@@ -17,18 +17,18 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from farrier.model.tables import Scale, check_cells
-from farrier.explain.components import Component, ComponentTable, Decomposition
 from farrier.estimators.explaining import Tells
-from farrier.model.fitted import Fitted
+from farrier.explain.components import Component, ComponentTable, Decomposition
+from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import CentredPeriodic, Periodic
-from farrier.search.starting_kernels import Start
-from farrier.paper.pool import Pool, stack
+from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
-from farrier.inference.likelihoods import Likelihood
 from farrier.model.progress import Progress
+from farrier.model.tables import Scale, check_cells
 from farrier.model.target_scale import named
+from farrier.paper.pool import Pool, stack
+from farrier.search.starting_kernels import Start
 
 DEFAULT_INDUCING = 100
 

@@ -12,10 +12,10 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.series.observed import Observed, native_column, read_regressors
+from farrier.estimators.regressor import Regressor
 from farrier.model.progress import Progress
 from farrier.model.refit import refitted
-from farrier.estimators.regressor import Regressor
+from farrier.series.observed import Observed, native_column, read_regressors
 
 
 class OverTime(Regressor):

@@ -23,13 +23,13 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
-from farrier.explain.components import ComponentTable, Decomposition
 from farrier.estimators.fitted_series import Ahead, FittedSeries
-from farrier.kernels.algebra import Kernel
-from farrier.series.observed import Layout, read
 from farrier.estimators.panel import ID, Panel, fit_panel
-from farrier.model.progress import Progress
 from farrier.estimators.regressor import Regressor
+from farrier.explain.components import ComponentTable, Decomposition
+from farrier.kernels.algebra import Kernel
+from farrier.model.progress import Progress
+from farrier.series.observed import Layout, read
 
 OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
 """The settings that go to the `Regressor` as they are."""

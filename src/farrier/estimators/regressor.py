@@ -17,20 +17,20 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from farrier.paper.cache import keep_compiled_programs
-from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.estimators.estimator import Estimator
-from farrier.model.fitted import Fitted, gaussian_noise
-from farrier.kernels.algebra import Kernel
-from farrier.paper.pool import Pool
 from farrier.evaluation.slots import holds
-from farrier.model.learning import START_NOISE, Learned, fit_given, learn
 from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.kernels.algebra import Kernel
+from farrier.model.fitted import Fitted, gaussian_noise
+from farrier.model.learning import START_NOISE, Learned, fit_given, learn
 from farrier.model.other_noise import learn_sites
 from farrier.model.progress import Progress
 from farrier.model.survivors import survivors
-from farrier.series.calendar import TimeAxis
+from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.model.target_scale import TRANSFORMS, Transform, named
+from farrier.paper.cache import keep_compiled_programs
+from farrier.paper.pool import Pool
+from farrier.series.calendar import TimeAxis
 
 
 class Regressor(RegressorMixin, Estimator):

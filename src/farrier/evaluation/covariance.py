@@ -17,10 +17,10 @@ from typing import Any, final
 
 import numpy as np
 
-from farrier.evaluation.grid import on_grid
 from farrier.evaluation.correlations import Numbers, Pull, Slopes
-from farrier.evaluation.products import HostPool
+from farrier.evaluation.grid import on_grid
 from farrier.evaluation.lags import ListedLags, RegularLags
+from farrier.evaluation.products import HostPool
 
 KEPT = 2e7
 """Numbers in the Gram matrices of all kernels up to which they are kept for the way back; more are made again."""

@@ -10,11 +10,11 @@ from typing import Any
 
 import numpy as np
 
-from farrier.model.tables import frame_like
 from farrier.explain import sentences
 from farrier.explain.gather import Findings, findings
 from farrier.explain.numbers import capital, known, per_cent, significant
 from farrier.explain.story import story
+from farrier.model.tables import frame_like
 
 FRAMES = ("pandas", "polars")
 """The libraries whose frames a table becomes where nobody says which, in this order."""

@@ -12,14 +12,14 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.paper.cache import keep_compiled_programs
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Setting
 from farrier.explain.facts import Estimate, Factor, Facts
 from farrier.explain.parts import NAMED
-from farrier.model.fitted import Fitted
 from farrier.kernels import base
 from farrier.kernels.algebra import Base, Kernel
+from farrier.model.fitted import Fitted
+from farrier.paper.cache import keep_compiled_programs
 
 Z95 = 1.96
 MOST_ROWS = 4000

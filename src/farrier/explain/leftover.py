@@ -20,9 +20,9 @@ from scipy.special import ndtr
 
 from farrier.explain.checks import Check, checks
 from farrier.explain.context import Setting, rows_of, say_length
-from farrier.model.fitted import Fitted
-from farrier.inference.likelihoods import Gaussian
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.likelihoods import Gaussian
+from farrier.model.fitted import Fitted
 from farrier.model.tiers import snapped
 
 MOST_ROWS = 1000

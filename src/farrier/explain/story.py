@@ -16,7 +16,6 @@ from typing import Any
 import jax
 import numpy as np
 
-from farrier.search.search import FIRST_WEIGHT
 from farrier.explain import sentences
 from farrier.explain.context import Context as Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
@@ -26,8 +25,9 @@ from farrier.explain.leftover import model_checks
 from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
-from farrier.model.learning import REST_WEIGHT
 from farrier.inference.weight_priors import starting_weight
+from farrier.model.learning import REST_WEIGHT
+from farrier.search.search import FIRST_WEIGHT
 
 REST_TITLE = "Everything too small to name"
 WORTH_A_WORD = 0.05

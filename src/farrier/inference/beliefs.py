@@ -10,9 +10,9 @@ before, half of log n for most numbers, log n for a period or the time of a chan
 
 import numpy as np
 
+from farrier.evaluation.slots import NUMBERS, SMOOTH, SlotPool
 from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.base import CentredPeriodic, Linear, Periodic, Step, StepUntil
-from farrier.evaluation.slots import NUMBERS, SMOOTH, SlotPool
 
 SPREAD = {
     "lengthscale": 1.0,

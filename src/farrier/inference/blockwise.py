@@ -24,11 +24,11 @@ from typing import final
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from farrier.evaluation.slots import SlotPool
 from farrier.inference.collapsed import Features
 from farrier.inference.inducing_points import Groups
-from farrier.evaluation.slots import SlotPool
-from farrier.inference.linalg import host_jitter
 from farrier.inference.kept import Kept
+from farrier.inference.linalg import host_jitter
 
 BLOCK_ROWS = 250
 """Neighbours that are looked at together."""

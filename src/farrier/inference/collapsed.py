@@ -22,13 +22,13 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.inference.parameter_vector import Chained, ExactModel, Terms
-from farrier.inference.inducing_points import Groups, choose
 from farrier.evaluation.correlations import Numbers, Slopes
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.inference.linalg import host_jitter
+from farrier.inference.inducing_points import Groups, choose
 from farrier.inference.kept import Kept
+from farrier.inference.linalg import host_jitter
+from farrier.inference.parameter_vector import Chained, ExactModel, Terms
 from farrier.inference.weight_priors import quasi_normal
 
 BLOCK = 1024

@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue]
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.inference.parameter_vector import Chained, ExactModel, Terms
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.inference.linalg import host_jitter
+from farrier.inference.parameter_vector import Chained, ExactModel, Terms
 from farrier.inference.weight_priors import quasi_normal
 
 

@@ -16,8 +16,8 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.slots import SlotPool
-from farrier.inference.linalg import host_jitter
 from farrier.inference.kept import Kept
+from farrier.inference.linalg import host_jitter
 
 BLOCK_ROWS = 256
 """Rows that are predicted at once."""

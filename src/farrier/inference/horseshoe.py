@@ -19,8 +19,8 @@ from jax import Array
 from jaxtyping import Float
 from scipy.special import ndtri
 
-from farrier.kernels.parameters import as_array, fixed, positive, real
 from farrier.inference.weight_priors import WeightPrior, check_probability, starting_weight
+from farrier.kernels.parameters import as_array, fixed, positive, real
 
 
 def half_cauchy_kl(mu: Float[Array, "*s"], v: Float[Array, "*s"], scale: Float[Array, ""]) -> Float[Array, "*s"]:

@@ -13,13 +13,13 @@ from typing import Any, NamedTuple, final
 import equinox as eqx
 import numpy as np
 
-from farrier.inference.beliefs import determined, log_prior, raveled, reach, spreads
 from farrier.evaluation.correlations import Slopes
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import NUMBERS, SlotPool
-from farrier.kernels.parameters import POSITIVE, Module, fixed, frozen, mark, packed, positive, rebuilt
-from farrier.inference.weight_priors import WeightPrior
+from farrier.inference.beliefs import determined, log_prior, raveled, reach, spreads
 from farrier.inference.weight_draws import Weighed, weigh
+from farrier.inference.weight_priors import WeightPrior
+from farrier.kernels.parameters import POSITIVE, Module, fixed, frozen, mark, packed, positive, rebuilt
 
 NOISE_CENTRE, NOISE_SPREAD = np.log(0.05), 3.0
 """The logarithm of the variance of the noise, y having variance one: normal about the first with this sd."""

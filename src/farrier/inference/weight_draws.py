@@ -13,8 +13,8 @@ import numpy as np
 from scipy.special import expit
 
 from farrier.inference.horseshoe import Horseshoe
-from farrier.kernels.parameters import bound, packed, unpacked
 from farrier.inference.weight_priors import WeightPrior
+from farrier.kernels.parameters import bound, packed, unpacked
 
 
 class Weighed(NamedTuple):

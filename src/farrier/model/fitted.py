@@ -18,14 +18,14 @@ import jax.numpy as jnp
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.weight_priors import WeightPrior
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.parameters import as_array
+from farrier.model.target_scale import Transform
 from farrier.search.appraisal import Appraisal
 from farrier.search.averaging import Member
-from farrier.kernels.algebra import Kernel
-from farrier.inference.likelihoods import Gaussian, Likelihood
-from farrier.kernels.parameters import as_array
-from farrier.inference.weight_priors import WeightPrior
 from farrier.search.structure import Decision
-from farrier.model.target_scale import Transform
 
 LEVELS = (np.arange(64) + 0.5) / 64
 """Quantiles over which the mean of a transformed target is taken."""

@@ -16,23 +16,18 @@ from typing import Any
 
 import numpy as np
 
-from farrier.search import candidates
-from farrier.search.appraisal import Appraisal, appraise
-from farrier.search.averaging import CAUTION, Member, average
-from farrier.inference.blas import one_thread
-from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.lbfgs import climb
-from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.evaluation.covariance import covariance_of
-from farrier.search.search import Search
-from farrier.inference.exact import ExactObjective
-from farrier.inference.horseshoe import Horseshoe
-from farrier.kernels.algebra import Kernel, product_of
-from farrier.search.periods import find_periods
+from farrier.inference.blas import one_thread
 from farrier.inference.blockwise import LocalPosterior
+from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.inference.exact import ExactObjective
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.horseshoe import Horseshoe
+from farrier.inference.lbfgs import climb
+from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
-from farrier.search.structure import LEVEL, Decision, Part, Structure, model_with
+from farrier.kernels.algebra import Kernel, product_of
+from farrier.model.target_scale import Transform, named, worth_trying
 from farrier.model.tiers import (
     EXACT_ROWS,
     MANY_ROWS_DRAWS,
@@ -50,7 +45,12 @@ from farrier.model.tiers import (
     tier_of,
     weights_of,
 )
-from farrier.model.target_scale import Transform, named, worth_trying
+from farrier.search import candidates
+from farrier.search.appraisal import Appraisal, appraise
+from farrier.search.averaging import CAUTION, Member, average
+from farrier.search.periods import find_periods
+from farrier.search.search import Search
+from farrier.search.structure import LEVEL, Decision, Part, Structure, model_with
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "horseshoe": Horseshoe,

@@ -10,18 +10,16 @@ from typing import Any
 
 import numpy as np
 
-from farrier.search.appraisal import Appraisal, intervals
-from farrier.inference.blas import one_thread
-from farrier.inference.parameter_vector import ExactModel
 from farrier.evaluation.covariance import covariance_of
-from farrier.search.search import Search
-from farrier.model.fitted import Alone, Fitted
-from farrier.kernels.algebra import Kernel
-from farrier.model.learning import beside, search_rows
-from farrier.inference.likelihoods import Likelihood, StudentT
-from farrier.inference.weight_priors import starting_weight
+from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
-from farrier.search.structure import LEVEL, Decision, Part, Structure
+from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.weight_priors import starting_weight
+from farrier.kernels.algebra import Kernel
+from farrier.model.fitted import Alone, Fitted
+from farrier.model.learning import beside, search_rows
+from farrier.model.target_scale import named
 from farrier.model.tiers import (
     EXACT_ROWS,
     WIDE_ITERATIONS,
@@ -31,7 +29,9 @@ from farrier.model.tiers import (
     collapsed_posterior,
     exact_posterior,
 )
-from farrier.model.target_scale import named
+from farrier.search.appraisal import Appraisal, intervals
+from farrier.search.search import Search
+from farrier.search.structure import LEVEL, Decision, Part, Structure
 
 SEARCHES = 2
 FOLLOWED = 8

@@ -15,24 +15,20 @@ from typing import Any
 import jax
 import numpy as np
 
-from farrier.search.appraisal import appraise
-from farrier.search.averaging import Average, Member, average
+from farrier.estimators.regressor import Regressor, from_learned
+from farrier.evaluation.covariance import covariance_of
 from farrier.inference.beliefs import price
 from farrier.inference.blas import one_thread
-from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.lbfgs import climb
 from farrier.inference.collapsed import CollapsedObjective
-from farrier.evaluation.covariance import covariance_of
-from farrier.search.search import Search
 from farrier.inference.exact import ExactObjective
-from farrier.model.fitted import Fitted
-from farrier.kernels.algebra import Kernel
-from farrier.model.learning import Learned, search_rows
+from farrier.inference.lbfgs import climb
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import WeightPrior
+from farrier.kernels.algebra import Kernel
+from farrier.model.fitted import Fitted
+from farrier.model.learning import Learned, search_rows
 from farrier.model.progress import Progress
-from farrier.estimators.regressor import Regressor, from_learned
-from farrier.search.structure import LEVEL, Part, Structure, model_with
 from farrier.model.tiers import (
     MOST_POINTS,
     POSTERIORS,
@@ -44,6 +40,10 @@ from farrier.model.tiers import (
     exact_posterior,
     weights_of,
 )
+from farrier.search.appraisal import appraise
+from farrier.search.averaging import Average, Member, average
+from farrier.search.search import Search
+from farrier.search.structure import LEVEL, Part, Structure, model_with
 
 ITERATIONS = 30
 """Steps at most: the start is close."""

@@ -8,17 +8,17 @@ from typing import Any
 
 import numpy as np
 
-from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.lbfgs import climb
-from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
 from farrier.evaluation.grid import on_grid
-from farrier.inference.inducing_points import choose
 from farrier.evaluation.products import HostPool
 from farrier.inference.blockwise import LocalPosterior
+from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.inducing_points import choose
+from farrier.inference.lbfgs import climb
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.weight_draws import prediction_weights
 from farrier.inference.weight_priors import quasi_normal
 from farrier.search.structure import Part, model_with
-from farrier.inference.weight_draws import prediction_weights
 
 EXACT_ROWS = 1000
 """The most rows that the exact tier takes when nobody says otherwise."""

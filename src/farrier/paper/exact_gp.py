@@ -13,9 +13,9 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from farrier.paper.pool import Pool
 from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.kernels.parameters import fixed
+from farrier.paper.pool import Pool
 from farrier.paper.posterior import Posterior
 
 

@@ -14,8 +14,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.paper.pool import Pool
 from farrier.kernels.parameters import real
+from farrier.paper.pool import Pool
 
 
 class InducingVariables(eqx.Module):

@@ -16,8 +16,8 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.inference.likelihoods import Likelihood
-from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.inference.weight_priors import WeightPrior
+from farrier.paper.multisvgp import SVGP, MultiSVGP
 
 
 @final

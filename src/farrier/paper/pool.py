@@ -22,9 +22,9 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.search import starting_kernels as initial
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.base import Exponential, Inner, SquaredExponential
+from farrier.search import starting_kernels as initial
 
 
 @final

@@ -11,8 +11,8 @@ import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.paper.training import padded
 from farrier.paper.posterior import Posterior
+from farrier.paper.training import padded
 
 BLOCK_ROWS = 1024
 

@@ -11,16 +11,16 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.paper.training import History, Settings, padded, train
-from farrier.paper.inducing import spread_points
-from farrier.paper.pool import Pool
-from farrier.model.learning import PRIORS
 from farrier.inference.likelihoods import Likelihood
-from farrier.paper.objective import Model, evidence_bound
-from farrier.paper.posterior import Posterior
-from farrier.paper.multisvgp import MultiSVGP
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
+from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
+from farrier.paper.inducing import spread_points
+from farrier.paper.multisvgp import MultiSVGP
+from farrier.paper.objective import Model, evidence_bound
+from farrier.paper.pool import Pool
+from farrier.paper.posterior import Posterior
+from farrier.paper.training import History, Settings, padded, train
 
 STOCHASTIC_DRAWS = 64
 """Points at which predictions integrate over the weights; here one costs next to nothing."""

@@ -21,12 +21,12 @@ import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray
 
-from farrier.paper.pool import Pool
 from farrier.inference.linalg import cholesky
-from farrier.paper.objective import Batch, Bound, Model, evidence_bound
 from farrier.kernels.parameters import POSITIVE, bound, free, mark
-from farrier.paper.multisvgp import MultiSVGP
 from farrier.model.progress import Progress
+from farrier.paper.multisvgp import MultiSVGP
+from farrier.paper.objective import Batch, Bound, Model, evidence_bound
+from farrier.paper.pool import Pool
 
 BLOCK = 50
 """Steps in one compiled block."""

@@ -9,14 +9,14 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.inference.beliefs import raveled, spreads
-from farrier.inference.parameter_vector import ExactModel
-from farrier.search.search import Search
-from farrier.search.scoring import up_and_down
-from farrier.inference.exact import ExactObjective
-from farrier.kernels.algebra import Kernel
 from farrier.evaluation.products import HostPool
+from farrier.inference.beliefs import raveled, spreads
+from farrier.inference.exact import ExactObjective
+from farrier.inference.parameter_vector import ExactModel
+from farrier.kernels.algebra import Kernel
 from farrier.kernels.parameters import packed
+from farrier.search.scoring import up_and_down
+from farrier.search.search import Search
 from farrier.search.structure import Structure
 
 STEP = 1e-3

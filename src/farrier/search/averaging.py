@@ -16,10 +16,10 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier.inference.parameter_vector import ExactModel
-from farrier.kernels.algebra import Kernel
-from farrier.inference.weight_priors import WeightPrior, quasi_normal
-from farrier.search.structure import LEVEL, Part, Structure, model_with
 from farrier.inference.weight_draws import prediction_weights
+from farrier.inference.weight_priors import WeightPrior, quasi_normal
+from farrier.kernels.algebra import Kernel
+from farrier.search.structure import LEVEL, Part, Structure, model_with
 
 CAUTION = 10.0
 """Nats between the bounds of two pools at which one counts e times as much as the other."""

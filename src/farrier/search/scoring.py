@@ -11,15 +11,15 @@ from typing import Any
 
 import numpy as np
 
-from farrier.inference.beliefs import price
-from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.lbfgs import climb
 from farrier.evaluation.covariance import Covariance
-from farrier.inference.exact import ExactObjective
-from farrier.kernels.algebra import Kernel
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
+from farrier.inference.beliefs import price
+from farrier.inference.exact import ExactObjective
+from farrier.inference.lbfgs import climb
+from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import quasi_normal
+from farrier.kernels.algebra import Kernel
 from farrier.search.structure import LEVEL, Move, Part, Structure, log_density, model_with
 
 DRAWS = 2

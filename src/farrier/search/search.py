@@ -11,13 +11,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from farrier.search import candidates
-from farrier.inference.beliefs import price
-from farrier.search.scoring import LOSS_ITERATIONS, Evaluator
-from farrier.kernels.algebra import Kernel
-from farrier.search.periods import find_periods, multiples_of
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
+from farrier.inference.beliefs import price
+from farrier.kernels.algebra import Kernel
+from farrier.search import candidates
+from farrier.search.periods import find_periods, multiples_of
+from farrier.search.scoring import LOSS_ITERATIONS, Evaluator
 from farrier.search.structure import LEVEL, Decision, Move, Part, Structure, log_density
 
 ROUNDS = 9

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.inference.parameter_vector import ExactModel, Terms
+from farrier.evaluation.slots import SlotPool
 from farrier.inference.horseshoe import Horseshoe
+from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.base import Constant
-from farrier.evaluation.slots import SlotPool
 from farrier.kernels.parameters import as_array
 
 

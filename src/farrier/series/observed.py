@@ -17,8 +17,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.datasets.files import Table, name_columns, read_column, read_numbers
-from farrier.series.stamps import Column
 from farrier.series.calendar import TimeAxis
+from farrier.series.stamps import Column
 
 MIN_ROWS = 4
 """Values below which there is nothing to forecast from."""
