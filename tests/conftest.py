@@ -1,11 +1,6 @@
 """What every test runs under: one BLAS thread, 64 bits, strict broadcasting, shapes checked in signatures."""
 
 import os
-import sys
-from pathlib import Path
-
-# The kernels once more, slowly (kernels/plain_kernels.py), are the oracle of many tests.
-sys.path.append(str(Path(__file__).parent / "kernels"))
 
 # Before anyone imports numpy or jax: many threads on small matrices are slow, and asynchronous dispatch is
 # suspected of hanging on CPUs.
@@ -23,17 +18,10 @@ jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 # The mathematics only: the edge (estimators, command line) must meet bad input with its own words; and functions that
-# are made while others run (kernels/products.py) would be checked anew each time.
+# are made while others run (evaluation/products.py) would be checked anew each time.
 CORE = (
-    "parameters",
-    "linalg",
-    *(f"kernels.{name}" for name in ("algebra", "base", "initial", "normal", "periods", "pool", "slots")),
-    "priors",
-    "horseshoe",
-    "inducing",
-    "likelihoods",
-    "posteriors",
-    "objective",
-    "fit",
+    "kernels",
+    *(f"inference.{name}" for name in ("linalg", "weight_priors", "horseshoe", "likelihoods")),
+    *(f"paper.{name}" for name in ("pool", "inducing", "posterior", "multisvgp", "exact_gp", "objective", "training")),
 )
 jaxtyping.install_import_hook([f"farrier.{part}" for part in CORE], "beartype.beartype")

@@ -14,9 +14,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import stories
 
 from farrier.explain import report
+from tests.explain import stories
 
 HOSTILE = "</script><img src=x onerror=\"document.title='hacked'\"> & 'quoted' \"twice\" <!-- ${title} $title"
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)

@@ -1,7 +1,10 @@
 """What is said of scales, sizes and evidence, and the whole explanation."""
 
 import pytest
-from components import (
+
+from farrier.explain import sentences
+from farrier.explain.facts import Axis, Estimate, Target
+from tests.explain.components import (
     CEMENT,
     GROWING,
     GROWTH,
@@ -21,9 +24,6 @@ from components import (
     factor,
     smooth,
 )
-
-from farrier.explain import sentences
-from farrier.explain.facts import Axis, Estimate, Target
 
 
 def test_many_inputs_are_counted():

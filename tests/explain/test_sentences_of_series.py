@@ -1,7 +1,10 @@
 """One golden sentence for every row of the grammar of one input."""
 
 import pytest
-from components import (
+
+from farrier.explain import sentences
+from farrier.explain.facts import Estimate
+from tests.explain.components import (
     BACK,
     CYCLE,
     ENDED,
@@ -28,9 +31,6 @@ from components import (
     periodic,
     smooth,
 )
-
-from farrier.explain import sentences
-from farrier.explain.facts import Estimate
 
 # factors, what else is known; title, sentence, future
 ROWS = {

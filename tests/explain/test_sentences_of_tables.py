@@ -1,10 +1,10 @@
 """One golden sentence for every row of the grammar of several inputs."""
 
 import pytest
-from components import CEMENT, FALLING, RISING, STRENGTH, TABLE, component, factor, periodic, smooth
 
 from farrier.explain import sentences
 from farrier.explain.facts import Estimate
+from tests.explain.components import CEMENT, FALLING, RISING, STRENGTH, TABLE, component, factor, periodic, smooth
 
 SEVERAL = {
     "one input, rising": (

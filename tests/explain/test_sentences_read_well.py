@@ -5,10 +5,10 @@ import math
 import random
 
 import pytest
-from components import SERIES, TABLE, WEIGHT
 
 from farrier.explain import sentences
 from farrier.explain.facts import Axis, Estimate, Factor, Facts, Target
+from tests.explain.components import SERIES, TABLE, WEIGHT
 
 KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "from", "until", "spline")
 DAY = Axis("day", 19000.0, 19400.0, "days", spacing=1.0)

@@ -7,7 +7,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from plain_kernels import BASES, KERNELS, plain_gram
 
 from farrier.kernels import base
 from farrier.kernels.algebra import Product, Sum
@@ -24,6 +23,7 @@ from farrier.kernels.base import (
     White,
 )
 from farrier.kernels.normal import normal_form
+from tests.kernels.plain_kernels import BASES, KERNELS, plain_gram
 
 RNG = np.random.default_rng(0)
 X1, Z1 = (jnp.asarray(points) for points in RNG.uniform(-2.0, 2.0, (2, 8, 1)))

@@ -6,7 +6,6 @@ import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_kernels import BASES, KERNELS, plain_gram
 
 from farrier.kernels.algebra import Product
 from farrier.kernels.base import (
@@ -24,6 +23,7 @@ from farrier.kernels.base import (
     White,
 )
 from farrier.kernels.parameters import bound, free
+from tests.kernels.plain_kernels import BASES, KERNELS, plain_gram
 
 RNG = np.random.default_rng(0)
 

@@ -5,7 +5,6 @@ import pickle
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from plain_kernels import plain_gram
 
 from farrier.evaluation.slots import SlotPool
 from farrier.inference import blockwise as local
@@ -13,6 +12,7 @@ from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.inducing_points import choose
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
+from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-1.7, 1.7, 60))[:, None]

@@ -6,9 +6,7 @@ from dataclasses import replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from directions import LEAVES, along_block
 from numpy.testing import assert_allclose
-from plain_kernels import plain_gram
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.products import HostPool
@@ -22,6 +20,8 @@ from farrier.inference.inducing_points import Groups, choose
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.base import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
 from farrier.kernels.parameters import as_array
+from tests.kernels.directions import LEAVES, along_block
+from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)
 KERNELS = [

@@ -4,7 +4,6 @@ fill up change nothing."""
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_kernels import plain_gram
 
 from farrier.evaluation.covariance import DenseCovariance, SeriesCovariance, covariance_of
 from farrier.evaluation.grid import on_grid
@@ -12,6 +11,7 @@ from farrier.evaluation.lags import ListedLags, RegularLags
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import NUMBERS, SlotPool
 from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
+from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)
 POOL = SlotPool.of(

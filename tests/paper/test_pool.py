@@ -10,7 +10,6 @@ import jaxtyping
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_kernels import KERNELS, plain_gram
 
 from farrier.kernels.algebra import Product
 from farrier.kernels.base import (
@@ -25,6 +24,7 @@ from farrier.kernels.base import (
 )
 from farrier.kernels.parameters import bound, free
 from farrier.paper.pool import Pool, stack
+from tests.kernels.plain_kernels import KERNELS, plain_gram
 
 RNG = np.random.default_rng(0)
 PRODUCTS = [kernel for kernel in KERNELS if isinstance(kernel, Product)]

@@ -3,12 +3,12 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from plain_kernels import plain_gram
 
 from farrier.evaluation.slots import SlotPool
 from farrier.inference import exact_posterior as gaussian
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)
 X = RNG.uniform(-2.0, 2.0, (11, 1))

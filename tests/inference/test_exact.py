@@ -5,9 +5,7 @@ from dataclasses import dataclass, replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from directions import LEAVES, along_block
 from numpy.testing import assert_allclose, assert_array_equal
-from plain_kernels import plain_gram
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import Covariance, SeriesCovariance, covariance_of
@@ -19,6 +17,8 @@ from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.base import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
 from farrier.kernels.parameters import as_array, packed, unpacked
+from tests.kernels.directions import LEAVES, along_block
+from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)
 KERNELS = [

@@ -4,7 +4,6 @@ them agree, and derivatives are those of finite differences."""
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
-from plain_kernels import KERNELS, plain_gram
 
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
@@ -23,6 +22,7 @@ from farrier.kernels.base import (
     White,
 )
 from farrier.kernels.normal import normal_form
+from tests.kernels.plain_kernels import KERNELS, plain_gram
 
 ONE_INPUT = [
     *(kernel for kernel in KERNELS if "WN" not in str(kernel)),
