@@ -24,7 +24,7 @@ from benchmarks.optimal import Problem, grouped, optimum, posterior, with_traine
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import NoPrior
-from farrier.kernels.base import Periodic, SquaredExponential
+from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.paper.exact_gp import ExactGP
 from farrier.paper.inducing import InducingVariables, SharedPoints, spread_points
 from farrier.paper.objective import Batch, Model, evidence_bound

@@ -10,7 +10,7 @@ import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.collapsed import CollapsedObjective
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.tiers import MOST_POINTS, TOLERANCE, WIDE_DRAWS, collapsed_fit
 from farrier.search.structure import Part, model_with
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier.evaluation.products import HostPool
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.learning import fit_given
 from farrier.search.search import SMALL
 

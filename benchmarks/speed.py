@@ -22,7 +22,7 @@ from benchmarks.figures import middle
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
-from farrier.kernels.base import SquaredExponential
+from farrier.kernels.registry import SquaredExponential
 from farrier.kernels.parameters import bound, free
 from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP

@@ -15,7 +15,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     CentredPeriodic,
     Linear,
     Matern12,

@@ -27,7 +27,7 @@ from benchmarks.weights_picture import draw
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import NoPrior
-from farrier.kernels.base import Periodic, SquaredExponential
+from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.kernels.normal import normal_form
 from farrier.model.progress import Progress
 from farrier.model.tables import Scale

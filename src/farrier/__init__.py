@@ -20,18 +20,18 @@ if TYPE_CHECKING:
     from farrier.estimators.files import load as load
     from farrier.estimators.forecaster import Forecaster as Forecaster
     from farrier.estimators.regressor import Regressor as Regressor
-    from farrier.kernels.base import CentredPeriodic as CentredPeriodic
-    from farrier.kernels.base import Constant as Constant
-    from farrier.kernels.base import Linear as Linear
-    from farrier.kernels.base import Matern12 as Matern12
-    from farrier.kernels.base import Matern32 as Matern32
-    from farrier.kernels.base import Matern52 as Matern52
-    from farrier.kernels.base import Periodic as Periodic
-    from farrier.kernels.base import RationalQuadratic as RationalQuadratic
-    from farrier.kernels.base import SquaredExponential as SquaredExponential
-    from farrier.kernels.base import Step as Step
-    from farrier.kernels.base import White as White
     from farrier.kernels.normal import normal_form as normal_form
+    from farrier.kernels.registry import CentredPeriodic as CentredPeriodic
+    from farrier.kernels.registry import Constant as Constant
+    from farrier.kernels.registry import Linear as Linear
+    from farrier.kernels.registry import Matern12 as Matern12
+    from farrier.kernels.registry import Matern32 as Matern32
+    from farrier.kernels.registry import Matern52 as Matern52
+    from farrier.kernels.registry import Periodic as Periodic
+    from farrier.kernels.registry import RationalQuadratic as RationalQuadratic
+    from farrier.kernels.registry import SquaredExponential as SquaredExponential
+    from farrier.kernels.registry import Step as Step
+    from farrier.kernels.registry import White as White
     from farrier.paper.pool import Pool as Pool
 
 __version__ = version("farrier")
@@ -40,7 +40,7 @@ _HOMES = {
     "farrier.estimators.regressor": ("Regressor",),
     "farrier.estimators.classifier": ("Classifier",),
     "farrier.estimators.forecaster": ("Forecaster",),
-    "farrier.kernels.base": (
+    "farrier.kernels.registry": (
         "SquaredExponential",
         "Linear",
         "Periodic",

@@ -15,7 +15,7 @@ from farrier.baselines.grammar import Starts, variations
 from farrier.baselines.scalable import ScalableSearch, lower_bound, upper_bound
 from farrier.baselines.search import KernelSearch
 from farrier.baselines.terms import Level, Switch, Window, levelled, written
-from farrier.kernels.base import Linear, Periodic, SquaredExponential, Step, White
+from farrier.kernels.registry import Linear, Periodic, SquaredExponential, Step, White
 
 fixed = np.random.default_rng(1)
 x = np.linspace(0.0, 6.0, 60)

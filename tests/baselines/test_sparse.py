@@ -18,7 +18,7 @@ from farrier.baselines.sparse import (
     VariationalSoftmaxSVGP,
     candidate_products,
 )
-from farrier.kernels.base import SquaredExponential
+from farrier.kernels.registry import SquaredExponential
 from farrier.paper.pool import Pool, stack
 
 fixed = np.random.default_rng(4)

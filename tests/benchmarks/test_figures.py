@@ -9,7 +9,7 @@ from benchmarks.record import Clock, Recorder, read
 from benchmarks.table import markdown
 from numpy.testing import assert_allclose
 
-from farrier.kernels.base import Periodic, SquaredExponential
+from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.paper.exact_gp import ExactGP
 from farrier.paper.inducing import SharedPoints
 from farrier.paper.pool import stack

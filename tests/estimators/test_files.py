@@ -10,7 +10,7 @@ from numpy.testing import assert_array_equal
 import farrier
 from farrier.estimators.files import FORMAT, HEADER, MODEL
 from farrier.explain.story import Context
-from farrier.kernels.base import CentredPeriodic, Linear
+from farrier.kernels.registry import CentredPeriodic, Linear
 
 X = 2000.0 + (np.arange(60)[:, None] + 0.5) / 12.0
 

@@ -10,7 +10,7 @@ from farrier.evaluation.grid import on_grid
 from farrier.evaluation.lags import ListedLags, RegularLags
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import NUMBERS, SlotPool
-from farrier.kernels.base import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
 from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)

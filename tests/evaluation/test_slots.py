@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
 from farrier.kernels.algebra import Product, product_of
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
     Linear,

@@ -7,7 +7,7 @@ import pytest
 from sklearn.exceptions import NotFittedError
 
 import farrier
-from farrier.kernels.base import CentredPeriodic, Linear
+from farrier.kernels.registry import CentredPeriodic, Linear
 
 
 @pytest.fixture(scope="module")

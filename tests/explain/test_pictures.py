@@ -10,7 +10,7 @@ matplotlib.use("Agg")
 from matplotlib import pyplot as plt
 
 import farrier
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 
 
 @pytest.fixture(autouse=True)

@@ -16,7 +16,7 @@ from farrier.explain import leftover
 from farrier.explain.context import Setting, labels_of, quarter_of
 from farrier.explain.gather import findings
 from farrier.explain.story import Context, story
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fitted import Fitted
 from farrier.search.appraisal import Appraisal
 from farrier.search.structure import Decision

@@ -9,7 +9,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from farrier.evaluation.slots import SlotPool
 from farrier.inference.beliefs import REACH, SPREAD, filled, log_prior, price, raveled, reach, spreads
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
     Linear,

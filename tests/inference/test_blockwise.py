@@ -11,7 +11,7 @@ from farrier.inference import blockwise as local
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.inducing_points import choose
-from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)

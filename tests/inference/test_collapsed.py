@@ -18,7 +18,7 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.inducing_points import Groups, choose
 from farrier.inference.parameter_vector import ExactModel
-from farrier.kernels.base import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
 from farrier.kernels.parameters import as_array
 from tests.kernels.directions import LEAVES, along_block
 from tests.kernels.plain_kernels import plain_gram

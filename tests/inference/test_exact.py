@@ -15,7 +15,7 @@ from farrier.inference.exact import ExactObjective, evidence
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
 from farrier.inference.weight_priors import quasi_normal
-from farrier.kernels.base import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
+from farrier.kernels.registry import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
 from farrier.kernels.parameters import as_array, packed, unpacked
 from tests.kernels.directions import LEAVES, along_block
 from tests.kernels.plain_kernels import plain_gram

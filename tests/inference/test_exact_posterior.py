@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from farrier.evaluation.slots import SlotPool
 from farrier.inference import exact_posterior as gaussian
 from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)

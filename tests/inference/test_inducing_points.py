@@ -8,7 +8,7 @@ from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
 from farrier.inference import inducing_points as groups
 from farrier.inference.inducing_points import choose, pivots
-from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-1.7, 1.7, 60))[:, None]

@@ -7,7 +7,7 @@ import numpy as np
 from scipy.special import i0
 
 from farrier.kernels.algebra import Product, Sum
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
     Linear,

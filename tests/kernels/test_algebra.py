@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.kernels import base
+from farrier.kernels import registry as base
 from farrier.kernels.algebra import Product, Sum
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
     Linear,

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.kernels.algebra import Product
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     FAMILIES,
     CentredPeriodic,
     Constant,

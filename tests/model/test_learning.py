@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
-from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.model import learning, tiers
 from farrier.model.learning import fit_given, learn, search_rows
 from farrier.model.tiers import needs_rows, snapped

@@ -13,7 +13,7 @@ from farrier.evaluation.slots import SlotPool
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Bernoulli, Gaussian, StudentT
-from farrier.kernels.base import Matern12
+from farrier.kernels.registry import Matern12
 from farrier.kernels.parameters import as_array
 
 RNG = np.random.default_rng(0)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
-from farrier.kernels.base import Linear, Periodic, SquaredExponential
+from farrier.kernels.registry import Linear, Periodic, SquaredExponential
 from farrier.paper.exact_gp import ExactGP
 from farrier.paper.pool import stack
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.kernels.base import Matern32, SquaredExponential
+from farrier.kernels.registry import Matern32, SquaredExponential
 from farrier.paper.inducing import GroupedPoints, SharedPoints, spread_points
 from farrier.paper.pool import stack
 

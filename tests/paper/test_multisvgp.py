@@ -12,7 +12,7 @@ from scipy.linalg import block_diag
 
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import NoPrior
-from farrier.kernels.base import Linear, Matern32, SquaredExponential
+from farrier.kernels.registry import Linear, Matern32, SquaredExponential
 from farrier.paper.inducing import GroupedPoints, SharedPoints
 from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.objective import Batch, Model, evidence_bound

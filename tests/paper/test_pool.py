@@ -12,7 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.kernels.algebra import Product
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     Constant,
     Linear,
     Matern32,

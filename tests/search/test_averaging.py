@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.search.averaging import CAUTION, average
 from farrier.search.search import Search
 from farrier.search.structure import Part

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from farrier.evaluation.slots import SlotPool
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     CentredPeriodic,
     Linear,
     Matern12,

@@ -11,7 +11,7 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
 from farrier.inference.beliefs import price
-from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential, Step
 from farrier.search.search import WORTH, Search
 from farrier.search.structure import LEVEL, Move, Part, model_with
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.kernels.base import FAMILIES, Periodic
+from farrier.kernels.registry import FAMILIES, Periodic
 from farrier.search.starting_kernels import Start
 
 RNG = np.random.default_rng(0)

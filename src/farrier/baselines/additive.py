@@ -45,9 +45,9 @@ from farrier.baselines.common import (
     train,
 )
 from farrier.inference.likelihoods import Bernoulli
-from farrier.kernels.base import SquaredExponential
-from farrier.kernels.parameters import as_array, positive
+from farrier.kernels.registry import SquaredExponential
 from farrier.model.other_noise import fit_sites
+from farrier.paper.trees import as_array, positive
 
 NEWTON_STEPS = 50
 MOST_SETS = 120
@@ -200,8 +200,8 @@ class SubsetClassifier(AdditiveClassifier):
         self.weights_ = np.asarray(model.prior.quantile(0.5))[: len(kernels)]
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        mean, variance = (jnp.asarray(draws) for draws in self._subsets.draws(X))
-        p = np.asarray(jax.vmap(self._link.predict)(mean, variance)[0]).mean(axis=0)
+        draws = zip(*self._subsets.draws(X), strict=True)
+        p = np.mean([self._link.predict(mean, variance)[0] for mean, variance in draws], axis=0)
         return p, p * (1.0 - p)
 
 

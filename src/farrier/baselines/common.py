@@ -24,9 +24,9 @@ from jaxtyping import Float
 from scipy.linalg import get_lapack_funcs, solve_triangular
 from scipy.optimize import minimize
 
-from farrier.inference.linalg import host_jitter
-from farrier.kernels.parameters import bound, free
+from farrier.inference.linalg import jitter
 from farrier.model.tables import Scale
+from farrier.paper.trees import bound, free
 
 dpotrf, dpotri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
 REACH = 10.0
@@ -181,7 +181,7 @@ def gaussian_score(y: np.ndarray) -> Score:
 
 def evidence(C: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray] | None:
     """log N(y; 0, C) and its derivative by C; None where C is not positive definite. C is used up."""
-    C[np.diag_indices(len(C))] += host_jitter(C)
+    C[np.diag_indices(len(C))] += jitter(C)
     L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
     if failed or not np.isfinite(log_determinant := 2.0 * np.log(np.diagonal(L)).sum()):
         return None
@@ -247,7 +247,7 @@ class Conditioned:
 
     def __init__(self, model: Covariance, X: np.ndarray, y: np.ndarray) -> None:
         C = gram(model, X, X)
-        C[np.diag_indices(len(C))] += float(model.noise) + host_jitter(C)
+        C[np.diag_indices(len(C))] += float(model.noise) + jitter(C)
         self.model, self.X = model, X
         self._L = np.linalg.cholesky(C)
         self._e = solve_triangular(self._L, y, lower=True)

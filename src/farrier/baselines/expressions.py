@@ -1,25 +1,20 @@
-"""Kernels as functions of a vector of numbers, evaluated without compiling anything for a new expression.
+"""Kernels as functions of a vector of numbers, with derivatives, for a search that meets hundreds of expressions.
 
-A search meets hundreds of expressions (terms.py), and compiling each would take longer than fitting it. So only the
-base kernels and their derivatives are compiled, once for each family; sums and products of their matrices, forwards
-and backwards, are numpy's. White noise belongs to an observation here, not to its place: it stands on the diagonal of
+Values and derivatives of the base kernels are those of kernels/; sums and products of their matrices are taken here,
+forwards and backwards. White noise belongs to an observation here, not to its place: it stands on the diagonal of
 K(X, X) and nowhere else.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, fields
-from functools import lru_cache, partial
+from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
 
 from farrier.baselines.terms import MIRRORS, Level, Switch
 from farrier.kernels.algebra import Base, Dims, Kernel, Product, Sum
-from farrier.kernels.base import White
-from farrier.kernels.parameters import Constraint
+from farrier.kernels.parameters import POSITIVE, bounded, trained, unbounded
+from farrier.kernels.registry import White
 
 
 @dataclass(frozen=True)
@@ -28,6 +23,28 @@ class _Leaf:
     dims: Dims
     at: slice
     """Where its numbers stand among all."""
+
+    def evaluate(
+        self, numbers: np.ndarray, noise: Any, rows: tuple[np.ndarray, ...]
+    ) -> tuple[Any, Callable[[np.ndarray], np.ndarray]]:
+        """Its values for all pairs of rows, or for each row, and the way back to its unbounded numbers."""
+        if self.kind is White:
+            return noise, lambda slope: np.zeros(0)
+        values = _values(self.kind, numbers[self.at])
+        if self.kind is Level:
+            variance = float(values["variance"])
+            return variance, lambda slope: np.array([variance * np.sum(slope)])
+        columns = [X if self.dims is None else X[:, np.asarray(self.dims, int)] for X in rows]
+        each = {name: np.full(columns[0].shape[1], value) for name, value in values.items()}
+        found, back = (self.kind.between if len(rows) == 2 else self.kind.at)(each, *columns)
+
+        def pulled(slope: np.ndarray) -> np.ndarray:
+            by_name = back(np.ascontiguousarray(slope))
+            marks = trained(self.kind).items()
+            stretch = [values[name] if mark.constraint is POSITIVE else 1.0 for name, mark in marks]
+            return np.array([np.sum(by_name.get(name, 0.0)) for name, _ in marks]) * stretch
+
+        return found, pulled
 
 
 class Expression:
@@ -40,48 +57,37 @@ class Expression:
         self._plan = self._planned(kernel, numbers)
         self.numbers = np.concatenate([np.zeros(0), *numbers])
 
-    def gram(self, numbers: np.ndarray, X: Array, Z: Array | None = None) -> tuple[np.ndarray, Callable]:
+    def gram(self, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray | None = None) -> tuple[np.ndarray, Callable]:
         """K(X, Z), or K(X, X) with noise on its diagonal, and the function from dL/dK to dL/dnumbers."""
-        noise = np.eye(X.shape[0]) if Z is None else 0.0
+        noise = np.eye(len(X)) if Z is None else 0.0
         right = X if Z is None else Z
-        return self._evaluate(numbers, noise, _leaf_gram, _leaf_gram_pull, (X, right), (X.shape[0], right.shape[0]))
+        return self._evaluate(numbers, noise, (X, right), (len(X), len(right)))
 
-    def diag(self, numbers: np.ndarray, X: Array) -> tuple[np.ndarray, Callable]:
+    def diag(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Callable]:
         """k(x, x) for every row, noise included, and the function from dL/dk to dL/dnumbers."""
-        return self._evaluate(numbers, 1.0, _leaf_diag, _leaf_diag_pull, (X,), (X.shape[0],))
+        return self._evaluate(numbers, 1.0, (X,), (len(X),))
 
     def at(self, numbers: np.ndarray) -> Kernel:
         """The kernel with these numbers."""
         return self._rebuilt(self.kernel, iter(self._leaves), numbers)
 
-    def _evaluate(self, numbers: np.ndarray, noise: Any, value: Any, pull: Any, rows: Any, shape: Any) -> Any:
-        values: list[Any] = []
-        for leaf in self._leaves:
-            u = numbers[leaf.at]
-            if leaf.kind is Level:
-                values.append(float(np.exp(u[0])))
-            else:
-                values.append(noise if leaf.kind is White else np.asarray(value(leaf.kind, leaf.dims, u, *rows)))
-        K, back = _combined(self._plan, values)
+    def _evaluate(self, numbers: np.ndarray, noise: Any, rows: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> Any:
+        made = [leaf.evaluate(numbers, noise, rows) for leaf in self._leaves]
+        K, back = _combined(self._plan, [value for value, _ in made])
 
         def pulled(dK: np.ndarray) -> np.ndarray:
             gradient = np.zeros_like(numbers)
             for i, slope in back(dK):
-                leaf = self._leaves[i]
-                if leaf.kind is Level:
-                    gradient[leaf.at] += values[i] * np.sum(slope)
-                elif leaf.kind is not White:
-                    dense = np.ascontiguousarray(np.broadcast_to(slope, shape))
-                    gradient[leaf.at] += np.asarray(pull(leaf.kind, leaf.dims, numbers[leaf.at], *rows, dense))
+                gradient[self._leaves[i].at] += made[i][1](np.broadcast_to(slope, shape))
             return gradient
 
         return np.broadcast_to(K, shape), pulled
 
     def _planned(self, kernel: Kernel, numbers: list[np.ndarray]) -> Any:
         if isinstance(kernel, Base):
-            marks = _marks(type(kernel))
             start = sum(map(len, numbers))
-            free = [np.ravel(np.asarray(c.free(getattr(kernel, name))))[:1] for name, c in marks.items()]
+            marks = trained(type(kernel)).items()
+            free = [np.ravel(unbounded(getattr(kernel, name), mark.constraint))[:1] for name, mark in marks]
             numbers.append(np.concatenate([np.zeros(0), *free]))
             self._leaves.append(_Leaf(type(kernel), kernel.dims, slice(start, start + len(free))))
             return len(self._leaves) - 1
@@ -128,37 +134,6 @@ def _combined(plan: Any, values: list[Any]) -> tuple[Any, Callable]:
     return without(-1), lambda slope: [p for j, (_, back) in enumerate(children) for p in back(slope * without(j))]
 
 
-@lru_cache
-def _marks(kind: type[Base]) -> dict[str, Constraint]:
-    """The trained numbers of a family and their constraints."""
-    found = {field.name: field.metadata.get("constraint") for field in fields(kind)}
-    return {name: mark for name, mark in found.items() if mark is not None and mark.trained}
-
-
-def _values(kind: type[Base], u: Any) -> dict[str, Any]:
-    return {name: mark.bound(u[i]) for i, (name, mark) in enumerate(_marks(kind).items())}
-
-
-def _leaf(kind: type[Base], dims: Dims, u: Array) -> Base:
-    make: Any = kind
-    return make(**_values(kind, u), dims=dims)
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _leaf_gram(kind: type[Base], dims: Dims, u: Array, X: Array, Z: Array) -> Array:
-    return _leaf(kind, dims, u).gram(X, Z)
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _leaf_diag(kind: type[Base], dims: Dims, u: Array, X: Array) -> Array:
-    return _leaf(kind, dims, u).diag(X)
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _leaf_gram_pull(kind: type[Base], dims: Dims, u: Array, X: Array, Z: Array, dK: Array) -> Array:
-    return jax.grad(lambda u: jnp.sum(_leaf(kind, dims, u).gram(X, Z) * dK))(u)
-
-
-@partial(jax.jit, static_argnums=(0, 1))
-def _leaf_diag_pull(kind: type[Base], dims: Dims, u: Array, X: Array, dk: Array) -> Array:
-    return jax.grad(lambda u: jnp.sum(_leaf(kind, dims, u).diag(X) * dk))(u)
+def _values(kind: type[Base], u: np.ndarray) -> dict[str, Any]:
+    """The numbers of a family from its unbounded ones."""
+    return {name: bounded(u[i], mark.constraint) for i, (name, mark) in enumerate(trained(kind).items())}

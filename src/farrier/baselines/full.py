@@ -14,8 +14,9 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
-from farrier.kernels.base import SquaredExponential
-from farrier.kernels.parameters import as_array, positive
+from farrier.kernels.registry import SquaredExponential
+from farrier.paper import kernels
+from farrier.paper.trees import as_array, positive
 
 STARTS = (0.3, 1.0, 3.0)
 """Lengthscales at the start, to be multiplied by the square root of the number of inputs: points move apart so."""
@@ -30,10 +31,10 @@ class Smooth(Covariance):
     noise: Float[Array, ""] = positive()
 
     def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
-        return self.variance * self.kernel.gram(X, Z)
+        return self.variance * kernels.gram(self.kernel, X, Z)
 
     def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
-        return self.variance * self.kernel.diag(X)
+        return self.variance * kernels.diag(self.kernel, X)
 
 
 @dataclass(kw_only=True)

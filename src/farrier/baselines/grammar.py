@@ -15,7 +15,7 @@ import numpy as np
 
 from farrier.baselines.terms import Level, Switch, Window, levelled, sum_of, terms_of, written
 from farrier.kernels.algebra import Base, Kernel, Product, Sum
-from farrier.kernels.base import Linear, Periodic, SquaredExponential, Step, White
+from farrier.kernels.registry import Linear, Periodic, SquaredExponential, Step, White
 from farrier.search.periods import find_periods
 
 

@@ -15,7 +15,7 @@ are conditioned on random rows only.
 """
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, final
+from typing import ClassVar, final
 
 import equinox as eqx
 import jax.numpy as jnp
@@ -25,30 +25,15 @@ from jax.nn import softplus
 from jaxtyping import Float
 
 from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
-from farrier.kernels.algebra import Base, Dims
-from farrier.kernels.base import Inner, Periodic, RationalQuadratic, SquaredExponential
-from farrier.kernels.parameters import as_array, positive, real
+from farrier.baselines.terms import Slopes
+from farrier.kernels.algebra import Base
+from farrier.kernels.registry import Periodic, RationalQuadratic, SquaredExponential
+from farrier.paper import kernels as compiled
+from farrier.paper.trees import as_array, positive, real
 from farrier.search.periods import find_periods
 
 LAYERS = (8, 4, 1)
 """Units of each linear layer; between two of them stands a product layer, which halves their number."""
-
-
-@final
-class Slopes(Inner):
-    """k(x, z) = sum_d v_d (x_d - c_d) (z_d - c_d): a line with a variance of its slope for each input."""
-
-    symbol: ClassVar[str] = "Lin"
-    rank: ClassVar[int] = 3
-    location: Any = real()
-    variance: Any = positive()
-    dims: Dims = eqx.field(static=True, default=None)
-
-    def features(self, X: Float[Array, "N d"]) -> Float[Array, "N d"]:
-        return (X - jnp.asarray(self.location)[None, :]) * jnp.sqrt(jnp.asarray(self.variance))[None, :]
-
-    def rescale_columns(self, scale: Any, shift: Any) -> Base:
-        return self.replace(location=self.location * scale + shift, variance=self.variance / scale**2)
 
 
 @final
@@ -72,10 +57,10 @@ class Network(Covariance):
     noise: Float[Array, ""] = positive()
 
     def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
-        return self._through(jnp.stack([kernel.gram(X, Z) for kernel in self.primitives]))
+        return self._through(jnp.stack([compiled.gram(kernel, X, Z) for kernel in self.primitives]))
 
     def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
-        return self._through(jnp.stack([kernel.diag(X) for kernel in self.primitives]))
+        return self._through(jnp.stack([compiled.diag(kernel, X) for kernel in self.primitives]))
 
     def _through(self, K: Float[Array, "k *s"]) -> Float[Array, "*s"]:
         for layer in self.layers[:-1]:

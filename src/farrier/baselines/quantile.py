@@ -29,8 +29,8 @@ from scipy.special import ndtri
 from scipy.stats import qmc
 
 from farrier.baselines.common import START_NOISE, Baseline, climb, some_rows
-from farrier.inference.linalg import log_determinant, solve_lower
-from farrier.kernels.parameters import as_array, fixed, positive
+from farrier.paper.linalg import log_determinant, solve_lower
+from farrier.paper.trees import as_array, fixed, positive
 
 LENGTHS = (0.05, 0.15, 0.5, 1.5)
 """Lengthscales of the smooth starts, times the square root of the number of inputs."""

@@ -32,10 +32,10 @@ from farrier.baselines.expressions import Expression
 from farrier.baselines.grammar import signal_and_noise
 from farrier.baselines.search import Candidate, KernelSearch
 from farrier.baselines.terms import Level, levelled, sum_of
-from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.kernels.algebra import Kernel, Product
-from farrier.kernels.base import White
+from farrier.kernels.registry import White
 from farrier.paper.inducing import spread_points
+from farrier.paper.linalg import cholesky, log_determinant, solve_lower
 
 BLOCK_ROWS = 1000
 """Rows of K that are worked out at once."""
@@ -115,7 +115,7 @@ class ScalableSearch(KernelSearch):
 
     def _prepare(self, X: np.ndarray, y: np.ndarray) -> None:
         super()._prepare(X, y)
-        self._Z = jnp.asarray(spread_points(X, self.points, self.seed))
+        self._Z = spread_points(X, self.points, self.seed)
         self._target = jnp.asarray(y)
 
     def _kept(self, found: list[Candidate], leader: Candidate) -> list[Candidate]:
@@ -162,7 +162,7 @@ class ScalableSearch(KernelSearch):
         self._c = solve_triangular(self._L_B, np.asarray(A) @ self._y, lower=True) / np.sqrt(self._noise)
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        at, rows = self._expression.numbers, jnp.asarray(X)
+        at, rows = self._expression.numbers, X
         V = solve_triangular(self._L, self._expression.gram(at, self._Z, rows)[0], lower=True)
         W = solve_triangular(self._L_B, V, lower=True)
         prior = self._expression.diag(at, rows)[0]

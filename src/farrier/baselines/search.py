@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from time import perf_counter
 from typing import Any, ClassVar
 
-import jax.numpy as jnp
 import numpy as np
 from scipy.linalg import solve_triangular
 
@@ -25,9 +24,9 @@ from farrier.baselines.common import START_NOISE, Baseline, evidence, maximise, 
 from farrier.baselines.expressions import Expression
 from farrier.baselines.grammar import Starts, variations
 from farrier.baselines.terms import Level, levelled, written
-from farrier.inference.linalg import host_jitter
+from farrier.inference.linalg import jitter
 from farrier.kernels.algebra import Kernel, Product
-from farrier.kernels.base import White
+from farrier.kernels.registry import White
 
 POLISH = 5
 """How many times more steps the winner of a round is given."""
@@ -98,7 +97,7 @@ class KernelSearch(Baseline):
     _noise_varies: ClassVar[bool] = True
 
     def _prepare(self, X: np.ndarray, y: np.ndarray) -> None:
-        self._X, self._y = jnp.asarray(X), y
+        self._X, self._y = X, y
 
     def _kept(self, found: list[Candidate], leader: Candidate) -> list[Candidate]:
         """The kernels from which the next round goes on."""
@@ -120,11 +119,11 @@ class KernelSearch(Baseline):
     def _condition(self, kernel: Kernel) -> None:
         self._expression = Expression(kernel)
         C = np.array(self._expression.gram(self._expression.numbers, self._X)[0])
-        C[np.diag_indices(len(C))] += host_jitter(C)
+        C[np.diag_indices(len(C))] += jitter(C)
         self._L = np.linalg.cholesky(C)
         self._e = solve_triangular(self._L, self._y, lower=True)
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        at, rows = self._expression.numbers, jnp.asarray(X)
+        at, rows = self._expression.numbers, X
         A = solve_triangular(self._L, self._expression.gram(at, self._X, rows)[0], lower=True)
         return A.T @ self._e, self._expression.diag(at, rows)[0] - np.sum(A**2, axis=0)

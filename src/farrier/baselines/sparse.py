@@ -24,22 +24,21 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jax.nn import log_softmax
-from jaxtyping import Float
 
 from farrier.baselines.common import START_NOISE, Baseline
+from farrier.inference.arrays import NUMPY, World
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
 from farrier.inference.likelihoods import Gaussian
-from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, WeightPrior, check_probability, quasi_normal
-from farrier.kernels.base import SquaredExponential
-from farrier.kernels.parameters import as_array, positive, real
+from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, Weighed, WeightPrior, check_probability, quasi_normal
+from farrier.kernels.parameters import positive, real
+from farrier.kernels.registry import SquaredExponential
 from farrier.paper.inducing import SharedPoints, spread_points
 from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool, stack
 from farrier.paper.prediction import InBlocks
 from farrier.paper.training import Settings, padded, train
+from farrier.paper.trees import JAX, as_array, register
 from farrier.search.starting_kernels import Start
 
 CANDIDATES = (
@@ -62,33 +61,46 @@ TRAINING_DRAWS = 8
 START_SPREAD = 0.1
 
 
+@register
 @final
+@dataclass(frozen=True, eq=False)
 class SoftmaxOfSums(WeightPrior):
     """w_i^2 = pi_c(i) a_i^2: the candidate that kernel i belongs to has the weight pi_c, in all softmax(logits)."""
 
-    owners: tuple[int, ...] = eqx.field(static=True)
-    logits: Float[Array, " c"] = real()
-    amplitudes: Float[Array, " m"] = positive()
+    owners: tuple[int, ...]
+    logits: Any = real()
+    amplitudes: Any = positive()
 
     @property
     def noise_size(self) -> int:
         return 0
 
-    def shares(self) -> Float[Array, " c"]:
+    def shares(self, world: World = NUMPY) -> Any:
         """pi."""
-        return jnp.exp(log_softmax(jnp.asarray(self.logits)))
+        return world.xp.exp(self.logits - world.special.logsumexp(self.logits))
 
-    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
-        w = jnp.asarray(self.amplitudes) * jnp.sqrt(self.shares()[np.asarray(self.owners)])
-        return jnp.broadcast_to(w, (noise.shape[0], *w.shape))
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
+        w = self.amplitudes * world.xp.sqrt(self.shares(world)[np.asarray(self.owners)])
+        return world.xp.broadcast_to(w, (noise.shape[0], *w.shape))
 
-    def kl(self) -> Float[Array, ""]:
+    def kl(self, world: World = NUMPY) -> Any:
         """Nothing is paid: in this form pi is a parameter."""
-        return jnp.zeros((), jnp.asarray(self.logits).dtype)
+        return world.xp.zeros((), world.xp.asarray(self.logits).dtype)
 
-    def quantile(self, probability: float) -> Float[Array, " m"]:
+    def quantile(self, probability: float) -> np.ndarray:
         check_probability(probability)
-        return self.draw(jnp.zeros((1, 0)))[0]
+        return self.draw(np.zeros((1, 0)))[0]
+
+    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
+        at = self.with_vector(u)
+        w2, pi, owners = at.draw(noise) ** 2, at.shares(), np.asarray(self.owners)
+
+        def pull(dw2: np.ndarray) -> np.ndarray:
+            by_log = np.sum(dw2 * w2, axis=0)
+            by_logits = np.bincount(owners, by_log, minlength=len(pi)) - pi * by_log.sum()
+            return np.concatenate([by_logits, 2.0 * by_log])
+
+        return Weighed(w2, 0.0, pull)
 
 
 @dataclass(kw_only=True)
@@ -158,10 +170,9 @@ def _draws(model: Model, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of y for each draw of the weights."""
     count = PREDICTION_DRAWS if model.prior.noise_size else 1
     noise = jnp.asarray(quasi_normal(count, model.prior.noise_size))
-    posterior = model.posterior.at(model.prior.draw(noise))
+    posterior = model.posterior.at(model.prior.draw(noise, JAX))
     mean, variance = InBlocks(posterior).draws(X)
-    observed = jax.vmap(model.likelihood.predict)(jnp.asarray(mean), jnp.asarray(variance))
-    return np.asarray(observed[0]), np.asarray(observed[1])
+    return model.likelihood.predict(mean, variance)
 
 
 def _moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

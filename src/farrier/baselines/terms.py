@@ -5,46 +5,75 @@ one kernel to another at a place or within a window (Lloyd et al. 2014). Every t
 `levelled` puts them where they belong, so that no two numbers do the same job, and `written` leaves them out.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, final
 
-import equinox as eqx
 import jax.numpy as jnp
-from jax import Array
-from jax.nn import sigmoid
-from jaxtyping import Float
+import numpy as np
+from scipy.special import expit
 
-from farrier.kernels.algebra import Base, Dims, Kernel, PerInput, Product, Sum
-from farrier.kernels.base import Inner, Step, StepUntil
+from farrier.kernels.algebra import Back, Base, Dims, Kernel, PerInput, Product, Sum, Values
+from farrier.kernels.algebra import Slopes as ByName
+from farrier.kernels.forms import Profile
 from farrier.kernels.parameters import positive, real
+from farrier.kernels.registry import Step, StepUntil
+from farrier.paper.kernels import FEATURES, row
+from farrier.paper.trees import register
 
 
 @final
-class Level(Inner):
+@dataclass(frozen=True, eq=False, repr=False)
+class Level(Profile):
     """k(x, z) = v: a constant of variance v; as a factor, the variance of its term."""
 
     symbol: ClassVar[str] = "1"
     rank: ClassVar[int] = 0
-    stationary: ClassVar[bool] = True
-    variance: Any = positive()
-    dims: Dims = eqx.field(static=True, default=None)
+    variance: Any = positive(shared=True)
+    dims: Dims = None
 
-    def features(self, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
-        return jnp.sqrt(jnp.asarray(self.variance)) * jnp.ones((X.shape[0], 1), X.dtype)
+    @classmethod
+    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+        sd = np.sqrt(values["variance"])
+        return np.full(len(x), sd), lambda dv: {"variance": dv.sum() / (2.0 * sd)}
 
-    def rescale_columns(self, scale: Any, shift: Any) -> Base:
+    @classmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        return np.full((len(X), len(Z)), values["variance"][0]), lambda dK: {"variance": np.atleast_1d(dK.sum())}
+
+    @classmethod
+    def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
+        return np.full(len(X), values["variance"][0]), lambda dk: {"variance": np.atleast_1d(dk.sum())}
+
+    def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
         return self
 
 
-class _Gate(Inner):
-    """A function that is near one between two places."""
+@dataclass(frozen=True, eq=False, repr=False)
+class _Gate(Profile):
+    """A function that is near one between two places, or its mirror."""
 
-    def inside(self, X: Float[Array, "N 1"]) -> Float[Array, "N 1"]:
-        """sigmoid((x - location) / width) sigmoid((location + length - x) / width)."""
-        x, (location, length, width) = X, (jnp.asarray(value) for value in self.parameters().values())
-        return sigmoid((x - location) / width) * sigmoid((location + length - x) / width)
+    inside: ClassVar[bool]
 
-    def rescale_columns(self, scale: Any, shift: Any) -> Base:
+    @classmethod
+    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+        """sigmoid((x - location) / width) sigmoid((location + length - x) / width), or one less that."""
+        location, length, width = values["location"], values["length"], values["width"]
+        after, before = (x - location) / width, (location + length - x) / width
+        rise, fall = expit(after), expit(before)
+        sign = 1.0 if cls.inside else -1.0
+
+        def back(dv: np.ndarray) -> ByName:
+            by_after, by_before = sign * dv * rise * fall * (1.0 - rise), sign * dv * rise * fall * (1.0 - fall)
+            return {
+                "location": (by_before.sum() - by_after.sum()) / width,
+                "length": by_before.sum() / width,
+                "width": -(by_after @ after + by_before @ before) / width,
+            }
+
+        return rise * fall if cls.inside else 1.0 - rise * fall, back
+
+    def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
         now = self.parameters()
         return self.replace(
             location=now["location"] * scale + shift, length=now["length"] * scale, width=now["width"] * scale
@@ -52,39 +81,73 @@ class _Gate(Inner):
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Window(_Gate):
     """k(x, z) = s(x) s(z), s near one from `location` on over `length`: Step * (1 - Step) with one width."""
 
     symbol: ClassVar[str] = "Win"
     rank: ClassVar[int] = 1
-    location: Any = real()
-    length: Any = positive()
-    width: Any = positive()
-    dims: Dims = eqx.field(static=True, default=None)
-
-    def features(self, X: Float[Array, "N 1"]) -> Float[Array, "N 1"]:
-        return self.inside(X)
+    inside: ClassVar[bool] = True
+    location: Any = real(shared=True)
+    length: Any = positive(shared=True)
+    width: Any = positive(shared=True)
+    dims: Dims = None
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Outside(_Gate):
     """The mirror of a window: near one outside it."""
 
     symbol: ClassVar[str] = "(1 - Win)"
     rank: ClassVar[int] = 2
-    location: Any = real()
-    length: Any = positive()
-    width: Any = positive()
-    dims: Dims = eqx.field(static=True, default=None)
+    inside: ClassVar[bool] = False
+    location: Any = real(shared=True)
+    length: Any = positive(shared=True)
+    width: Any = positive(shared=True)
+    dims: Dims = None
 
-    def features(self, X: Float[Array, "N 1"]) -> Float[Array, "N 1"]:
-        return 1.0 - self.inside(X)
+
+@register
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Slopes(Base):
+    """k(x, z) = sum_d v_d (x_d - c_d) (z_d - c_d): a line with a variance of its slope for each input."""
+
+    symbol: ClassVar[str] = "Lin"
+    rank: ClassVar[int] = 3
+    location: Any = real()
+    variance: Any = positive()
+    dims: Dims = None
+
+    @classmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        v = values["variance"]
+        x, z = X - values["location"], Z - values["location"]
+
+        def back(dK: np.ndarray) -> ByName:
+            by_place = -v * (dK.sum(axis=0) @ z + dK.sum(axis=1) @ x)
+            return {"location": by_place, "variance": np.sum(x * (dK @ z), axis=0)}
+
+        return (x * v) @ z.T, back
+
+    @classmethod
+    def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
+        v, x = values["variance"], X - values["location"]
+        return x**2 @ v, lambda dk: {"location": -2.0 * v * (dk @ x), "variance": dk @ x**2}
+
+    def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
+        return self.replace(location=self.location * scale + shift, variance=self.variance / scale**2)
+
+
+FEATURES[Slopes] = lambda kernel, X: (X - row(kernel.location, X)) * jnp.sqrt(row(kernel.variance, X))
 
 
 MIRRORS: dict[type[Base], type[Base]] = {Step: StepUntil, Window: Outside}
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class Switch(Kernel):
     """(1 - gate) before (1 - gate)' + gate after gate': a change point for a Step, a change window for a Window."""
 
@@ -98,10 +161,10 @@ class Switch(Kernel):
         mirror = make(**self.gate.parameters(), dims=self.gate.dims)
         return Sum((Product((mirror, self.before)), Product((self.gate, self.after))))
 
-    def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
+    def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         return self.expanded().gram(X, Z)
 
-    def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
+    def diag(self, X: np.ndarray) -> np.ndarray:
         return self.expanded().diag(X)
 
     def rescale(self, scale: PerInput, shift: PerInput = 0.0) -> "Switch":

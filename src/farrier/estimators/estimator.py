@@ -21,7 +21,7 @@ from farrier.estimators.explaining import Tells
 from farrier.explain.components import Component, ComponentTable, Decomposition
 from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.base import CentredPeriodic, Periodic
+from farrier.kernels.registry import CentredPeriodic, Periodic
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress

@@ -18,7 +18,6 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from farrier.estimators.estimator import Estimator
-from farrier.evaluation.slots import holds
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted, gaussian_noise
@@ -186,11 +185,7 @@ class Regressor(RegressorMixin, Estimator):
 
     def _integrates(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> bool:
         """Whether the functions can be integrated out, or somebody asked for that."""
-        if self.method == "stochastic" or self.likelihood != "gaussian":
-            return False
-        return (
-            self.method != "auto" or self._searches() or holds(self._chosen(inputs, y, scale, columns), inputs.shape[1])
-        )
+        return self.method != "stochastic" and self.likelihood == "gaussian"
 
     def _chosen(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> list[Kernel]:
         """The candidates that somebody chose."""

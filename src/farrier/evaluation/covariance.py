@@ -4,10 +4,11 @@ This is where the time of the exact tier goes, so it runs in two halves around t
 `forward` gives C for S draws of the weights, `backward` takes dL/dC. `DenseCovariance` works for any inputs. For one
 input `SeriesCovariance` uses that every product here is
 
-    k_i(x, z) = v_i(x) v_i(z) rho_i(x - z)
+    k_i(x, z) = v_i(x) v_i(z) rho_i(x - z) g_i(x, z)
 
 so that exponentials and sines are taken of the lags that differ (lags.py) instead of N^2 pairs, once for all stationary
-kernels together: measured on 512 rows of a regular grid and 24 kernels, an order of magnitude faster.
+kernels together: measured on 512 rows of a regular grid and 24 kernels, an order of magnitude faster. g_i is one unless
+a factor is neither rank one nor stationary.
 """
 
 import math
@@ -17,10 +18,10 @@ from typing import Any, final
 
 import numpy as np
 
-from farrier.evaluation.correlations import Numbers, Pull, Slopes
+from farrier.evaluation.factors import Pull
 from farrier.evaluation.grid import on_grid
 from farrier.evaluation.lags import ListedLags, RegularLags
-from farrier.evaluation.products import HostPool
+from farrier.evaluation.products import Products
 
 KEPT = 2e7
 """Numbers in the Gram matrices of all kernels up to which they are kept for the way back; more are made again."""
@@ -39,21 +40,21 @@ class Covariance(ABC):
     """Where the rows that were given stand among them, in the order in which they were given."""
 
     @abstractmethod
-    def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
+    def forward(self, pool: Products, numbers: np.ndarray, w2: np.ndarray) -> tuple[np.ndarray, Any]:
         """C (S, N, N) for some numbers of the pool, and what `backward` needs; rows that are not real have zeros.
 
         Both hold until the next call.
         """
 
     @abstractmethod
-    def backward(self, saved: Any, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
-        """From dL/dC to dL by the pool's numbers, and dL/dw2.
+    def backward(self, saved: Any, dC: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """From dL/dC to dL by the hyperparameters, and dL/dw2.
 
         dL/dC is lower triangular, an entry beside the diagonal standing for two, and zero for rows that are not real.
         """
 
     @abstractmethod
-    def grams(self, pool: HostPool) -> np.ndarray:
+    def grams(self, pool: Products) -> np.ndarray:
         """Each kernel alone at the rows that were given, in their order, (m, n, n)."""
 
     def scatter(self, y: np.ndarray) -> np.ndarray:
@@ -71,8 +72,8 @@ class Covariance(ABC):
 
 @dataclass
 class _Dense:
-    pool: HostPool
-    numbers: Numbers
+    pool: Products
+    numbers: np.ndarray
     w2: np.ndarray
     found: list[tuple[np.ndarray, Pull] | None]
 
@@ -86,11 +87,11 @@ class DenseCovariance(Covariance):
         self.filled = np.ones(len(X))
         self.places = np.arange(len(X))
 
-    def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
+    def forward(self, pool: Products, numbers: np.ndarray, w2: np.ndarray) -> tuple[np.ndarray, Any]:
         C = np.zeros((len(w2), len(self.X), len(self.X)))
         keep = len(pool) * len(self.X) ** 2 <= KEPT
         found: list[tuple[np.ndarray, Pull] | None] = []
-        for i, kernel in enumerate(pool.kernels):
+        for i, kernel in enumerate(pool.terms):
             present = w2[:, i].any()
             one = kernel.gram(numbers, self.X, self.X) if present else None
             for C_s, weight in zip(C, w2[:, i], strict=True):
@@ -99,17 +100,17 @@ class DenseCovariance(Covariance):
             found.append(one if keep else None)
         return C, _Dense(pool, numbers, w2, found)
 
-    def backward(self, saved: _Dense, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
+    def backward(self, saved: _Dense, dC: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         slopes, dw2 = saved.pool.no_slopes(), np.zeros_like(saved.w2)
         flat = dC.reshape(len(dC), -1)
-        for i, kernel in enumerate(saved.pool.kernels):
+        for i, kernel in enumerate(saved.pool.terms):
             if saved.w2[:, i].any():
                 K, pull = saved.found[i] or kernel.gram(saved.numbers, self.X, self.X)
                 dw2[:, i] = flat @ K.ravel()
                 pull(np.tensordot(saved.w2[:, i], dC, 1), slopes)
         return slopes, dw2
 
-    def grams(self, pool: HostPool) -> np.ndarray:
+    def grams(self, pool: Products) -> np.ndarray:
         return pool.gram(self.X, self.X)
 
 
@@ -128,12 +129,22 @@ class Room:
 
 
 @dataclass
+class _Other:
+    """A product that is no function of the distance alone, at the rows."""
+
+    product: int
+    v: np.ndarray
+    pull_v: Pull
+    g: np.ndarray | None
+    pull_g: Pull | None
+
+
+@dataclass
 class _Series:
-    pool: HostPool
-    v: list[tuple[np.ndarray, Pull]]
+    pool: Products
     rho: np.ndarray
     pull: Pull
-    others: np.ndarray
+    others: list[_Other]
     P: np.ndarray
     w2: np.ndarray
 
@@ -162,56 +173,75 @@ class SeriesCovariance(Covariance):
         """Rows off any grid, or on one of which little is filled."""
         return cls(X, np.arange(len(X)), ListedLags(X[:, 0]))
 
-    def forward(self, pool: HostPool, numbers: Numbers, w2: np.ndarray) -> tuple[np.ndarray, Any]:
+    def forward(self, pool: Products, numbers: np.ndarray, w2: np.ndarray) -> tuple[np.ndarray, Any]:
         rho, pull = pool.lagged(numbers, self._lags.values)
-        flat = pool.flat
-        # stationary kernels: one matrix for all of them
+        on_lags = pool.on_lags
+        # functions of the distance alone: one matrix for all of them
         N = len(self.X)
         C = self._room.of("C", len(w2), N, N)
-        for C_s, row in zip(C, w2[:, flat] @ rho[flat], strict=True):
+        for C_s, row in zip(C, w2[:, on_lags] @ rho[on_lags], strict=True):
             C_s[...] = self._lags.spread(row)
         if self._pairs is not None:
             C *= self._pairs
-        others = np.flatnonzero(~flat & (w2.max(axis=0) > 0))
-        profiles = [pool.kernels[i].profile(numbers, self.X) for i in others]
-        v = [(v_i * self.filled, pull_v) for v_i, pull_v in profiles]
+        places = np.flatnonzero(~on_lags & (w2.max(axis=0) > 0))
+        others = [self._other(pool, numbers, int(i)) for i in places]
         P = self._room.of("P", len(others), N, N)
-        for P_i, i, (v_i, _) in zip(P, others, v, strict=True):
-            np.multiply(self._lags.spread(rho[i]), v_i[:, None], out=P_i)
-            P_i *= v_i
+        for P_i, other in zip(P, others, strict=True):
+            np.multiply(self._lags.spread(rho[other.product]), other.v[:, None], out=P_i)
+            P_i *= other.v
+            if other.g is not None:
+                P_i *= other.g
         if len(others):
             added = self._room.of("added", len(w2), N * N)
-            C += np.matmul(w2[:, others], P.reshape(len(others), -1), out=added).reshape(C.shape)
-        return C, _Series(pool, v, rho, pull, others, P, w2)
+            C += np.matmul(w2[:, places], P.reshape(len(others), -1), out=added).reshape(C.shape)
+        return C, _Series(pool, rho, pull, others, P, w2)
 
-    def backward(self, saved: _Series, dC: np.ndarray) -> tuple[Slopes, np.ndarray]:
-        rho, flat, others, w2 = saved.rho, saved.pool.flat, saved.others, saved.w2
+    def _other(self, pool: Products, numbers: np.ndarray, i: int) -> _Other:
+        v, pull_v = pool.terms[i].profile(numbers, self.X)
+        g, pull_g = pool.terms[i].beside_lags(numbers, self.X) or (None, None)
+        return _Other(i, v * self.filled, pull_v, g, pull_g)
+
+    def backward(self, saved: _Series, dC: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rho, on_lags, w2 = saved.rho, saved.pool.on_lags, saved.w2
+        others = [other.product for other in saved.others]
         drho, dw2, slopes = np.zeros_like(rho), np.zeros_like(w2), saved.pool.no_slopes()
         sums = np.stack([self._lags.sums(G) for G in dC])
-        dw2[:, flat] = sums @ rho[flat].T
-        drho[flat] = w2[:, flat].T @ sums
+        dw2[:, on_lags] = sums @ rho[on_lags].T
+        drho[on_lags] = w2[:, on_lags].T @ sums
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
             dP = np.matmul(w2[:, others].T, G, out=self._room.of("dP", len(others), G.shape[1])).reshape(saved.P.shape)
-            for dP_i, i, (v, pull) in zip(dP, others, saved.v, strict=True):
-                # k = v v' rho: with M = dP * rho, by v, M v + M'v; by rho, the sums of v dP v' over pairs of equal lag
-                M = np.multiply(dP_i, self._lags.spread(rho[i]), out=self._room.of("M", *dP_i.shape))
-                pull((M @ v + v @ M) * self.filled, slopes)
-                dP_i *= v
-                dP_i *= v[:, None]
-                drho[i] = self._lags.sums(dP_i)
+            for dP_i, other in zip(dP, saved.others, strict=True):
+                drho[other.product] = self._pulled(dP_i, other, rho[other.product], slopes)
         saved.pull(drho, slopes)
         return slopes, dw2
 
-    def grams(self, pool: HostPool) -> np.ndarray:
+    def _pulled(self, dP: np.ndarray, other: _Other, rho: np.ndarray, slopes: np.ndarray) -> np.ndarray:
+        """From a derivative by k = v v' rho g to those by v and g, and that by rho; dP is used up."""
+        v = other.v
+        if other.g is not None and other.pull_g is not None:
+            other.pull_g(dP * self._lags.spread(rho) * np.outer(v, v), slopes)
+            dP *= other.g
+        # with M = dP * rho: by v, M v + M'v; by rho, the sums of v dP v' over pairs of equal lag
+        M = np.multiply(dP, self._lags.spread(rho), out=self._room.of("M", *dP.shape))
+        other.pull_v((M @ v + v @ M) * self.filled, slopes)
+        dP *= v
+        dP *= v[:, None]
+        return self._lags.sums(dP)
+
+    def grams(self, pool: Products) -> np.ndarray:
         rho, _ = pool.lagged(pool.numbers, self._lags.values)
         out = np.stack([self.gather(self._lags.spread(row)) for row in rho])
-        for K, kernel in zip(out, pool.kernels, strict=True):
-            if not kernel.flat:
-                v = kernel.profile(pool.numbers, self.X[self.places])[0]
+        rows = self.X[self.places]
+        for K, term in zip(out, pool.terms, strict=True):
+            if not term.flat:
+                v = term.profile(pool.numbers, rows)[0]
                 K *= v[:, None]
                 K *= v
+            beside = term.beside_lags(pool.numbers, rows)
+            if beside is not None:
+                K *= beside[0]
         return out
 
 

@@ -1,280 +1,195 @@
-"""Products on the host: the kernels of a pool as numpy functions that bring their own derivatives.
+"""Products of kernels on standardised inputs: their hyperparameters as one vector, their values with derivatives.
 
-Searching for a structure takes thousands of short evaluations of ever different products. Compiling a program for
-them costs more than they do, and calling one costs as much as a small Gram matrix, so here, in correlations.py and in
-lagged.py derivatives are written by hand. Every product is
-
-    k(x, z) = v(x) v(z) r(x, z),     v: steps and lines of one column,   r: smooth and periodic factors, wide lines
-
-and each of its factors returns its values with a function `pull`, which takes a derivative by the values and adds
-those by its own numbers to `slopes`. Numbers and slopes are arrays by the name of the pool's field.
+Searching for a structure takes thousands of short evaluations of ever different products, so values and derivatives are
+numpy functions written by hand (kernels/). Hyperparameters of all products stand in one vector, product after product.
 """
 
-from collections.abc import Mapping, Sequence
+import math
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property, reduce
-from operator import mul
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple, final
 
 import numpy as np
-from scipy.special import expit
 
-from farrier.evaluation.correlations import FAMILIES, Numbers, Pull, Slopes, by_mixture, repeating
+from farrier.evaluation.factors import Factor, Term
 from farrier.evaluation.lagged import Lagged
-from farrier.evaluation.slots import NUMBERS, REPEATING, SMOOTH, SlotPool
+from farrier.kernels.algebra import Base, Kernel, product_of
+from farrier.kernels.normal import simplify
+from farrier.kernels.parameters import POSITIVE, Mark, marks, trained
 
 
-@dataclass(frozen=True)
-class Line:
-    """v(x) = (x - c) / sqrt(1 + c^2) of one column."""
+class Number(NamedTuple):
+    """One entry of the vector: a hyperparameter of one factor of one product, in one column."""
 
-    kernel: int
-    slot: int
-    column: int
-
-    def __call__(self, numbers: Numbers, X: np.ndarray) -> tuple[np.ndarray, Pull]:
-        c = numbers["line"][self.kernel, self.slot, self.column]
-        size = 1.0 + c**2
-        away = X[:, self.column] - c
-
-        def pull(dv: np.ndarray, slopes: Slopes) -> None:
-            slope = -(dv.sum() + (dv @ away) * c / size) / np.sqrt(size)
-            slopes["line"][self.kernel, self.slot, self.column] += slope
-
-        return away / np.sqrt(size), pull
+    product: int
+    factor: int
+    name: str
+    mark: Mark
 
 
-@dataclass(frozen=True)
-class Side:
-    """v(x) = s((x - place) / width), s being the logistic function: 1 after the place (sign 1) or before it (-1)."""
+@final
+@dataclass(frozen=True, eq=False)
+class Products:
+    """m products over `inputs` columns, in normal form and as they are fitted. Build it with `of`."""
 
-    kernel: int
-    column: int
-    place: str
-    width: str
-    sign: float
-
-    def __call__(self, numbers: Numbers, X: np.ndarray) -> tuple[np.ndarray, Pull]:
-        width = numbers[self.width][self.kernel]
-        away = self.sign * (X[:, self.column] - numbers[self.place][self.kernel]) / width
-        v = expit(away)
-
-        def pull(dv: np.ndarray, slopes: Slopes) -> None:
-            by_away = dv * v * (1.0 - v)
-            slopes[self.place][self.kernel] -= self.sign * by_away.sum() / width
-            slopes[self.width][self.kernel] -= by_away @ away / width
-
-        return v, pull
-
-
-@dataclass(frozen=True)
-class WideLine:
-    """r(x, z) = sum_d (x_d - c_d) (z_d - c_d) / (1 + c_d^2) of several columns."""
-
-    kernel: int
-    slot: int
-    columns: np.ndarray
-
-    def __call__(self, numbers: Numbers, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
-        c = numbers["line"][self.kernel, self.slot, self.columns]
-        a = 1.0 / (1.0 + c**2)
-        x, z = X[:, self.columns] - c, Z[:, self.columns] - c
-
-        def pull(dR: np.ndarray, slopes: Slopes) -> None:
-            by_place = -a * (dR.sum(axis=0) @ z + dR.sum(axis=1) @ x)
-            by_size = -2.0 * c * a**2 * np.sum(x * (dR @ z), axis=0)
-            slopes["line"][self.kernel, self.slot, self.columns] += by_place + by_size
-
-        return (x * a) @ z.T, pull
-
-    def diag(self, numbers: Numbers, X: np.ndarray) -> tuple[np.ndarray, Pull]:
-        """r(x, x)."""
-        c = numbers["line"][self.kernel, self.slot, self.columns]
-        a = 1.0 / (1.0 + c**2)
-        x = X[:, self.columns] - c
-
-        def pull(dr: np.ndarray, slopes: Slopes) -> None:
-            slope = -2.0 * a * (dr @ x) - 2.0 * c * a**2 * (dr @ x**2)
-            slopes["line"][self.kernel, self.slot, self.columns] += slope
-
-        return x**2 @ a, pull
-
-
-@dataclass(frozen=True)
-class Smooth:
-    """r(x, z) of the squared distance q = sum_d (x_d - z_d)^2 / l_d^2."""
-
-    kernel: int
-    family: str
-    columns: np.ndarray
-
-    def __call__(self, numbers: Numbers, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
-        lengths = numbers["lengthscale"][self.kernel, self.columns]
-        x, z = X[:, self.columns] / lengths, Z[:, self.columns] / lengths
-        q = squared_distances(x, z)
-        mixture = numbers["mixture"][self.kernel]
-        R, by_q = FAMILIES[self.family](q, mixture)
-
-        def pull(dR: np.ndarray, slopes: Slopes) -> None:
-            # dr/dl_d = -2 dr/dq (x_d - z_d)^2 / l_d^3
-            along = weighted_squares(dR * by_q, q, x, z)
-            slopes["lengthscale"][self.kernel, self.columns] += -2.0 * along / lengths
-            if self.family == "RQ":
-                slopes["mixture"][self.kernel] += np.vdot(dR, by_mixture(q, mixture, R))
-
-        return R, pull
-
-
-@dataclass(frozen=True)
-class Repeat:
-    """r(x, z) of the angle 2 pi (x - z) / p."""
-
-    kernel: int
-    slot: int
-    centred: bool
-    column: int
-
-    def __call__(self, numbers: Numbers, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
-        period, shape = numbers["period"][self.kernel, self.slot], numbers["shape"][self.kernel, self.slot]
-        angle = (2.0 * np.pi / period) * (X[:, self.column][:, None] - Z[:, self.column][None, :])
-        R, back = repeating(angle, shape, self.centred)
-
-        def pull(dR: np.ndarray, slopes: Slopes) -> None:
-            by_angle, by_shape = back(dR)
-            slopes["period"][self.kernel, self.slot] -= np.vdot(by_angle, angle) / period
-            slopes["shape"][self.kernel, self.slot] += by_shape.sum()
-
-        return R, pull
-
-
-def squared_distances(x: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """|x - z|^2 of all pairs."""
-    if x.shape[1] == 1:
-        return (x - z.T) ** 2
-    squares = np.sum(x**2, axis=1)[:, None] + np.sum(z**2, axis=1)[None, :]
-    squares -= 2.0 * (x @ z.T)
-    return np.maximum(squares, 0.0, out=squares)
-
-
-def weighted_squares(W: np.ndarray, q: np.ndarray, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """sum_ab W_ab (x_ad - z_bd)^2 for each column d, q being the sum of the squares over the columns."""
-    if x.shape[1] == 1:
-        return np.array([np.vdot(W, q)])
-    return W.sum(axis=1) @ x**2 + W.sum(axis=0) @ z**2 - 2.0 * np.sum(x * (W @ z), axis=0)
-
-
-@dataclass(frozen=True)
-class HostProduct:
-    """One kernel of a pool."""
-
-    profiles: tuple[Line | Side, ...]
-    factors: tuple[WideLine | Smooth | Repeat, ...]
-
-    @property
-    def flat(self) -> bool:
-        """Whether v is one: for one input, whether the kernel is stationary."""
-        return not self.profiles
-
-    def profile(self, numbers: Numbers, X: np.ndarray) -> tuple[np.ndarray, Pull]:
-        """v(x)."""
-        return _times([factor(numbers, X) for factor in self.profiles], (len(X),))
-
-    def correlation(self, numbers: Numbers, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
-        """r(x, z)."""
-        return _times([factor(numbers, X, Z) for factor in self.factors], (len(X), len(Z)))
-
-    def gram(self, numbers: Numbers, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
-        """k(x, z)."""
-        R, pull_R = self.correlation(numbers, X, Z)
-        if self.flat:
-            return R, pull_R
-        (v_x, pull_x), (v_z, pull_z) = self.profile(numbers, X), self.profile(numbers, Z)
-        V = np.outer(v_x, v_z)
-
-        def pull(dK: np.ndarray, slopes: Slopes) -> None:
-            pull_R(dK * V, slopes)
-            dV = dK * R
-            pull_x(dV @ v_z, slopes)
-            pull_z(v_x @ dV, slopes)
-
-        return R * V, pull
-
-    def diag(self, numbers: Numbers, X: np.ndarray) -> tuple[np.ndarray, Pull]:
-        """k(x, x)."""
-        v, pull_v = self.profile(numbers, X)
-        wide = [factor.diag(numbers, X) for factor in self.factors if isinstance(factor, WideLine)]
-        return _times([(v**2, lambda dk, slopes: pull_v(2.0 * dk * v, slopes)), *wide], (len(X),))
-
-
-def _times(found: Sequence[tuple[np.ndarray, Pull]], shape: tuple[int, ...]) -> tuple[np.ndarray, Pull]:
-    """The product of some values, and how its derivative goes to each."""
-    if not found:
-        return np.ones(shape), lambda dv, slopes: None
-    if len(found) == 1:
-        return found[0]
-    values = [value for value, _ in found]
-
-    def pull(dv: np.ndarray, slopes: Slopes) -> None:
-        for place, (_, pull_one) in enumerate(found):
-            others = [value for k, value in enumerate(values) if k != place]
-            pull_one(reduce(mul, others, dv), slopes)
-
-    return reduce(mul, values), pull
-
-
-@dataclass(frozen=True)
-class HostPool:
-    """All kernels of a pool, as functions of its numbers."""
-
-    kernels: tuple[HostProduct, ...]
-    numbers: dict[str, np.ndarray]
-    """The numbers of the pool that it was made from."""
-    lagged: Lagged
-    """For one input, r of all kernels as a function of the distance."""
+    kernels: tuple[tuple[Base, ...], ...]
+    """The factors of each product; none for a constant."""
+    inputs: int
 
     @classmethod
-    def of(cls, pool: SlotPool) -> "HostPool":
-        """Which slots are filled is looked up once."""
-        arrays = pool.arrays()
-        numbers = {name: arrays[name] for name in NUMBERS}
-        return cls(tuple(_product(arrays, i) for i in range(len(pool))), numbers, Lagged.of(arrays))
+    def of(cls, kernels: Sequence[Kernel], inputs: int) -> "Products":
+        """The products of some kernels in standardised inputs; a sum gives one for each of its terms."""
+        products = [simplify(factors) for kernel in kernels for factors in kernel.products()]
+        return cls(tuple(_for_fitting(factors, inputs) for factors in products), inputs)
 
     def __len__(self) -> int:
         return len(self.kernels)
 
-    @cached_property
-    def flat(self) -> np.ndarray:
-        """Which kernels have v = 1."""
-        return np.array([kernel.flat for kernel in self.kernels])
+    def __getitem__(self, i: int) -> Kernel:
+        if not -len(self) <= i < len(self):
+            raise IndexError(f"There are {len(self)} products, got index {i}.")
+        factors = [factor.after_fitting() for factor in self.kernels[i]]
+        return product_of(factors or simplify(()))
 
-    def no_slopes(self) -> Slopes:
+    def __iter__(self) -> Iterator[Kernel]:
+        return (self[i] for i in range(len(self)))
+
+    def __str__(self) -> str:
+        return "\n".join(f"{i:3d}  {kernel}" for i, kernel in enumerate(self))
+
+    @cached_property
+    def layout(self) -> tuple[Number, ...]:
+        """What stands where in the vector of hyperparameters."""
+        return tuple(
+            Number(i, j, name, mark)
+            for i, factors in enumerate(self.kernels)
+            for j, factor in enumerate(factors)
+            for name, mark in trained(type(factor)).items()
+            for _ in range(1 if mark.shared else _width(factor, self.inputs))
+        )
+
+    @cached_property
+    def numbers(self) -> np.ndarray:
+        """The hyperparameters."""
+        return np.concatenate(
+            [np.zeros(0)]
+            + [
+                np.ravel(getattr(factor, name))
+                for factors in self.kernels
+                for factor in factors
+                for name in trained(type(factor))
+            ]
+        )
+
+    @cached_property
+    def positive(self) -> np.ndarray:
+        """Which hyperparameters are positive, and trained as logarithms."""
+        return np.array([number.mark.constraint is POSITIVE for number in self.layout], bool)
+
+    @cached_property
+    def unbounded(self) -> np.ndarray:
+        """The hyperparameters as they are trained."""
+        return np.where(self.positive, np.log(np.where(self.positive, self.numbers, 1.0)), self.numbers)
+
+    def with_unbounded(self, u: np.ndarray) -> "Products":
+        """The same products with other hyperparameters, given as they are trained."""
+        numbers = np.where(self.positive, np.exp(np.where(self.positive, u, 0.0)), u)
+        return Products(
+            tuple(
+                tuple(_with_numbers(factor.kernel, numbers, factor.places) for factor in factors)
+                for factors in self.factors
+            ),
+            self.inputs,
+        )
+
+    @cached_property
+    def factors(self) -> tuple[tuple[Factor, ...], ...]:
+        """All factors, with the places of their numbers."""
+        found, first = [], 0
+        for factors in self.kernels:
+            made = []
+            for factor in factors:
+                places = {}
+                for name in trained(type(factor)):
+                    size = np.size(getattr(factor, name))
+                    places[name] = slice(first, first + size)
+                    first += size
+                columns = np.arange(self.inputs) if factor.dims is None else np.asarray(factor.dims, int)
+                constants = {name: getattr(factor, name) for name in marks(type(factor)) if name not in places}
+                made.append(Factor(factor, type(factor), columns, places, constants))
+            found.append(tuple(made))
+        return tuple(found)
+
+    @cached_property
+    def terms(self) -> tuple[Term, ...]:
+        """Each product, ready to be worked out."""
+        return tuple(
+            Term(tuple(f for f in factors if f.is_profile), tuple(f for f in factors if not f.is_profile))
+            for factors in self.factors
+        )
+
+    @cached_property
+    def lagged(self) -> Lagged:
+        """For one input, all factors that are functions of the distance."""
+        return Lagged.of([[f for f in term.factors if f.is_lagged] for term in self.terms])
+
+    @cached_property
+    def on_lags(self) -> np.ndarray:
+        """Which products of one input are functions of the distance alone."""
+        return np.array([term.flat and not term.unlagged for term in self.terms], bool)
+
+    def no_slopes(self) -> np.ndarray:
         """Derivatives of nothing, to be added to."""
-        return {name: np.zeros_like(values) for name, values in self.numbers.items()}
+        return np.zeros(len(self.numbers))
 
     def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        """k_i(x, z) of all kernels at the pool's own numbers, (m, N, M)."""
-        return np.stack([kernel.gram(self.numbers, X, Z)[0] for kernel in self.kernels])
+        """k_i(x, z) of all products, (m, N, M)."""
+        return np.stack([term.gram(self.numbers, X, Z)[0] for term in self.terms])
 
     def diag(self, X: np.ndarray) -> np.ndarray:
-        """k_i(x, x) of all kernels at the pool's own numbers, (m, N)."""
-        return np.stack([kernel.diag(self.numbers, X)[0] for kernel in self.kernels])
+        """k_i(x, x) of all products, (m, N)."""
+        return np.stack([term.diag(self.numbers, X)[0] for term in self.terms])
 
 
-def _product(arrays: Mapping[str, Any], i: int) -> HostProduct:
-    profiles: list[Line | Side] = []
-    factors: list[WideLine | Smooth | Repeat] = []
-    for name, place, width, sign in (("from_on", "start", "start_width", 1.0), ("until_on", "end", "end_width", -1.0)):
-        profiles += [Side(i, int(column), place, width, sign) for column in np.flatnonzero(arrays[name][i])]
-    for slot, on in enumerate(arrays["line_on"][i]):
-        columns = np.flatnonzero(on)
-        if len(columns) == 1:
-            profiles.append(Line(i, slot, int(columns[0])))
-        elif len(columns):
-            factors.append(WideLine(i, slot, columns))
-    if code := int(arrays["smooth"][i]):
-        factors.append(Smooth(i, SMOOTH[code - 1].symbol, np.flatnonzero(arrays["smooth_on"][i])))
-    for slot, code in enumerate(arrays["repeat"][i]):
-        if code:
-            column = int(np.flatnonzero(arrays["repeat_on"][i, slot])[0])
-            factors.append(Repeat(i, slot, REPEATING[int(code) - 1].symbol == "Per0", column))
-    return HostProduct(tuple(profiles), tuple(factors))
+def _for_fitting(factors: Sequence[Base], inputs: int) -> tuple[Base, ...]:
+    """The factors as they are fitted: one number a column, and no columns named where all are meant."""
+    made = []
+    for factor in factors:
+        if factor.symbol == "1":
+            continue
+        columns = _columns(factor, inputs)
+        values = {
+            name: _shaped(value, 1 if mark.shared else len(columns))
+            for (name, mark), value in zip(marks(type(factor)).items(), factor.parameters().values(), strict=True)
+        }
+        made.append(factor.replace(**values, dims=None if columns == (*range(inputs),) else columns).for_fitting())
+    return tuple(made)
+
+
+def _columns(factor: Base, inputs: int) -> tuple[int, ...]:
+    if factor.dims is None:
+        return (*range(inputs),)
+    if any(isinstance(d, str) for d in factor.dims):
+        raise ValueError(f"{factor} acts on named inputs: call bind(columns) first.")
+    columns = tuple(int(d) for d in factor.dims)
+    if not all(0 <= d < inputs for d in columns):
+        raise ValueError(f"dims of {factor} must be from 0 to {inputs - 1} for {inputs} inputs, got {columns}.")
+    return columns
+
+
+def _shaped(value: Any, count: int) -> Any:
+    """A number for one column, an array for several."""
+    if value is None:
+        return None
+    return np.ravel(value)[0].reshape(()) if count == 1 else np.array(np.broadcast_to(value, (count,)))
+
+
+def _width(factor: Base, inputs: int) -> int:
+    return inputs if factor.dims is None else len(factor.dims)
+
+
+def _with_numbers(kernel: Base, numbers: np.ndarray, places: dict[str, slice]) -> Base:
+    shapes = {name: np.shape(getattr(kernel, name)) for name in places}
+    assert all(math.prod(shapes[name]) == place.stop - place.start for name, place in places.items())
+    return kernel.replace(**{name: numbers[place].reshape(shapes[name]) for name, place in places.items()})

@@ -16,7 +16,7 @@ from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Setting
 from farrier.explain.facts import Estimate, Factor, Facts
 from farrier.explain.parts import NAMED
-from farrier.kernels import base
+from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
 from farrier.model.fitted import Fitted
 from farrier.paper.cache import keep_compiled_programs

@@ -24,11 +24,11 @@ from typing import final
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from farrier.evaluation.slots import SlotPool
+from farrier.evaluation.products import Products
 from farrier.inference.collapsed import Features
 from farrier.inference.inducing_points import Groups
 from farrier.inference.kept import Kept
-from farrier.inference.linalg import host_jitter
+from farrier.inference.linalg import jitter
 
 BLOCK_ROWS = 250
 """Neighbours that are looked at together."""
@@ -39,7 +39,7 @@ BLOCK_ROWS = 250
 class LocalPosterior(Kept):
     """The distribution of f and of its components for S draws of the weights; X (N, 1) is in ascending order."""
 
-    pool: SlotPool
+    pool: Products
     weights: np.ndarray
     noise: float
     groups: Groups
@@ -54,7 +54,7 @@ class LocalPosterior(Kept):
 
     @classmethod
     def of(
-        cls, pool: SlotPool, weights: np.ndarray, noise: float, groups: Groups, X: np.ndarray, y: np.ndarray
+        cls, pool: Products, weights: np.ndarray, noise: float, groups: Groups, X: np.ndarray, y: np.ndarray
     ) -> "LocalPosterior":
         """From rows in any order."""
         order = np.argsort(X[:, 0], kind="stable")
@@ -75,7 +75,7 @@ class LocalPosterior(Kept):
 
     @cached_property
     def _features(self) -> Features:
-        return Features(self._host, self._host.numbers, self.groups)
+        return Features(self.pool, self.pool.numbers, self.groups)
 
     def _cuts(self) -> list[slice]:
         """The rows of each block."""
@@ -87,11 +87,11 @@ class LocalPosterior(Kept):
         """One block for each draw of the weights."""
         X, y, owner = self.X[rows], self.y[rows], self._features.owner
         phi, _ = self._features.at(X)
-        K = self._host.gram(X, X)
+        K = self.pool.gram(X, X)
         for w, m in zip(self.weights, self.mean, strict=True):
             F = w[owner][:, None] * phi
             C = np.einsum("i,inx->nx", w**2, K) - F.T @ F
-            C[np.diag_indices(len(C))] += self.noise + host_jitter(C)
+            C[np.diag_indices(len(C))] += self.noise + jitter(C)
             L = np.linalg.cholesky(C)
             E = solve_triangular(L, F.T, lower=True, check_finite=False)
             e = solve_triangular(L, y, lower=True, check_finite=False)
@@ -122,7 +122,7 @@ class LocalPosterior(Kept):
         S, N, R = len(self.weights), len(X), self.groups.total
         mean, covariance, g = np.zeros((S, N)), np.zeros((S, N, N)), np.zeros((S, R, N))
         for places, rows in self._by_block(X):
-            k = self._host.gram(X[places], X[places])
+            k = self.pool.gram(X[places], X[places])
             for s, near in enumerate(self._near(X[places], rows)):
                 F_x, A = near.of(chosen)
                 mean[s, places] = F_x.T @ self.mean[s] + A.T @ near.block.left
@@ -137,7 +137,7 @@ class LocalPosterior(Kept):
         """Mean and variance of sums of components for each draw, (S, J, N) each; a sum is a row of 0 and 1."""
         mean, variance = np.empty((2, len(self.weights), len(sums), len(X)))
         for places, rows in self._by_block(X):
-            k = self._host.diag(X[places])
+            k = self.pool.diag(X[places])
             for s, near in enumerate(self._near(X[places], rows)):
                 # g' B^-1 g of all sums, with g = F(x) - E'A, by the same two products
                 to_features = near.block.E @ self.covariance[s]
@@ -156,7 +156,7 @@ class LocalPosterior(Kept):
     def _near(self, X: np.ndarray, rows: slice) -> Iterator["_Near"]:
         """New rows beside the block they belong to, for each draw of the weights."""
         phi, _ = self._features.at(X)
-        K = self._host.gram(self.X[rows], X)
+        K = self.pool.gram(self.X[rows], X)
         for w, block in zip(self.weights, self._blocks(rows), strict=True):
             yield _Near(block, w, self._features.owner, phi, K)
 

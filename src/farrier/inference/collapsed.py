@@ -22,13 +22,11 @@ import numpy as np
 from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.evaluation.correlations import Numbers, Slopes
-from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
+from farrier.evaluation.products import Products
 from farrier.inference.inducing_points import Groups, choose
 from farrier.inference.kept import Kept
-from farrier.inference.linalg import host_jitter
-from farrier.inference.parameter_vector import Chained, ExactModel, Terms
+from farrier.inference.linalg import cholesky
+from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
 
 BLOCK = 1024
@@ -88,7 +86,7 @@ def collapsed_evidence(
 
 
 @dataclass
-class CollapsedObjective(Chained):
+class CollapsedObjective(Parametrised):
     """The collapsed bound of a model, as a function of a vector of unbounded numbers."""
 
     template: ExactModel
@@ -107,9 +105,9 @@ class CollapsedObjective(Chained):
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms and its derivative."""
-        made = self.chain.make(numbers)
+        made = self.parameters.make(numbers)
         common = self.template.rows is None
-        features = Features(self.chain.pool, made.numbers, self.groups)
+        features = Features(self.parameters.pool, made.numbers, self.groups)
         stats = self.statistics(features)
         found = [
             collapsed_evidence(stats, w2, features.owner, made.noise if common else 1.0, len(self.y))
@@ -123,7 +121,7 @@ class CollapsedObjective(Chained):
         dw2 = np.stack([one.w2 for one in each]) / len(each)
         dnoise = float(np.mean([one.noise for one in each])) if common else 0.0
         slopes = self._slopes(features, A, b, t)
-        return Terms.of(float(np.mean(values)), made), self.chain.gradient(made, slopes, dw2, dnoise)
+        return Terms.of(float(np.mean(values)), made), self.parameters.gradient(made, slopes, dw2, dnoise)
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
         """Rows, targets and precisions, a block at a time."""
@@ -146,9 +144,9 @@ class CollapsedObjective(Chained):
             log_d -= float(np.log(precision).sum())
         return Statistics(A, b, t, yy, log_d)
 
-    def _slopes(self, features: "Features", dA: np.ndarray, db: np.ndarray, dt: np.ndarray) -> Slopes:
+    def _slopes(self, features: "Features", dA: np.ndarray, db: np.ndarray, dt: np.ndarray) -> np.ndarray:
         """From derivatives by the statistics to those by the numbers of the kernels."""
-        slopes = self.chain.pool.no_slopes()
+        slopes = self.parameters.pool.no_slopes()
         both = dA + dA.T
         for X, y, precision in self.blocks():
             phi, _ = features.at(X)
@@ -162,34 +160,34 @@ class CollapsedObjective(Chained):
 class Features:
     """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked; `owner` says whose each row is."""
 
-    def __init__(self, pool: HostPool, numbers: Numbers, groups: Groups) -> None:
+    def __init__(self, pool: Products, numbers: np.ndarray, groups: Groups) -> None:
         self.pool, self.numbers = pool, numbers
         self.owner = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
         self._Z = [Z[:size] for Z, size in zip(groups.Z, groups.sizes, strict=True)]
         self._own = [np.flatnonzero(self.owner == i) for i in range(len(self._Z))]
-        self._K = [kernel.gram(numbers, Z, Z) for kernel, Z in zip(pool.kernels, self._Z, strict=True)]
-        self._L = [_factor(K) for K, _ in self._K]
+        self._K = [kernel.gram(numbers, Z, Z) for kernel, Z in zip(pool.terms, self._Z, strict=True)]
+        self._L = [cholesky(K) for K, _ in self._K]
         self._dL = [np.zeros_like(L) for L in self._L]
 
     def at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """phi (R, N), and what is left of the variance of each kernel, (m, N)."""
         phi, left = np.empty((len(self.owner), len(X))), np.empty((len(self._Z), len(X)))
-        for i, (kernel, own) in enumerate(zip(self.pool.kernels, self._own, strict=True)):
+        for i, (kernel, own) in enumerate(zip(self.pool.terms, self._own, strict=True)):
             k, _ = kernel.gram(self.numbers, self._Z[i], X)
             phi[own] = solve_triangular(self._L[i], k, lower=True, check_finite=False)
             left[i] = np.maximum(kernel.diag(self.numbers, X)[0] - np.sum(phi[own] ** 2, axis=0), 0.0)
         return phi, left
 
-    def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: Slopes) -> None:
+    def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: np.ndarray) -> None:
         """From derivatives by phi, and by k(x, x), to the numbers; those by the factors are gathered for the end."""
-        for i, (kernel, own) in enumerate(zip(self.pool.kernels, self._own, strict=True)):
+        for i, (kernel, own) in enumerate(zip(self.pool.terms, self._own, strict=True)):
             dk = solve_triangular(self._L[i], dphi[own], lower=True, trans=1, check_finite=False)
             kernel.gram(self.numbers, self._Z[i], X)[1](dk, slopes)
             kernel.diag(self.numbers, X)[1](dleft[i], slopes)
             # phi = L^-1 k, hence dL -= L^-T dphi phi'
             self._dL[i] -= dk @ phi[own].T
 
-    def pull_factors(self, slopes: Slopes) -> None:
+    def pull_factors(self, slopes: np.ndarray) -> None:
         """From the derivatives by the factors that `pull` gathered."""
         for (_, pull), L, dL in zip(self._K, self._L, self._dL, strict=True):
             # L L' = K: dK = L^-T half_tril(L' dL) L^-1, made symmetric
@@ -200,16 +198,12 @@ class Features:
             dL[...] = 0.0
 
 
-def _factor(K: np.ndarray) -> np.ndarray:
-    return np.linalg.cholesky(K + max(host_jitter(K), np.sqrt(np.finfo(float).tiny)) * np.eye(len(K)))
-
-
 @final
 @dataclass(frozen=True)
 class CollapsedPosterior(Kept):
     """The posterior of f and of its components with the best q(u), for S draws of the weights."""
 
-    pool: SlotPool
+    pool: Products
     weights: np.ndarray
     noise: float
     groups: Groups
@@ -289,6 +283,5 @@ class CollapsedPosterior(Kept):
         return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
 
 
-def _features(pool: SlotPool, groups: Groups) -> Features:
-    host = HostPool.of(pool)
-    return Features(host, host.numbers, groups)
+def _features(pool: Products, groups: Groups) -> Features:
+    return Features(pool, pool.numbers, groups)

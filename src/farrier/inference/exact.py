@@ -4,8 +4,8 @@
 
 D is diagonal: the variance of the noise, or that of each row. The expectation is an average over a few fixed
 quasi-random draws of the weights, so L is a smooth deterministic function of all numbers at once. The covariance and
-its derivative are covariance.py's, the way from an optimiser's numbers is chain.py's; here stands the evidence of a
-covariance, by LAPACK.
+its derivative are covariance.py's, the way from an optimiser's parameters is parameter_vector.py's; here stands the
+evidence of a covariance, by LAPACK.
 """
 
 from dataclasses import dataclass
@@ -16,8 +16,8 @@ from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue
 from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.covariance import Covariance, covariance_of
-from farrier.inference.linalg import host_jitter
-from farrier.inference.parameter_vector import Chained, ExactModel, Terms
+from farrier.inference.linalg import jitter
+from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
 
 
@@ -30,7 +30,7 @@ def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndar
     n = len(y)
     on_diagonal = C.reshape(-1)[:: n + 1]
     # a row that is not real is independent of all others, with variance one
-    on_diagonal += np.where(filled, diagonal + host_jitter(C), 1.0)
+    on_diagonal += np.where(filled, diagonal + jitter(C), 1.0)
     # LAPACK counts along columns: what is upper to it is lower here
     U, failed = dpotrf(C.T, lower=0, overwrite_a=1)
     if failed:
@@ -53,7 +53,7 @@ def _lower(n: int) -> np.ndarray:
 
 
 @dataclass
-class ExactObjective(Chained):
+class ExactObjective(Parametrised):
     """The bound as a function of a vector of unbounded numbers."""
 
     template: ExactModel
@@ -69,10 +69,10 @@ class ExactObjective(Chained):
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms, and the derivative of the bound."""
-        made = self.chain.make(numbers)
+        made = self.parameters.make(numbers)
         rows = self.template.rows
         diagonal = np.full(len(self.y), made.noise) if rows is None else self.covariance.scatter(np.asarray(rows))
-        C, saved = self.covariance.forward(self.chain.pool, made.numbers, made.weighed.w2)
+        C, saved = self.covariance.forward(self.parameters.pool, made.numbers, made.weighed.w2)
         values = []
         for C_s in C:
             found = evidence(C_s, diagonal, self.covariance.filled, self.y) if np.isfinite(C_s[0, 0]) else None
@@ -82,6 +82,5 @@ class ExactObjective(Chained):
         dnoise = 0.0 if rows is not None else float(np.einsum("snn->", C))
         slopes, dw2 = self.covariance.backward(saved, C)
         share = 1.0 / len(values)
-        by_pool = {name: share * slope for name, slope in slopes.items()}
-        gradient = self.chain.gradient(made, by_pool, share * dw2, share * dnoise)
+        gradient = self.parameters.gradient(made, share * slopes, share * dw2, share * dnoise)
         return Terms.of(float(np.mean(values)), made), gradient

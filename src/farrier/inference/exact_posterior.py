@@ -15,9 +15,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.evaluation.slots import SlotPool
+from farrier.evaluation.products import Products
 from farrier.inference.kept import Kept
-from farrier.inference.linalg import host_jitter
+from farrier.inference.linalg import jitter
 
 BLOCK_ROWS = 256
 """Rows that are predicted at once."""
@@ -28,7 +28,7 @@ BLOCK_ROWS = 256
 class GaussianPosterior(Kept):
     """The distribution of f and of its components, given rows X, y, draws of the weights and the noise of each row."""
 
-    pool: SlotPool
+    pool: Products
     weights: np.ndarray
     noise: np.ndarray
     X: np.ndarray
@@ -37,11 +37,11 @@ class GaussianPosterior(Kept):
     @cached_property
     def _factors(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """L with L L' = C, and e = L^-1 y, for each draw."""
-        K = self._host.gram(self.X, self.X)
+        K = self.pool.gram(self.X, self.X)
         found = []
         for w in self.weights:
             C = np.einsum("i,inx->nx", w**2, K)
-            C[np.diag_indices(len(C))] += self.noise + host_jitter(C)
+            C[np.diag_indices(len(C))] += self.noise + jitter(C)
             L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
             if failed:
                 raise ArithmeticError(
@@ -65,7 +65,7 @@ class GaussianPosterior(Kept):
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
-        K_x, K_xx = self._host.gram(self.X, X), self._host.gram(X, X)
+        K_x, K_xx = self.pool.gram(self.X, X), self.pool.gram(X, X)
         chosen = np.ones(len(self.pool)) if parts is None else np.isin(np.arange(len(self.pool)), parts).astype(float)
         means, covariances = [], []
         for w, (L, e) in zip(self.weights, self._factors, strict=True):
@@ -81,7 +81,7 @@ class GaussianPosterior(Kept):
         return self.y - sd * np.stack([e for _, e in self._factors]), sd**2
 
     def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        K_x, k_xx = self._host.gram(self.X, X), self._host.diag(X)
+        K_x, k_xx = self.pool.gram(self.X, X), self.pool.diag(X)
         means, variances = [], []
         for w, (L, e) in zip(self.weights, self._factors, strict=True):
             A = solve_triangular(L, np.einsum("i,inx->nx", w**2, K_x), lower=True)
@@ -90,7 +90,7 @@ class GaussianPosterior(Kept):
         return np.stack(means), np.maximum(variances, 0.0)
 
     def _components(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        K_x, k_xx = self._host.gram(self.X, X), self._host.diag(X)
+        K_x, k_xx = self.pool.gram(self.X, X), self.pool.diag(X)
         means, variances = np.empty((2, len(self.weights), len(sums), len(X)))
         for s, (w, (L, e)) in enumerate(zip(self.weights, self._factors, strict=True)):
             for j, chosen in enumerate(sums):

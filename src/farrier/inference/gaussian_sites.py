@@ -10,9 +10,6 @@ of the evidence bound. With t and s held, all that the exact and collapsed tiers
 
 from dataclasses import dataclass
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from farrier.inference.likelihoods import Likelihood, StudentT
@@ -65,25 +62,11 @@ class Sites:
             degrees, scale = float(likelihood.degrees), float(likelihood.scale)
             precision = (degrees + 1.0) / (degrees * scale**2 + (y - mean) ** 2 + variance)
             return cls(np.where(precision < MUTE * np.median(precision), mean, y), 1.0 / precision)
-        slope, bend = (np.asarray(a) for a in _slopes(likelihood, *(jnp.asarray(a) for a in (y, mean, variance))))
+        slope, bend = likelihood.slopes(y, mean, variance)
         precision = np.clip(-2.0 * bend, LEAST_PRECISION, MOST_PRECISION)
         return cls(mean + slope / precision, 1.0 / precision)
 
     def correction(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray, likelihood: Likelihood) -> float:
         """What turns the evidence of the sites into the bound of the rows: sum_n E_q log p(y | f) - log N(t; f, s)."""
-        arrays = (jnp.asarray(a) for a in (y, mean, variance))
         own = -0.5 * (np.log(2.0 * np.pi * self.variance) + ((self.target - mean) ** 2 + variance) / self.variance)
-        return float(np.sum(np.asarray(_expected(likelihood, *arrays)) - own))
-
-
-_expected = eqx.filter_jit(lambda likelihood, y, mean, variance: likelihood.expected_log(y, mean, variance))
-
-
-@eqx.filter_jit
-def _slopes(likelihood: Likelihood, y: jax.Array, mean: jax.Array, variance: jax.Array) -> tuple[jax.Array, jax.Array]:
-    """The derivatives of E_q log p by the mean, which is E d log p / df, and by the variance, half of E d^2 / df^2."""
-
-    def total(mean: jax.Array, variance: jax.Array) -> jax.Array:
-        return jnp.sum(likelihood.expected_log(y, mean, variance))
-
-    return jax.grad(total, argnums=(0, 1))(mean, variance)
+        return float(np.sum(likelihood.expected_log(y, mean, variance) - own))

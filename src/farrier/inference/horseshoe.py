@@ -11,43 +11,44 @@ so that phi need never be stored or updated. This is the KL of the pair (s^2, ph
 E_q log(s^-2 + c^-2) in place of log E_q(s^-2 + c^-2), hence is smaller by what Jensen's inequality loses.
 """
 
-from typing import final
+from dataclasses import dataclass
+from typing import Any, final
 
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jaxtyping import Float
-from scipy.special import ndtri
+from scipy.special import expit, ndtri
 
-from farrier.inference.weight_priors import WeightPrior, check_probability, starting_weight
-from farrier.kernels.parameters import as_array, fixed, positive, real
+from farrier.inference.arrays import NUMPY, World
+from farrier.inference.weight_priors import Weighed, WeightPrior, check_probability, starting_weight
+from farrier.kernels.parameters import fixed, positive, real
 
 
-def half_cauchy_kl(mu: Float[Array, "*s"], v: Float[Array, "*s"], scale: Float[Array, ""]) -> Float[Array, "*s"]:
+def half_cauchy_kl(mu: Any, v: Any, scale: Any, world: World = NUMPY) -> Any:
     """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the best r; `scale` is c."""
+    xp = world.xp
     # log r = log(exp(-mu + v/2) + c^-2)
     # Deviation: the paper prints the rate of phi's prior as 1/c in one place and as 1/c^2 in another; a
     # half-Cauchy of scale c has 1/c^2.
-    log_r = jnp.logaddexp(-mu + 0.5 * v, -2.0 * jnp.log(scale))
+    log_r = xp.logaddexp(-mu + 0.5 * v, -2.0 * xp.log(scale))
     # KL = -H[q(s^2)] - H[q(phi)] - E log p(s^2 | phi) - E log p(phi), where
     #   H[q(s^2)] = mu + log(2 pi e v)/2                 H[q(phi)] = 1 + log r + 2 gamma
     #   E log p(s^2 | phi) = -(log r + gamma)/2 - log(pi)/2 - 3 mu/2 - exp(-mu + v/2)/r
     #   E log p(phi)       = -log c - log(pi)/2 - 3 (log r + gamma)/2 - c^-2/r
     # in which gamma (Euler's) and the last two terms, whose sum is -1, cancel.
     # Deviation: the paper prints the sum of these entropies and expectations as the KL; it is minus the KL.
-    return 0.5 * mu - 0.5 * jnp.log(2.0 * jnp.pi * jnp.e * v) + log_r + jnp.log(jnp.pi) + jnp.log(scale)
+    return 0.5 * mu - 0.5 * xp.log(2.0 * np.pi * np.e * v) + log_r + xp.log(np.pi * scale)
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class Horseshoe(WeightPrior):
     """q(tau^2) = LogNormal(mu_tau, v_tau), q(lambda_i^2) = LogNormal(mu_i, v_i); the v are variances."""
 
-    mu_tau: Float[Array, ""] = real()
-    v_tau: Float[Array, ""] = positive()
-    mu: Float[Array, " m"] = real()
-    v: Float[Array, " m"] = positive()
-    A: Float[Array, ""] = fixed(default=1.0)
-    B: Float[Array, ""] = fixed(default=1.0)
+    mu_tau: np.ndarray = real()
+    v_tau: np.ndarray = positive()
+    mu: np.ndarray = real()
+    v: np.ndarray = positive()
+    A: np.ndarray = fixed(default=1.0)
+    B: np.ndarray = fixed(default=1.0)
 
     @classmethod
     def initial(cls, m: int, A: float = 1.0, B: float = 1.0, *, median: float | None = None) -> "Horseshoe":
@@ -62,44 +63,61 @@ class Horseshoe(WeightPrior):
             raise ValueError(f"median={median}: weights are positive here; None stands for 1/sqrt(m)")
         mu_lambda = 2.0 * np.log(B)
         mu_tau = 2.0 * np.log(start) - mu_lambda
-        return cls(
-            mu_tau=as_array(mu_tau),
-            v_tau=as_array(0.05),
-            mu=as_array(np.full(m, mu_lambda)),
-            v=as_array(np.full(m, 0.05)),
-            A=as_array(A),
-            B=as_array(B),
-        )
+        return cls(np.asarray(mu_tau), np.asarray(0.05), np.full(m, mu_lambda), np.full(m, 0.05), A=A, B=B)  # pyright: ignore[reportArgumentType]
 
     @property
     def noise_size(self) -> int:
         """One normal for tau and one for each lambda."""
         return 1 + self.mu.shape[0]
 
-    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
         """Draws of w; the first column of the noise is tau's, shared by all weights of the draw.
 
         Noise without that column has each weight drawn by itself, as `quantile` sees it.
         """
+        xp = world.xp
         # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i)
         # Deviation: the paper multiplies one normal by sigma_tau + sigma_lambda; variances add, not
         # deviations, and weights of one draw share tau but not lambda.
         if noise.shape[1] == self.mu.shape[0]:
-            sd = jnp.sqrt(self.v_tau + self.v)
-            return jnp.exp(0.5 * (self.mu_tau + self.mu[None, :] + sd[None, :] * noise))
-        log_tau2 = self.mu_tau + jnp.sqrt(self.v_tau) * noise[:, :1]
-        log_lambda2 = self.mu[None, :] + jnp.sqrt(self.v)[None, :] * noise[:, 1:]
+            sd = xp.sqrt(self.v_tau + self.v)
+            return xp.exp(0.5 * (self.mu_tau + self.mu[None, :] + sd[None, :] * noise))
+        log_tau2 = self.mu_tau + xp.sqrt(self.v_tau) * noise[:, :1]
+        log_lambda2 = self.mu[None, :] + xp.sqrt(self.v)[None, :] * noise[:, 1:]
         # Deviation: the paper equates exp of that log with tau^2 lambda^2 and with tau lambda; w is its root.
-        return jnp.exp(0.5 * (log_tau2 + log_lambda2))
+        return xp.exp(0.5 * (log_tau2 + log_lambda2))
 
-    def kl(self) -> Float[Array, ""]:
+    def kl(self, world: World = NUMPY) -> Any:
         """One term for tau and one for each lambda, the auxiliary variables included."""
-        mu_tau, v_tau, mu, v = (jnp.asarray(leaf) for leaf in (self.mu_tau, self.v_tau, self.mu, self.v))
-        A, B = jnp.asarray(self.A), jnp.asarray(self.B)
-        return half_cauchy_kl(mu_tau, v_tau, A) + jnp.sum(half_cauchy_kl(mu, v, B))
+        terms = half_cauchy_kl(self.mu, self.v, self.B, world)
+        return half_cauchy_kl(self.mu_tau, self.v_tau, self.A, world) + world.xp.sum(terms)
 
-    def quantile(self, probability: float) -> Float[np.ndarray, " m"]:
+    def quantile(self, probability: float) -> np.ndarray:
         """exp of half the quantile of N(mu_tau + mu_i, v_tau + v_i)."""
         check_probability(probability)
         mu_tau, v_tau, mu, v = (np.asarray(leaf) for leaf in (self.mu_tau, self.v_tau, self.mu, self.v))
         return np.exp(0.5 * (mu_tau + mu + np.sqrt(v_tau + v) * ndtri(probability)))
+
+    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
+        m = (len(u) - 2) // 2
+        mu, v = np.append(u[0], u[2 : 2 + m]), np.exp(np.append(u[1], u[2 + m :]))
+        scale = np.append(self.A, np.full(m, self.B))
+        # noise without a column for tau: each weight by itself, see `draw`
+        apart = noise.shape[1] == m
+        sd = np.sqrt(v[0] + v[1:]) if apart else np.sqrt(v)
+        moved = (mu[0] + mu[1:] if apart else mu) + sd * noise
+        with np.errstate(over="ignore"):
+            w2 = np.exp(moved if apart else moved[:, :1] + moved[:, 1:])
+        # the part of exp(log r) that is E[s^-2]
+        r = expit(-mu + 0.5 * v + 2.0 * np.log(scale))
+
+        def pull(dw2: np.ndarray) -> np.ndarray:
+            by_log = dw2 * w2
+            both = np.concatenate([by_log.sum(axis=1, keepdims=True), by_log], axis=1)
+            by_v = 0.5 * np.sum((by_log if apart else both) * noise, axis=0) / sd
+            by_v = np.append(by_v.sum(), by_v) if apart else by_v
+            by_mu = both.sum(axis=0) - (0.5 - r)
+            by_log_v = by_v * v - (-0.5 + 0.5 * r * v)
+            return np.concatenate([by_mu[:1], by_log_v[:1], by_mu[1:], by_log_v[1:]])
+
+        return Weighed(w2, float(np.sum(half_cauchy_kl(mu, v, scale))), pull)

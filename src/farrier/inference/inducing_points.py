@@ -11,8 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
+from farrier.evaluation.products import Products
 
 MOST_TOGETHER = 900
 """Points of all kernels together: time is cubic in them. A greedy choice that is cut short is that of fewer points."""
@@ -35,11 +34,10 @@ class Groups:
         return sum(self.sizes)
 
 
-def choose(pool: SlotPool, X: np.ndarray, tolerance: float, most: int) -> Groups:
+def choose(pool: Products, X: np.ndarray, tolerance: float, most: int) -> Groups:
     """Groups that leave at most `tolerance` of each kernel's trace, of at most `most` points each."""
     rows = X[_spread(X, CHOICE_ROWS)]
-    host = HostPool.of(pool)
-    chosen = [pivots(kernel.gram(host.numbers, rows, rows)[0], tolerance, most) for kernel in host.kernels]
+    chosen = [pivots(term.gram(pool.numbers, rows, rows)[0], tolerance, most) for term in pool.terms]
     together = min(MOST_TOGETHER, int(np.sqrt(MOST_PRODUCTS / len(X))))
     largest = _fair([len(one) for one in chosen], together)
     chosen = [one[:largest] for one in chosen]

@@ -1,6 +1,6 @@
 """L-BFGS on a bound: few numbers, smooth, no noise of its own.
 
-The objective is anything with `terms(numbers) -> (terms, derivative)`, `start()`, `limits()` and `sizes()`: the exact
+The objective is anything with `terms(numbers) -> (terms, derivative)`, `start()`, `limits()` and `typical()`: the exact
 bound (exact.py) or the collapsed one (collapsed.py).
 
 L-BFGS begins as if all numbers were alike, and they are not: a period is known to a hundredth where a weight is known
@@ -28,7 +28,7 @@ class Objective(Protocol):
         """The least and the largest value of each number."""
         ...
 
-    def sizes(self) -> np.ndarray:
+    def typical(self) -> np.ndarray:
         """How far each number may move, roughly, before the bound falls."""
         ...
 
@@ -48,7 +48,7 @@ def climb(
 
     It ends when the last `window` steps gained less than `tolerance` nats together, or after so many iterations.
     """
-    whole, limits, sizes = objective.start(), objective.limits(), objective.sizes()
+    whole, limits, sizes = objective.start(), objective.limits(), objective.typical()
     # numbers that cannot move (those of empty slots) are none of the optimiser's business
     moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
     low, high = limits[moving].T

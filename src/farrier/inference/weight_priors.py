@@ -4,53 +4,52 @@ A prior here is the pair p(w), q(w): it holds the parameters of q, draws from q,
 
     L = E_q(w)[ F(w) ] - KL(q(w) || p(w))
 
-needs nothing else. Draws are a deterministic function of standard normal noise: random noise gives the
-stochastic bound, `quasi_normal` a smooth one, the same at every call. The horseshoe is in horseshoe.py; here
-are no prior at all, the choice of one kernel (softmax), and the spike and slab. All start with sum_i w_i^2
-about 1.
+needs nothing else. Draws are a deterministic function of standard normal noise: random noise gives the stochastic
+bound, `quasi_normal` a smooth one, the same at every call. For L-BFGS `weigh` gives squared weights and KL at a vector
+of unbounded parameters, with derivatives by hand. The horseshoe is in horseshoe.py; here are no prior at all, the
+choice of one kernel (softmax), and the spike and slab. All start with sum_i w_i^2 about 1.
 """
 
-from abc import abstractmethod
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
 from functools import lru_cache
-from typing import final
+from typing import Any, NamedTuple, Self, final
 
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jax.nn import log_sigmoid, log_softmax, sigmoid
-from jax.scipy.special import log_ndtr, ndtri
-from jaxtyping import Float
-from scipy.special import ndtri as numpy_ndtri
-from scipy.stats import qmc
+from scipy.special import ndtri
 
-from farrier.kernels.parameters import Module, as_array, fixed, positive, real
+from farrier.inference.arrays import NUMPY, World
+from farrier.kernels.parameters import bounded, check_fields, fixed, positive, real, trained, unbounded
 
 
 @lru_cache(maxsize=64)
-def quasi_normal(draws: int, size: int) -> Float[np.ndarray, "S E"]:
-    """Fixed points that stand for `draws` samples of a standard normal in `size` dimensions.
+def quasi_normal(draws: int, size: int) -> np.ndarray:
+    """Fixed points (S, E) that stand for S = `draws` samples of a standard normal in E = `size` dimensions.
 
-    Scrambled Sobol points through the normal quantile, then moved a little so that the moments are right:
-    every column has mean 0 and variance 1, and when there are more draws than dimensions the columns are
-    uncorrelated, so that quadratic functions of the noise are integrated exactly. A single draw is the
-    median. All who ask for the same share one array, which cannot be written to.
+    Scrambled Sobol points through the normal quantile, then moved a little so that the moments are right: every column
+    has mean 0 and variance 1, and when there are more draws than dimensions the columns are uncorrelated, so that
+    quadratic functions of the noise are integrated exactly. A single draw is the median. All who ask for the same share
+    one array, which cannot be written to.
     """
+    from scipy.stats import qmc  # takes a third of a second to load
+
     if draws < 1 or draws & (draws - 1):
         raise ValueError(f"draws={draws}: Sobol points come in powers of two; try 1, 2, 4, 8, 16, ...")
     if draws == 1 or size == 0:
-        return _kept(np.zeros((draws, size)))
+        return _read_only(np.zeros((draws, size)))
     points = qmc.Sobol(size, scramble=True, rng=np.random.default_rng(0)).random_base2(draws.bit_length() - 1)
-    Z = numpy_ndtri(points)
+    Z = ndtri(points)
     Z = Z - Z.mean(axis=0)
     Z = Z / np.sqrt((Z**2).mean(axis=0))
     if draws <= size:
-        return _kept(Z)
+        return _read_only(Z)
     # Z = U D V': the nearest matrix with Z'Z / S = I is sqrt(S) U V'
     U, _, Vt = np.linalg.svd(Z, full_matrices=False)
-    return _kept(np.sqrt(draws) * (U @ Vt))
+    return _read_only(np.sqrt(draws) * (U @ Vt))
 
 
-def _kept(Z: np.ndarray) -> np.ndarray:
+def _read_only(Z: np.ndarray) -> np.ndarray:
     Z.flags.writeable = False
     return Z
 
@@ -68,8 +67,20 @@ def check_probability(probability: float) -> None:
         raise ValueError(f"probability={probability}: give a number between 0 and 1; 0.5 is the median")
 
 
-class WeightPrior(Module):
+class Weighed(NamedTuple):
+    """Squared weights (S, m), KL, and from dL/dw2 the derivative of L - KL by the unbounded parameters of q."""
+
+    w2: np.ndarray
+    kl: float
+    pull: Callable[[np.ndarray], np.ndarray]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightPrior(ABC):
     """A prior p(w) together with its variational posterior q(w)."""
+
+    def __post_init__(self) -> None:
+        check_fields(self)
 
     @property
     @abstractmethod
@@ -77,49 +88,75 @@ class WeightPrior(Module):
         """How many independent standard normals one draw of w takes."""
 
     @abstractmethod
-    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
-        """A draw of w from q for each row of standard normal noise."""
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
+        """A draw of w from q, (S, m), for each row of standard normal noise (S, E)."""
 
     @abstractmethod
-    def kl(self) -> Float[Array, ""]:
+    def kl(self, world: World = NUMPY) -> Any:
         """KL(q || p)."""
 
     @abstractmethod
-    def quantile(self, probability: float) -> Float[Array, " m"]:
-        """The quantile of each w_i alone under q."""
+    def quantile(self, probability: float) -> np.ndarray:
+        """The quantile of each w_i alone under q, (m,)."""
+
+    @abstractmethod
+    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
+        """Squared weights and KL of the prior with unbounded parameters u, for rows of standard normal noise."""
+
+    def vector(self) -> np.ndarray:
+        """The parameters of q as unbounded numbers, field after field."""
+        parts = [np.ravel(unbounded(getattr(self, n), mark.constraint)) for n, mark in trained(type(self)).items()]
+        return np.concatenate([np.zeros(0), *parts])
+
+    def with_vector(self, u: np.ndarray) -> Self:
+        """The prior whose parameters are those of a vector as `vector` makes it."""
+        changes, first = {}, 0
+        for name, mark in trained(type(self)).items():
+            shape = np.shape(getattr(self, name))
+            size = int(np.prod(shape))
+            changes[name] = bounded(u[first : first + size].reshape(shape), mark.constraint)
+            first += size
+        fields = {name: getattr(self, name) for name in self.__dataclass_fields__}
+        return type(self)(**(fields | changes))
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class NoPrior(WeightPrior):
     """Weights that are plain parameters: q is a point, and nothing is paid for it."""
 
-    w: Float[Array, " m"] = positive()
+    w: np.ndarray = positive()
 
     @classmethod
     def initial(cls, m: int) -> "NoPrior":
         """Every weight 1 / sqrt(m)."""
-        return cls(w=as_array(np.full(m, starting_weight(m))))
+        return cls(np.full(m, starting_weight(m)))
 
     @property
     def noise_size(self) -> int:
         """None is needed."""
         return 0
 
-    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
         """The weights, once for each row."""
-        return jnp.broadcast_to(jnp.asarray(self.w), (noise.shape[0], *self.w.shape))
+        return world.xp.broadcast_to(world.xp.asarray(self.w), (noise.shape[0], *self.w.shape))
 
-    def kl(self) -> Float[Array, ""]:
+    def kl(self, world: World = NUMPY) -> Any:
         """Zero."""
-        return jnp.zeros((), jnp.asarray(self.w).dtype)
+        return world.xp.zeros((), world.xp.asarray(self.w).dtype)
 
-    def quantile(self, probability: float) -> Float[Array, " m"]:
+    def quantile(self, probability: float) -> np.ndarray:
         """The weights, whatever the probability."""
         check_probability(probability)
-        return jnp.asarray(self.w)
+        return np.asarray(self.w)
+
+    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
+        w2 = np.broadcast_to(np.exp(2.0 * u), (len(noise), len(u)))
+        return Weighed(w2, 0.0, lambda dw2: 2.0 * np.sum(dw2 * w2, axis=0))
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class Softmax(WeightPrior):
     """One of the m kernels is the right one: c ~ Uniform(1..m), q(c) = Categorical(pi), pi = softmax(logits).
 
@@ -127,56 +164,71 @@ class Softmax(WeightPrior):
     w_i^2 = E_q[ scale^2 1(c = i) ] = scale^2 pi_i; the KL is that of the choice c.
     """
 
-    logits: Float[Array, " m"] = real()
-    scale: Float[Array, ""] = positive()
+    logits: np.ndarray = real()
+    scale: np.ndarray = positive()
 
     @classmethod
     def initial(cls, m: int) -> "Softmax":
         """All kernels alike, with w_i = 1 / sqrt(m)."""
-        return cls(logits=as_array(np.zeros(m)), scale=as_array(starting_weight(m) * np.sqrt(m)))
+        return cls(np.zeros(m), np.asarray(starting_weight(m) * np.sqrt(m)))
 
     @property
     def noise_size(self) -> int:
         """None is needed."""
         return 0
 
-    def weights(self) -> Float[Array, " m"]:
+    def weights(self, world: World = NUMPY) -> Any:
         """scale * sqrt(pi_i)."""
-        return self.scale * jnp.exp(0.5 * log_softmax(self.logits))
+        return self.scale * world.xp.exp(0.5 * _log_softmax(self.logits, world))
 
-    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
         """The weights, once for each row."""
-        w = self.weights()
-        return jnp.broadcast_to(w, (noise.shape[0], *w.shape))
+        w = self.weights(world)
+        return world.xp.broadcast_to(w, (noise.shape[0], *w.shape))
 
-    def kl(self) -> Float[Array, ""]:
+    def kl(self, world: World = NUMPY) -> Any:
         """KL( Categorical(pi) || Uniform )."""
         # sum_i pi_i log pi_i + log m
-        log_pi = log_softmax(self.logits)
-        return jnp.sum(jnp.exp(log_pi) * log_pi) + np.log(log_pi.shape[0])
+        log_pi = _log_softmax(self.logits, world)
+        return world.xp.sum(world.xp.exp(log_pi) * log_pi) + np.log(log_pi.shape[0])
 
-    def quantile(self, probability: float) -> Float[Array, " m"]:
+    def quantile(self, probability: float) -> np.ndarray:
         """The weights, whatever the probability."""
         check_probability(probability)
-        return self.weights()
+        return np.asarray(self.weights())
+
+    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
+        log_pi = _log_softmax(u[:-1], NUMPY)
+        pi = np.exp(log_pi)
+        w2 = np.broadcast_to(np.exp(2.0 * u[-1]) * pi, (len(noise), len(pi)))
+        entropy = float(-pi @ log_pi)
+
+        def pull(dw2: np.ndarray) -> np.ndarray:
+            by_log = np.sum(dw2 * w2, axis=0)
+            # d pi_i / d logit_j = pi_i (1(i = j) - pi_j)
+            by_logits = by_log - pi * by_log.sum() - pi * (log_pi + entropy)
+            return np.append(by_logits, 2.0 * by_log.sum())
+
+        return Weighed(w2, float(np.log(len(pi)) - entropy), pull)
 
 
 @final
+@dataclass(frozen=True, eq=False)
 class SpikeAndSlab(WeightPrior):
     """w_i = v_i s_i with v_i ~ N(0, slab), s_i ~ Bernoulli(probability); q(v_i) q(s_i) of the same families.
 
-    A Bernoulli draw has no gradient, so `draw` relaxes it to a number between 0 and 1 (a binary concrete
-    variable, nearer to 0 or 1 the lower the temperature), while `kl` and `quantile` are those of the discrete
-    s. The two agree only as the temperature goes to 0; above it the bound is approximate. w has a sign, which
-    w^2 and hence the model do not see.
+    A Bernoulli draw has no gradient, so `draw` relaxes it to a number between 0 and 1 (a binary concrete variable,
+    nearer to 0 or 1 the lower the temperature), while `kl` and `quantile` are those of the discrete s. The two agree
+    only as the temperature goes to 0; above it the bound is approximate. w has a sign, which w^2 and hence the model do
+    not see.
     """
 
-    mean: Float[Array, " m"] = real()
-    variance: Float[Array, " m"] = positive()
-    logits: Float[Array, " m"] = real()
-    probability: Float[Array, ""] = fixed()
-    slab: Float[Array, ""] = fixed()
-    temperature: Float[Array, ""] = fixed()
+    mean: np.ndarray = real()
+    variance: np.ndarray = positive()
+    logits: np.ndarray = real()
+    probability: np.ndarray = fixed()
+    slab: np.ndarray = fixed()
+    temperature: np.ndarray = fixed()
 
     @classmethod
     def initial(cls, m: int, probability: float = 0.5, slab: float = 1.0, temperature: float = 0.5) -> "SpikeAndSlab":
@@ -187,45 +239,70 @@ class SpikeAndSlab(WeightPrior):
         # E w^2 = probability (mean^2 + variance), variance = mean^2 / 10
         mean = starting_weight(m) / np.sqrt(1.1 * probability)
         logit = np.log(probability) - np.log1p(-probability)
-        return cls(
-            mean=as_array(np.full(m, mean)),
-            variance=as_array(np.full(m, 0.1 * mean**2)),
-            logits=as_array(np.full(m, logit)),
-            probability=as_array(probability),
-            slab=as_array(slab),
-            temperature=as_array(temperature),
-        )
+        values = (np.full(m, mean), np.full(m, 0.1 * mean**2), np.full(m, logit))
+        return cls(*values, *(np.asarray(constant) for constant in (probability, slab, temperature)))
 
     @property
     def noise_size(self) -> int:
         """One normal for each slab and one for each switch."""
         return 2 * self.mean.shape[0]
 
-    def draw(self, noise: Float[Array, "S E"]) -> Float[Array, "S m"]:
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
         """Relaxed draws: v_i = mean + sd z,  s_i = sigmoid((logit + l) / temperature), l logistic."""
-        z, gate = jnp.split(noise, 2, axis=1)
-        v = self.mean[None, :] + jnp.sqrt(self.variance)[None, :] * z
-        # l = log u - log(1 - u) with u = Phi(gate), each logarithm exact in its own tail
-        logistic = log_ndtr(gate) - log_ndtr(-gate)
-        return v * sigmoid((self.logits[None, :] + logistic) / self.temperature)
+        v, s, _ = self._relaxed(noise, world)
+        return v * s
 
-    def kl(self) -> Float[Array, ""]:
+    def _relaxed(self, noise: Any, world: World) -> tuple[Any, Any, Any]:
+        z, gate = world.xp.split(noise, 2, axis=1)
+        v = self.mean[None, :] + world.xp.sqrt(self.variance)[None, :] * z
+        # l = log u - log(1 - u) with u = Phi(gate), each logarithm exact in its own tail
+        logistic = world.special.log_ndtr(gate) - world.special.log_ndtr(-gate)
+        return v, world.special.expit((self.logits[None, :] + logistic) / self.temperature), z
+
+    def kl(self, world: World = NUMPY) -> Any:
         """Sum of KL( N(mean, variance) || N(0, slab) ) and KL( Bernoulli(pi) || Bernoulli(probability) )."""
+        xp, expit = world.xp, world.special.expit
         # ((variance + mean^2) / slab - 1 - log(variance / slab)) / 2
         ratio = self.variance / self.slab
-        slabs = 0.5 * (ratio + self.mean**2 / self.slab - 1.0 - jnp.log(ratio))
-        # pi log(pi / p) + (1 - pi) log((1 - pi) / (1 - p))
-        on = sigmoid(self.logits) * (log_sigmoid(self.logits) - jnp.log(self.probability))
-        off = sigmoid(-self.logits) * (log_sigmoid(-self.logits) - jnp.log1p(-self.probability))
-        return jnp.sum(slabs + on + off)
+        slabs = 0.5 * (ratio + self.mean**2 / self.slab - 1.0 - xp.log(ratio))
+        # pi log(pi / p) + (1 - pi) log((1 - pi) / (1 - p)), log expit(a) = -log(1 + exp(-a))
+        zero = xp.zeros_like(self.logits)
+        on = expit(self.logits) * (-xp.logaddexp(zero, -self.logits) - xp.log(self.probability))
+        off = expit(-self.logits) * (-xp.logaddexp(zero, self.logits) - xp.log1p(-self.probability))
+        return xp.sum(slabs + on + off)
 
-    def quantile(self, probability: float) -> Float[Array, " m"]:
+    def quantile(self, probability: float) -> np.ndarray:
         """The quantile of the discrete q, which has mass 1 - pi at exactly zero."""
         check_probability(probability)
-        sd, pi = jnp.sqrt(self.variance), sigmoid(self.logits)
+        mean, sd, logits = (np.asarray(a) for a in (self.mean, np.sqrt(self.variance), self.logits))
+        pi = NUMPY.special.expit(logits)
         # P(w < 0) = pi Phi(-mean / sd), P(w > 0) = pi Phi(mean / sd), and zero lies between
-        below = probability < pi * jnp.exp(log_ndtr(-self.mean / sd))
-        above = 1.0 - probability < pi * jnp.exp(log_ndtr(self.mean / sd))
-        lower = self.mean + sd * ndtri(jnp.where(below, probability / pi, 0.5))
-        upper = self.mean - sd * ndtri(jnp.where(above, (1.0 - probability) / pi, 0.5))
-        return jnp.where(below, lower, jnp.where(above, upper, 0.0))
+        below = probability < pi * NUMPY.special.ndtr(-mean / sd)
+        above = 1.0 - probability < pi * NUMPY.special.ndtr(mean / sd)
+        lower = mean + sd * ndtri(np.where(below, probability / pi, 0.5))
+        upper = mean - sd * ndtri(np.where(above, (1.0 - probability) / pi, 0.5))
+        return np.where(below, lower, np.where(above, upper, 0.0))
+
+    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
+        at = self.with_vector(u)
+        v, s, z = at._relaxed(noise, NUMPY)
+        sd, pi = np.sqrt(at.variance), NUMPY.special.expit(at.logits)
+        odds = np.log(at.probability) - np.log1p(-at.probability)
+
+        def pull(dw2: np.ndarray) -> np.ndarray:
+            dw = 2.0 * dw2 * v * s
+            by_mean = np.sum(dw * s, axis=0) - at.mean / at.slab
+            by_log_variance = 0.5 * np.sum(dw * s * z, axis=0) * sd - 0.5 * (at.variance / at.slab - 1.0)
+            by_logits = np.sum(dw * v * s * (1.0 - s), axis=0) / at.temperature - pi * (1.0 - pi) * (at.logits - odds)
+            return np.concatenate([by_mean, by_log_variance, by_logits])
+
+        return Weighed((v * s) ** 2, float(at.kl()), pull)
+
+
+def _log_softmax(logits: Any, world: World) -> Any:
+    return logits - world.special.logsumexp(logits)
+
+
+def prediction_weights(prior: WeightPrior, noise: np.ndarray) -> np.ndarray:
+    """Draws of the weights, (S, m), without their signs, which the model does not see."""
+    return np.sqrt(prior.weigh(prior.vector(), noise).w2)

@@ -3,40 +3,44 @@
     growing_season = Linear(1949.0) * SquaredExponential(8.0) * Periodic(period=1.0, lengthscale=0.9)
     str(growing_season + SquaredExponential(30.0))      # 'Lin * SE * Per + SE'
 
-A `Base` kernel (base.py) is one factor and acts on all inputs or on those in `dims`; `Product` and `Sum` are
-n-ary. `normal_form` writes any of them as a sum of products, simplified by rules that leave the function as it
-is: one product is one component of the data. Pools (pool.py) evaluate many products at once.
+Kernels are frozen data with formulas in numpy. A `Base` kernel is one factor and acts on all inputs or on those in
+`dims`; forms.py says what a family must give, and each family has a file of its own. `Product` and `Sum` are n-ary.
+normal.py writes any kernel as a sum of products: one product is one component of the data.
 """
 
-from abc import abstractmethod
-from collections.abc import Sequence
-from dataclasses import fields
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import reduce
 from operator import mul
 from typing import TYPE_CHECKING, Any, ClassVar, TypeAlias, final
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
-from jax import Array
-from jaxtyping import Float
 
-from farrier.kernels.parameters import POSITIVE, Module, is_concrete, mark, marks
+from farrier.kernels.parameters import check_fields, marks
 
 Dims: TypeAlias = tuple[int | str, ...] | None
-PerInput: TypeAlias = "float | np.ndarray | Array"
+PerInput: TypeAlias = "float | np.ndarray"
+PerColumn: TypeAlias = Any
+"""A hyperparameter: one number for all columns that a kernel acts on, or an array with one for each."""
+Values: TypeAlias = Mapping[str, Any]
+"""Hyperparameters by name."""
+Slopes: TypeAlias = dict[str, Any]
+"""Derivatives by hyperparameters, by their name."""
+Back: TypeAlias = Callable[[np.ndarray], Slopes]
+"""From the derivative by some values to those by the hyperparameters that made them."""
 
 
-class Kernel(Module):
+class Kernel(ABC):
     """A covariance function of two rows of inputs."""
 
     @abstractmethod
-    def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
-        """The matrix of k(x, z) for every row x of X and z of Z."""
+    def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        """The matrix (N, M) of k(x, z) for every row x of X (N, D) and z of Z (M, D)."""
 
     @abstractmethod
-    def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
-        """k(x, x) for every row of X."""
+    def diag(self, X: np.ndarray) -> np.ndarray:
+        """k(x, x) for every row of X (N, D)."""
 
     @abstractmethod
     def rescale(self, scale: PerInput, shift: PerInput = 0.0) -> "Kernel":
@@ -64,42 +68,64 @@ class Kernel(Module):
         return self.formula()
 
 
+def as_dims(dims: int | str | Iterable[int | str] | None) -> Dims:
+    """Columns as a tuple of numbers or names; None stands for all."""
+    return dims if dims is None else (dims,) if isinstance(dims, int | str) else tuple(dims)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Base(Kernel):
-    """One factor. Subclasses say what `value` is on the columns they act on; their `rank` orders a formula."""
+    """One factor of unit variance (a line has unit slope, a step unit height): the weight outside is its only scale."""
 
     symbol: ClassVar[str]
+    """Its name in a formula."""
     rank: ClassVar[int]
-    stationary: ClassVar[bool] = True
-    if TYPE_CHECKING:
+    """Its place in a printed product."""
+    kind: ClassVar[str] = "other"
+    """What explanations call it (explain/facts.py); "other" has no wording and is named by its formula."""
+    stationary: ClassVar[bool] = False
+    """Whether k(x, z) depends on x - z alone."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "dims", as_dims(self.dims))
+        check_fields(self)
+
+    if TYPE_CHECKING:  # the last field of every family
 
         @property
-        def dims(self) -> Dims: ...
+        def dims(self) -> Dims:
+            """The columns it acts on, by position or by name; None for all."""
+            ...
 
-    else:
-        dims: eqx.AbstractVar[Dims]
+    @classmethod
+    @abstractmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        """k(x, z) on the columns that it acts on, (N, M), and the way back from a derivative by it."""
 
-    def __check_init__(self) -> None:
-        for name, value in self.parameters().items():
-            if mark(self, name) is POSITIVE and is_concrete(value) and not np.all(np.asarray(value) > 0):
-                raise ValueError(f"{type(self).__name__}: {name} must be positive, got {value}.")
+    @classmethod
+    def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
+        """k(x, x), and the way back: one, unless the family says otherwise."""
+        return np.ones(len(X)), lambda dk: {}
 
     @abstractmethod
-    def value(self, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
-        """`gram` on the columns that the kernel acts on."""
-
-    def value_diag(self, X: Float[Array, "N d"]) -> Float[Array, "N"]:
-        """`diag` on the columns that the kernel acts on: one, unless the kernel says otherwise."""
-        return jnp.ones(X.shape[0], X.dtype)
-
-    @abstractmethod
-    def rescale_columns(self, scale: np.ndarray | Array, shift: np.ndarray | Array) -> "Base":
+    def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> "Base":
         """`rescale` with one scale and shift for each column that the kernel acts on."""
 
-    def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
-        return self.value(self._columns(X), self._columns(Z))
+    def for_fitting(self) -> "Base":
+        """The kernel as it is fitted on standardised inputs: itself, unless a fixed number follows from others."""
+        return self
 
-    def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
-        return self.value_diag(self._columns(X))
+    def after_fitting(self) -> "Base":
+        """A kernel that `for_fitting` made, with all its numbers written out."""
+        return self
+
+    def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        X, Z = self._columns(X), self._columns(Z)
+        return self.between(self._per_column(X.shape[1]), X, Z)[0]
+
+    def diag(self, X: np.ndarray) -> np.ndarray:
+        X = self._columns(X)
+        return self.at(self._per_column(X.shape[1]), X)[0]
 
     def rescale(self, scale: PerInput, shift: PerInput = 0.0) -> "Base":
         return self.rescale_columns(self._entries(scale), self._entries(shift))
@@ -124,41 +150,48 @@ class Base(Kernel):
 
     def parameters(self) -> dict[str, Any]:
         """The numbers of this kernel by name."""
-        return {name: getattr(self, name) for name, constraint in marks(type(self)).items() if constraint is not None}
+        return {name: getattr(self, name) for name in marks(type(self))}
 
     def replace(self, **changes: Any) -> "Base":
         """The kernel with some of its fields changed."""
-        current = {field.name: getattr(self, field.name) for field in fields(self)}
-        return type(self)(**(current | changes))
+        return replace(self, **changes)
 
     def __repr__(self) -> str:
-        shown = [f"{field.name}={_plain(getattr(self, field.name))}" for field in fields(self) if field.name != "dims"]
+        shown = [f"{one.name}={_plain(getattr(self, one.name))}" for one in fields(self) if one.name != "dims"]
         return f"{type(self).__name__}({', '.join(shown + ([] if self.dims is None else [f'dims={self.dims}']))})"
 
-    def _columns(self, X: Array) -> Array:
+    def _columns(self, X: np.ndarray) -> np.ndarray:
         if self.dims is None:
             return X
         if any(isinstance(d, str) for d in self.dims):
             raise ValueError(f"{self} acts on named inputs: call bind(columns) first, with all names of the inputs.")
         return X[:, np.asarray(self.dims)]
 
+    def _per_column(self, count: int) -> dict[str, Any]:
+        """The numbers with one entry for each of `count` columns, or one for all."""
+        return {
+            name: value if value is None else np.ravel(value)[:1] if mark.shared else np.broadcast_to(value, (count,))
+            for (name, mark), value in zip(marks(type(self)).items(), self.parameters().values(), strict=True)
+        }
+
     def _entries(self, per_input: PerInput) -> Any:
         """The entries of a per-input quantity that belong to this kernel's columns."""
-        array = per_input if isinstance(per_input, Array) else np.asarray(per_input, np.float64)
+        array = np.asarray(per_input, np.float64)
         entries = array if array.ndim == 0 or self.dims is None else array[np.asarray(self.dims)]
         return entries.reshape(()) if entries.size == 1 else entries
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Product(Kernel):
     """k(x, z) = prod_j k_j(x, z)."""
 
     factors: tuple[Kernel, ...]
 
-    def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
+    def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         return reduce(mul, (factor.gram(X, Z) for factor in self.factors))
 
-    def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
+    def diag(self, X: np.ndarray) -> np.ndarray:
         return reduce(mul, (factor.diag(X) for factor in self.factors))
 
     def rescale(self, scale: PerInput, shift: PerInput = 0.0) -> "Product":
@@ -185,15 +218,16 @@ class Product(Kernel):
 
 
 @final
+@dataclass(frozen=True, eq=False, repr=False)
 class Sum(Kernel):
     """k(x, z) = sum_j k_j(x, z)."""
 
     terms: tuple[Kernel, ...]
 
-    def gram(self, X: Float[Array, "N D"], Z: Float[Array, "M D"]) -> Float[Array, "N M"]:
+    def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
         return sum((term.gram(X, Z) for term in self.terms[1:]), start=self.terms[0].gram(X, Z))
 
-    def diag(self, X: Float[Array, "N D"]) -> Float[Array, "N"]:
+    def diag(self, X: np.ndarray) -> np.ndarray:
         return sum((term.diag(X) for term in self.terms[1:]), start=self.terms[0].diag(X))
 
     def rescale(self, scale: PerInput, shift: PerInput = 0.0) -> "Sum":
@@ -226,6 +260,4 @@ def _factors(kernel: Kernel) -> tuple[Kernel, ...]:
 
 
 def _plain(value: Any) -> str:
-    if not isinstance(value, np.ndarray | Array):
-        return repr(value)
-    return repr(np.asarray(value).tolist()) if is_concrete(value) else f"<traced {value.shape}>"
+    return repr(value.tolist()) if isinstance(value, np.ndarray) else repr(value)

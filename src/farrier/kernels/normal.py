@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from farrier.kernels.algebra import Base, Kernel, Sum, product_of
-from farrier.kernels.base import Constant, SquaredExponential, White
+from farrier.kernels.registry import Constant, SquaredExponential, White
 
 
 def normal_form(kernel: Kernel) -> Kernel:

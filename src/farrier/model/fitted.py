@@ -13,15 +13,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-import jax
-import jax.numpy as jnp
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import logsumexp, ndtr, ndtri
 
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.parameters import as_array
 from farrier.model.target_scale import Transform
 from farrier.search.appraisal import Appraisal
 from farrier.search.averaging import Member
@@ -92,10 +89,8 @@ class Fitted:
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw of the weights, (S, N)."""
         mean, variance = self.posterior.draws(inputs)
-        if isinstance(self.likelihood, Gaussian):
-            return mean, variance + float(self.likelihood.variance)
-        y_mean, y_variance = jax.vmap(self.likelihood.predict)(jnp.asarray(mean), jnp.asarray(variance))
-        return np.asarray(y_mean), np.asarray(y_variance)
+        draws = [self.likelihood.predict(*draw) for draw in zip(mean, variance, strict=True)]
+        return np.stack([one for one, _ in draws]), np.stack([one for _, one in draws])
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y."""
@@ -119,10 +114,9 @@ class Fitted:
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """log p(y) of new observations."""
         mean, variance = self.posterior.draws(inputs)
-        target = jnp.asarray(self.scaled(y))
-        log_density = jax.vmap(self.likelihood.log_density, in_axes=(None, 0, 0))
-        each = log_density(target, jnp.asarray(mean), jnp.asarray(variance))
-        mixture = np.asarray(jax.nn.logsumexp(each, axis=0)) - np.log(len(mean))
+        target = self.scaled(y)
+        each = [self.likelihood.log_density(target, *draw) for draw in zip(mean, variance, strict=True)]
+        mixture = logsumexp(each, axis=0) - np.log(len(mean))
         return mixture + self.transform.log_slope(y) - np.log(self.z_scale)
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -154,7 +148,7 @@ class Fitted:
 
 def gaussian_noise(variance: float) -> Gaussian:
     """The likelihood of a noise variance."""
-    return Gaussian(as_array(variance))
+    return Gaussian(variance)
 
 
 def mixture_quantiles(mean: np.ndarray, sd: np.ndarray, levels: np.ndarray) -> np.ndarray:

@@ -12,15 +12,14 @@ from functools import partial
 from time import perf_counter
 from typing import Any
 
-import jax
 import numpy as np
 
 from farrier.estimators.regressor import Regressor, from_learned
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.beliefs import price
 from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedObjective
 from farrier.inference.exact import ExactObjective
+from farrier.inference.hyperparameter_priors import price
 from farrier.inference.lbfgs import climb
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel

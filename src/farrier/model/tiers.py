@@ -9,15 +9,13 @@ from typing import Any
 import numpy as np
 
 from farrier.evaluation.grid import on_grid
-from farrier.evaluation.products import HostPool
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.inducing_points import choose
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_draws import prediction_weights
-from farrier.inference.weight_priors import quasi_normal
+from farrier.inference.weight_priors import prediction_weights, quasi_normal
 from farrier.search.structure import Part, model_with
 
 EXACT_ROWS = 1000
@@ -104,8 +102,7 @@ def collapsed_fit(
 def needs_rows(model: ExactModel, X: np.ndarray) -> bool:
     """Whether inducing points leave much of the components, beside the noise."""
     groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
-    host = HostPool.of(model.pool)
-    _, left = Features(host, host.numbers, groups).at(X[np.linspace(0, len(X) - 1, LEFT_ROWS).astype(int)])
+    _, left = Features(model.pool, model.pool.numbers, groups).at(X[np.linspace(0, len(X) - 1, LEFT_ROWS).astype(int)])
     w2 = np.asarray(model.prior.quantile(0.5)) ** 2
     return float(w2 @ left.mean(axis=1)) > LEFT * float(model.noise)
 

@@ -14,8 +14,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.kernels.parameters import real
 from farrier.paper.pool import Pool
+from farrier.paper.trees import real
 
 
 class InducingVariables(eqx.Module):

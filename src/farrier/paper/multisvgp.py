@@ -17,11 +17,11 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
-from farrier.inference.linalg import cholesky, kl_to_standard_normal, solve_lower
-from farrier.kernels.parameters import as_array, fixed, lower_triangular, part, real
 from farrier.paper.inducing import InducingVariables
+from farrier.paper.linalg import cholesky, kl_to_standard_normal, solve_lower
 from farrier.paper.pool import Pool
 from farrier.paper.posterior import Posterior
+from farrier.paper.trees import as_array, fixed, lower_triangular, part, real
 
 
 @final

@@ -7,6 +7,7 @@ For any likelihood and any number of rows:
 Deviation: the paper takes the first expectation under p(f); it is q(f).
 """
 
+from functools import partial
 from typing import Any, NamedTuple, final
 
 import equinox as eqx
@@ -18,6 +19,7 @@ from jaxtyping import Float
 from farrier.inference.likelihoods import Likelihood
 from farrier.inference.weight_priors import WeightPrior
 from farrier.paper.multisvgp import SVGP, MultiSVGP
+from farrier.paper.trees import JAX
 
 
 @final
@@ -48,9 +50,10 @@ class Batch(NamedTuple):
 
 def evidence_bound(model: Model, batch: Batch, noise: Float[Array, "S E"]) -> Bound:
     """An estimate of the bound from some rows and the draws of the weights that `noise` makes."""
-    mean, variance = model.posterior.at(model.prior.draw(noise)).draws(batch.X)
+    mean, variance = model.posterior.at(model.prior.draw(noise, JAX)).draws(batch.X)
     # E_q(w) E_q(f | w) log p(y | f), an average over the draws
-    expected = jax.vmap(model.likelihood.expected_log, in_axes=(None, 0, 0))(batch.y, mean, variance)
+    expected_log = partial(model.likelihood.expected_log, world=JAX)
+    expected = jax.vmap(expected_log, in_axes=(None, 0, 0))(batch.y, mean, variance)
     likelihood = jnp.mean(expected, axis=0) @ batch.counts
-    kl_inducing, kl_weights = model.posterior.prior_kl(), model.prior.kl()
+    kl_inducing, kl_weights = model.posterior.prior_kl(), model.prior.kl(JAX)
     return Bound(likelihood - kl_inducing - kl_weights, likelihood, kl_inducing, kl_weights)

@@ -23,7 +23,8 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Kernel, product_of
-from farrier.kernels.base import Exponential, Inner, SquaredExponential
+from farrier.kernels.registry import SquaredExponential
+from farrier.paper.kernels import EXPONENTS, FEATURES, VALUES, known, value_diag
 from farrier.search import starting_kernels as initial
 
 
@@ -75,15 +76,16 @@ class Pool(eqx.Module):
         factors, lefts, rights = [], [], []
         for stack in self.stacks:
             rows = stack.rows_of(X), stack.rows_of(Z)
-            if isinstance(stack.factors, Exponential):
-                left, right = jax.vmap(type(stack.factors).exponents)(stack.factors, *rows)
+            kind = type(stack.factors)
+            if kind in EXPONENTS:
+                left, right = jax.vmap(EXPONENTS[kind])(stack.factors, *rows)
                 lefts.append(stack.placed(left, self.size, 0.0))
                 rights.append(stack.placed(right, self.size, 0.0))
-            elif isinstance(stack.factors, Inner):
-                features = (jax.vmap(type(stack.factors).features)(stack.factors, points) for points in rows)
+            elif kind in FEATURES:
+                features = (jax.vmap(FEATURES[kind])(stack.factors, points) for points in rows)
                 factors.append(_inner(*(stack.placed_features(a, self.size) for a in features)))
             else:
-                values = jax.vmap(type(stack.factors).value)(stack.factors, *rows)
+                values = jax.vmap(VALUES[known(kind)])(stack.factors, *rows)
                 factors.append(stack.placed(values, self.size, 1.0))
         if lefts:
             factors.append(jnp.exp(_inner(jnp.concatenate(lefts, axis=-1), jnp.concatenate(rights, axis=-1))))
@@ -94,7 +96,7 @@ class Pool(eqx.Module):
         product = jnp.ones((self.size, X.shape[-2]), X.dtype)
         for stack in self.stacks:
             if not stack.factors.stationary:
-                values = jax.vmap(lambda k, x: k.value_diag(x))(stack.factors, stack.rows_of(X))
+                values = jax.vmap(value_diag)(stack.factors, stack.rows_of(X))
                 product = product * stack.placed(values, self.size, 1.0)
         return product
 
@@ -161,6 +163,7 @@ def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:
     for owner, factors in enumerate(products):
         for factor in factors:
             columns = _columns(factor, inputs)
+            known(type(factor))
             slot = 0
             while (key := (factor.rank, type(factor), len(columns), slot)) in members and members[key][-1][0] == owner:
                 slot += 1

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float, PRNGKeyArray
 
-from farrier.inference.linalg import cholesky
+from farrier.paper.linalg import cholesky
 
 
 class Posterior(eqx.Module):

@@ -21,6 +21,7 @@ from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool
 from farrier.paper.posterior import Posterior
 from farrier.paper.training import History, Settings, padded, train
+from farrier.paper.trees import JAX
 
 STOCHASTIC_DRAWS = 64
 """Points at which predictions integrate over the weights; here one costs next to nothing."""
@@ -75,5 +76,5 @@ def train_sparse(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Likelihoo
     model, history = train(start, X, y, settings, jax.random.key(training.seed), training.progress)
     noise = jnp.asarray(quasi_normal(STOCHASTIC_DRAWS, model.prior.noise_size))
     bound = float(_evidence_bound(model, padded(X, y), noise).total)
-    posterior = model.posterior.at(model.prior.draw(noise))
+    posterior = model.posterior.at(model.prior.draw(noise, JAX))
     return Trained(model.prior, model.likelihood, posterior.pool, posterior, bound, history)

@@ -21,12 +21,13 @@ import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray
 
-from farrier.inference.linalg import cholesky
-from farrier.kernels.parameters import POSITIVE, bound, free, mark
+from farrier.kernels.parameters import POSITIVE
 from farrier.model.progress import Progress
+from farrier.paper.linalg import cholesky
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Batch, Bound, Model, evidence_bound
 from farrier.paper.pool import Pool
+from farrier.paper.trees import bound, constraint_of, free
 
 BLOCK = 50
 """Steps in one compiled block."""
@@ -218,7 +219,9 @@ def _sound_parameters(pool: Pool) -> np.ndarray:
     sound = np.ones(len(pool), bool)
     for stack in pool.stacks:
         for name, value in stack.factors.parameters().items():
-            within = np.isfinite(value) & ((np.asarray(value) > 0) | (mark(stack.factors, name) is not POSITIVE))
+            within = np.isfinite(value) & (
+                (np.asarray(value) > 0) | (constraint_of(stack.factors, name) is not POSITIVE)
+            )
             sound[list(stack.owners)] &= within.all(axis=1)
     return sound
 

@@ -9,12 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.evaluation.products import HostPool
-from farrier.inference.beliefs import raveled, spreads
 from farrier.inference.exact import ExactObjective
+from farrier.inference.hyperparameter_priors import spreads
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.parameters import packed
 from farrier.search.scoring import up_and_down
 from farrier.search.search import Search
 from farrier.search.structure import Structure
@@ -48,7 +46,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     low, high = intervals(search, structure.model, len(structure.parts))
     C = search.covariance_at(structure) + structure.noise * np.eye(len(search.y))
     a = np.linalg.solve(C, search.y)
-    grams = search.covariance.grams(HostPool.of(structure.model.pool))[: len(structure.parts)]
+    grams = search.covariance.grams(structure.model.pool)[: len(structure.parts)]
     adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]
     sizes = tuple(float(one.std()) for one in adds)
     order = tuple(int(i) for i in np.argsort(sizes)[::-1])
@@ -83,7 +81,9 @@ def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kern
     covariance = search.covariance
     objective = ExactObjective(model, covariance, covariance.scatter(search.y), up_and_down(model))
     numbers = objective.start()
-    which, spread = _kernel_numbers(model)
+    # hyperparameters stand last in the vector
+    spread = spreads(model.pool)
+    which = len(numbers) - len(spread) + np.arange(len(spread))
     rows = np.zeros((len(which), len(which)))
     for row, place in enumerate(which):
         step = np.zeros_like(numbers)
@@ -102,10 +102,3 @@ def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kern
         pool = objective.model(moved).pool
         ends.append(tuple(pool[i] for i in range(count)))
     return ends[0], ends[1]
-
-
-def _kernel_numbers(model: ExactModel) -> tuple[np.ndarray, np.ndarray]:
-    """Where the numbers of filled slots stand in the vector of all numbers, and how wide the beliefs about them are."""
-    spread = raveled(spreads(model.pool))
-    which = np.flatnonzero(spread)
-    return len(packed(model)) - len(spread) + which, spread[which]

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_draws import prediction_weights
-from farrier.inference.weight_priors import WeightPrior, quasi_normal
+from farrier.inference.weight_priors import WeightPrior, prediction_weights, quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.search.structure import LEVEL, Part, Structure, model_with
 

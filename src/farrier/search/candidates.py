@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.kernels.algebra import Base, Kernel, product_of
-from farrier.kernels.base import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
 from farrier.kernels.normal import simplify
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
 from farrier.search.periods import find_periods, multiples_of
 
 LENGTHS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)

@@ -12,10 +12,9 @@ from typing import Any
 import numpy as np
 
 from farrier.evaluation.covariance import Covariance
-from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
-from farrier.inference.beliefs import price
+from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
+from farrier.inference.hyperparameter_priors import price
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import quasi_normal
@@ -100,12 +99,12 @@ class Evaluator:
         if not structure.parts or structure.model is None:
             return np.zeros((len(self.y), len(self.y)))
         w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
-        pool = HostPool.of(structure.model.pool)
+        pool = structure.model.pool
         C, _ = self.covariance.forward(pool, pool.numbers, w2[None])
         return np.array(self.covariance.gather(C[0]))
 
     def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
-        return list(self.covariance.grams(HostPool.of(SlotPool.of(kernels, self.X.shape[1]))))
+        return list(self.covariance.grams(Products.of(kernels, self.X.shape[1])))
 
     def screen(self, structure: Structure, moves: Sequence[Move]) -> np.ndarray:
         """The gain in evidence of each move, all numbers as they stand, less what its numbers cost."""
@@ -143,7 +142,7 @@ class Evaluator:
         C = self.covariance_at(structure)
         noise = np.diag(self.spread(structure))
         base = log_density(C + noise, self.y)
-        grams = self.covariance.grams(HostPool.of(structure.model.pool))
+        grams = self.covariance.grams(structure.model.pool)
         without = [C - part.weight**2 * K + noise for part, K in zip(structure.parts, grams, strict=False)]
         return np.array([base - log_density(each, self.y) for each in without])
 
@@ -162,7 +161,7 @@ class Evaluator:
             return np.zeros(0)
         C = self.noisy(self.covariance_at(structure), structure)
         a = np.linalg.solve(C, self.y)
-        grams = self.covariance.grams(HostPool.of(structure.model.pool))
+        grams = self.covariance.grams(structure.model.pool)
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
 
 

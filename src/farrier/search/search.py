@@ -11,9 +11,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
-from farrier.inference.beliefs import price
+from farrier.evaluation.products import Products
+from farrier.inference.hyperparameter_priors import price
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.periods import find_periods, multiples_of
@@ -290,17 +289,18 @@ class Search(Evaluator):
 
     def _densities_of_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
         """The evidence with the changes where they are, and with one of them at each place, all else as it is."""
-        pool = HostPool.of(SlotPool.of([part.kernel for part in structure.parts], 1))
-        R = [kernel.correlation(pool.numbers, self.X, self.X)[0] for kernel in pool.kernels]
-        near = {name: np.abs(pool.numbers[name] - change) < candidates.SAME_CHANGE for name in ("start", "end")}
+        pool = Products.of([part.kernel for part in structure.parts], 1)
+        R = [term.correlation(pool.numbers, self.X, self.X)[0] for term in pool.terms]
+        near = np.abs(pool.numbers - change) < candidates.SAME_CHANGE
+        near &= [
+            pool.kernels[n.product][n.factor].kind in ("from", "until") and n.name == "location" for n in pool.layout
+        ]
         values = []
         for place in (None, *places):
-            moved = {
-                name: np.where(mask, place, pool.numbers[name]) for name, mask in near.items() if place is not None
-            }
+            moved = pool.numbers if place is None else np.where(near, place, pool.numbers)
             C = np.diag(self.spread(structure)) + LEVEL.weight**2
-            for part, kernel, R_i in zip(structure.parts, pool.kernels, R, strict=True):
-                v, _ = kernel.profile({**pool.numbers, **moved}, self.X)
+            for part, term, R_i in zip(structure.parts, pool.terms, R, strict=True):
+                v, _ = term.profile(moved, self.X)
                 C += (part.weight * v)[:, None] * R_i * (part.weight * v)[None, :]
             values.append(log_density(C, self.y))
         return values
@@ -311,7 +311,7 @@ class Search(Evaluator):
         periods += multiples_of(x, y, periods, candidates.SIDE_REPEATS)
         kernels = candidates.simple(self.X[:, 0], periods)
         y = y - y.mean()
-        grams = HostPool.of(SlotPool.of(kernels, 1)).gram(x[:, None], x[:, None])
+        grams = Products.of(kernels, 1).gram(x[:, None], x[:, None])
         best = []
         for noise in SPLIT_NOISE:
             values = [log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 import numpy as np
 
 from farrier.kernels.algebra import Kernel, product_of
-from farrier.kernels.base import (
+from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
     Linear,

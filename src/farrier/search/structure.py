@@ -6,12 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg.lapack import dpotrf, dtrtrs  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.evaluation.slots import SlotPool
+from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.base import Constant
-from farrier.kernels.parameters import as_array
+from farrier.kernels.registry import Constant
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,8 @@ class Structure:
 
 def model_with(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
     """The model of some parts."""
-    pool = SlotPool.of([part.kernel for part in parts], inputs)
-    centre = SlotPool.of([part.centre for part in parts], inputs)
+    pool = Products.of([part.kernel for part in parts], inputs)
+    centre = Products.of([part.centre for part in parts], inputs).unbounded
     return ExactModel(_prior(np.array([part.weight for part in parts])), noise, pool, centre, rows)
 
 
@@ -68,10 +67,10 @@ def _prior(weights: np.ndarray) -> Horseshoe:
     """q(w) about the given medians; tau is drawn towards small values."""
     mu_tau = 2.0 * np.log(0.3)
     return Horseshoe(
-        mu_tau=as_array(mu_tau),
-        v_tau=as_array(0.1),
-        mu=as_array(2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau),
-        v=as_array(np.full(len(weights), 0.2)),
+        mu_tau=np.asarray(mu_tau),
+        v_tau=np.asarray(0.1),
+        mu=2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau,
+        v=np.full(len(weights), 0.2),
     )
 
 

@@ -1,0 +1,140 @@
+"""One factor and one product of factors, with the way back from derivatives by values to those by hyperparameters.
+
+Every product is k(x, z) = v(x) v(z) r(x, z): v are profiles of one column (lines, steps), r are all other factors.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from functools import cached_property, reduce
+from operator import mul
+from typing import Any, final
+
+import numpy as np
+
+from farrier.kernels.algebra import Back, Base
+from farrier.kernels.forms import Profile, Stationary
+
+Pull = Callable[[np.ndarray, np.ndarray], None]
+"""From a derivative by some values, adds those by the hyperparameters to a vector of them."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """One factor of a product: its family, the columns it acts on, and where its numbers stand in the vector."""
+
+    kernel: Base
+    family: type[Base]
+    columns: np.ndarray
+    places: dict[str, slice]
+    constants: dict[str, Any]
+    """The numbers that are not trained."""
+
+    @property
+    def is_profile(self) -> bool:
+        """Whether it is v(x) v(z) of one column."""
+        return issubclass(self.family, Profile) and len(self.columns) == 1
+
+    @property
+    def is_lagged(self) -> bool:
+        """Whether it is a function of the distance, where there is one input."""
+        return issubclass(self.family, Stationary)
+
+    def values(self, numbers: np.ndarray) -> dict[str, Any]:
+        """Its numbers by name, one entry a column."""
+        return {name: numbers[place] for name, place in self.places.items()} | self.constants
+
+    def profile(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """v(x)."""
+        assert issubclass(self.family, Profile)
+        scalars = {name: v if v is None else v[0] for name, v in self.values(numbers).items()}
+        return self._pulling(self.family.profile(scalars, X[:, self.columns[0]]))
+
+    def between(self, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """k(x, z)."""
+        return self._pulling(self.family.between(self.values(numbers), X[:, self.columns], Z[:, self.columns]))
+
+    def at(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """k(x, x)."""
+        return self._pulling(self.family.at(self.values(numbers), X[:, self.columns]))
+
+    def _pulling(self, found: tuple[np.ndarray, Back]) -> tuple[np.ndarray, Pull]:
+        values, back = found
+
+        def pull(derivative: np.ndarray, slopes: np.ndarray) -> None:
+            by_name = back(derivative)
+            for name, place in self.places.items():
+                slopes[place] += by_name[name]
+
+        return values, pull
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Term:
+    """One product: its profiles, and all its other factors."""
+
+    profiles: tuple[Factor, ...]
+    factors: tuple[Factor, ...]
+
+    @property
+    def flat(self) -> bool:
+        """Whether v is one."""
+        return not self.profiles
+
+    @cached_property
+    def unlagged(self) -> tuple[Factor, ...]:
+        """Of one input, the factors that are no functions of the distance."""
+        return tuple(factor for factor in self.factors if not factor.is_lagged)
+
+    def profile(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """v(x)."""
+        return multiplied([factor.profile(numbers, X) for factor in self.profiles], (len(X),))
+
+    def correlation(self, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """r(x, z)."""
+        return multiplied([factor.between(numbers, X, Z) for factor in self.factors], (len(X), len(Z)))
+
+    def beside_lags(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull] | None:
+        """The part of r(x, z) that is no function of the distance, at all pairs of rows; None where there is none."""
+        if not self.unlagged:
+            return None
+        return multiplied([factor.between(numbers, X, X) for factor in self.unlagged], (len(X), len(X)))
+
+    def gram(self, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """k(x, z)."""
+        R, pull_R = self.correlation(numbers, X, Z)
+        if self.flat:
+            return R, pull_R
+        (v_x, pull_x), (v_z, pull_z) = self.profile(numbers, X), self.profile(numbers, Z)
+        V = np.outer(v_x, v_z)
+
+        def pull(dK: np.ndarray, slopes: np.ndarray) -> None:
+            pull_R(dK * V, slopes)
+            dV = dK * R
+            pull_x(dV @ v_z, slopes)
+            pull_z(v_x @ dV, slopes)
+
+        return R * V, pull
+
+    def diag(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """k(x, x)."""
+        v, pull_v = self.profile(numbers, X)
+        others = [factor.at(numbers, X) for factor in self.factors if not factor.family.stationary]
+        return multiplied([(v**2, lambda dk, slopes: pull_v(2.0 * dk * v, slopes)), *others], (len(X),))
+
+
+def multiplied(found: Sequence[tuple[np.ndarray, Pull]], shape: tuple[int, ...]) -> tuple[np.ndarray, Pull]:
+    """The product of some values, and how its derivative goes to each."""
+    if not found:
+        return np.ones(shape), lambda dv, slopes: None
+    if len(found) == 1:
+        return found[0]
+    values = [value for value, _ in found]
+
+    def pull(dv: np.ndarray, slopes: np.ndarray) -> None:
+        for place, (_, pull_one) in enumerate(found):
+            others = [value for k, value in enumerate(values) if k != place]
+            pull_one(reduce(mul, others, dv), slopes)
+
+    return reduce(mul, values), pull

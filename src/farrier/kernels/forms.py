@@ -1,0 +1,139 @@
+"""What the formula of a family may look like; a family takes the most special form that fits.
+
+    Profile      k(x, z) = v(x) v(z)               rank one in one column: lines, steps
+    Stationary   k(x, z) = r(|x - z|)              one column: worked out once a distance, for many kernels at once
+    Distance     k(x, z) = r(q),  q = sum_d ((x_d - z_d) / l_d)^2          stationary, any number of columns
+
+A family that is none of these gives `between` and `at` itself. Each formula comes with the way back from a derivative
+by its values to those by its hyperparameters. evaluation/ uses the form: v is taken of single rows, r of the distances
+that differ, and only the rest of all pairs of rows.
+"""
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, ClassVar
+
+import numpy as np
+
+from farrier.kernels.algebra import Back, Base, PerColumn, Slopes, Values
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Profile(Base):
+    """k(x, z) = v(x) v(z) for a function v of one column."""
+
+    @classmethod
+    @abstractmethod
+    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+        """v of one column x (N,), and the way back."""
+
+    @classmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        one = cls._of_one_column(values, X)
+        (v_x, back_x), (v_z, back_z) = cls.profile(one, X[:, 0]), cls.profile(one, Z[:, 0])
+
+        def back(dK: np.ndarray) -> Slopes:
+            left, right = back_x(dK @ v_z), back_z(v_x @ dK)
+            return {name: np.atleast_1d(left[name] + right[name]) for name in left}
+
+        return np.outer(v_x, v_z), back
+
+    @classmethod
+    def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
+        v, back_v = cls.profile(cls._of_one_column(values, X), X[:, 0])
+        return v**2, lambda dk: {name: np.atleast_1d(slope) for name, slope in back_v(2.0 * dk * v).items()}
+
+    @classmethod
+    def _of_one_column(cls, values: Values, X: np.ndarray) -> dict[str, float]:
+        if X.shape[1] != 1:
+            raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
+        return {name: value if value is None else value[0] for name, value in values.items()}
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Stationary(Base):
+    """k(x, z) = r(|x - z|) for a function r of the distance in one column."""
+
+    stationary: ClassVar[bool] = True
+
+    @classmethod
+    @abstractmethod
+    def of_lags(cls, values: Values, lags: np.ndarray) -> tuple[np.ndarray, Back]:
+        """r of distances (L,) for F kernels whose hyperparameters are (F, 1): (F, L), and the way back to (F,)."""
+
+    @classmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        if X.shape[1] != 1:
+            raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
+        lags = np.abs(X[:, 0][:, None] - Z[:, 0][None, :])
+        R, back = cls.of_lags({name: value[:, None] for name, value in values.items()}, lags.ravel())
+        return R.reshape(lags.shape), lambda dK: back(dK.reshape(1, -1))
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Distance(Stationary):
+    """k(x, z) = r(q) with q the squared distance in lengthscales; each column has a lengthscale of its own."""
+
+    if TYPE_CHECKING:  # the first field of every family of this form
+
+        @property
+        def lengthscale(self) -> PerColumn:
+            """One number for all columns, or one for each."""
+            ...
+
+    @classmethod
+    @abstractmethod
+    def correlation(cls, q: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray]:
+        """r(q) and dr/dq, element by element; `values` may be of any shape that goes with q."""
+
+    @classmethod
+    def by_others(cls, q: np.ndarray, values: Values, R: np.ndarray) -> dict[str, np.ndarray]:
+        """The derivatives of r(q) by hyperparameters beside the lengthscale, element by element."""
+        return {}
+
+    @classmethod
+    def of_lags(cls, values: Values, lags: np.ndarray) -> tuple[np.ndarray, Back]:
+        lengths = values["lengthscale"]
+        q = (lags / lengths) ** 2
+        R, by_q = cls.correlation(q, values)
+
+        def back(dR: np.ndarray) -> Slopes:
+            others = {name: np.sum(dR * by, axis=1) for name, by in cls.by_others(q, values, R).items()}
+            return {"lengthscale": -2.0 * np.sum(dR * by_q * q, axis=1) / lengths[:, 0], **others}
+
+        return R, back
+
+    @classmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        lengths = values["lengthscale"]
+        x, z = X / lengths, Z / lengths
+        q = squared_distances(x, z)
+        R, by_q = cls.correlation(q, values)
+
+        def back(dR: np.ndarray) -> Slopes:
+            # dr/dl_d = -2 dr/dq (x_d - z_d)^2 / l_d^3
+            along = weighted_squares(dR * by_q, q, x, z)
+            others = {name: np.atleast_1d(np.vdot(dR, by)) for name, by in cls.by_others(q, values, R).items()}
+            return {"lengthscale": -2.0 * along / lengths, **others}
+
+        return R, back
+
+    def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
+        return self.replace(lengthscale=self.lengthscale * scale)
+
+
+def squared_distances(x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """|x - z|^2 of all pairs."""
+    if x.shape[1] == 1:
+        return (x - z.T) ** 2
+    squares = np.sum(x**2, axis=1)[:, None] + np.sum(z**2, axis=1)[None, :]
+    squares -= 2.0 * (x @ z.T)
+    return np.maximum(squares, 0.0, out=squares)
+
+
+def weighted_squares(W: np.ndarray, q: np.ndarray, x: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """sum_ab W_ab (x_ad - z_bd)^2 for each column d, q being the sum of the squares over the columns."""
+    if x.shape[1] == 1:
+        return np.array([np.vdot(W, q)])
+    return W.sum(axis=1) @ x**2 + W.sum(axis=0) @ z**2 - 2.0 * np.sum(x * (W @ z), axis=0)

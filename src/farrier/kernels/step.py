@@ -1,0 +1,74 @@
+"""A sigmoid and its mirror: what holds from a place on, or until one.
+
+A change of regime at a place is two products, Step * k1 + (1 - Step) * k2, so that it needs no operator of its own.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+from scipy.special import expit
+
+from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes
+from farrier.kernels.forms import Profile
+from farrier.kernels.parameters import Belief, positive, real
+
+PLACE = Belief(spread=1.0, reach=0.5, typical=0.03, price=1.0)
+"""Rows on both sides narrow the place of a change with their number, not its root: it costs log n."""
+WIDTH = Belief(spread=0.7, reach=1.5, typical=0.5, price=0.0)
+"""The width of a change is hardly determined by rows, and so costs nothing."""
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class _Sigmoid(Profile):
+    """v(x) = s(sign (x - location) / width), s being the logistic function."""
+
+    sign: ClassVar[float]
+
+    @classmethod
+    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+        width = values["width"]
+        away = cls.sign * (x - values["location"]) / width
+        v = expit(away)
+
+        def back(dv: np.ndarray) -> Slopes:
+            by_away = dv * v * (1.0 - v)
+            return {"location": -(cls.sign * by_away.sum() / width), "width": -(by_away @ away / width)}
+
+        return v, back
+
+    def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
+        now = self.parameters()
+        return self.replace(location=now["location"] * scale + shift, width=now["width"] * scale)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class Step(_Sigmoid):
+    """v(x) = sigmoid((x - location) / width): what holds from a place on. `1 - Step(...)` is its mirror."""
+
+    symbol: ClassVar[str] = "Step"
+    rank: ClassVar[int] = 1
+    kind: ClassVar[str] = "from"
+    sign: ClassVar[float] = 1.0
+    location: PerColumn = real(PLACE, shared=True)
+    width: PerColumn = positive(WIDTH, shared=True)
+    dims: Dims = None
+
+    def __rsub__(self, one: int | float) -> "StepUntil":
+        return StepUntil(self.location, self.width, self.dims) if one == 1 else NotImplemented
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class StepUntil(_Sigmoid):
+    """v(x) = 1 - sigmoid((x - location) / width): what holds until a place."""
+
+    symbol: ClassVar[str] = "(1 - Step)"
+    rank: ClassVar[int] = 2
+    kind: ClassVar[str] = "until"
+    sign: ClassVar[float] = -1.0
+    location: PerColumn = real(PLACE, shared=True)
+    width: PerColumn = positive(WIDTH, shared=True)
+    dims: Dims = None
