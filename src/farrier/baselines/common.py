@@ -21,14 +21,14 @@ import numpy as np
 from jax import Array
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
-from scipy.linalg import get_lapack_funcs, solve_triangular
+from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
+from farrier.inference.gaussian import log_density_and_slope
 from farrier.inference.linalg import jitter
 from farrier.model.tables import Scale
 from farrier.paper.trees import bound, free
 
-dpotrf, dpotri = get_lapack_funcs(("potrf", "potri"), dtype=np.float64)
 REACH = 10.0
 """How far an optimiser may move a number from its start: e^10 in a scale."""
 BLOCK_ROWS = 64
@@ -181,15 +181,9 @@ def gaussian_score(y: np.ndarray) -> Score:
 
 def evidence(C: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray] | None:
     """log N(y; 0, C) and its derivative by C; None where C is not positive definite. C is used up."""
-    C[np.diag_indices(len(C))] += jitter(C)
-    L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
-    if failed or not np.isfinite(log_determinant := 2.0 * np.log(np.diagonal(L)).sum()):
-        return None
-    lower = np.tril(dpotri(L, lower=1, overwrite_c=1)[0])
-    C_inverse = lower + np.tril(lower, -1).T
-    a = C_inverse @ y
-    value = -0.5 * (a @ y + log_determinant + len(y) * np.log(2.0 * np.pi))
-    return float(value), 0.5 * (np.outer(a, a) - C_inverse)
+    found = log_density_and_slope(C, np.zeros(len(y)), np.ones(len(y)), y)
+    # the derivative stands in the lower triangle, entries beside the diagonal for two
+    return None if found is None or not np.isfinite(found) else (found, 0.5 * (C + C.T))
 
 
 def train(model: Trained, X: np.ndarray, score: Score, iterations: int) -> tuple[Trained, float]:

@@ -26,9 +26,11 @@ from scipy.linalg import solve_triangular
 
 from farrier.evaluation.products import Products
 from farrier.inference.collapsed import Features
+from farrier.inference.gaussian import log_normal
 from farrier.inference.inducing_points import Groups
 from farrier.inference.kept import Kept
 from farrier.inference.linalg import jitter
+from farrier.inference.mixtures import joint_moments, moments
 
 BLOCK_ROWS = 250
 """Neighbours that are looked at together."""
@@ -60,17 +62,20 @@ class LocalPosterior(Kept):
         order = np.argsort(X[:, 0], kind="stable")
         S, R = len(weights), groups.total
         empty = cls(pool, weights, noise, groups, X[order], y[order], np.zeros((S, R)), np.zeros((S, R, R)), 0.0)
-        B, c, height = np.tile(np.eye(R), (S, 1, 1)), np.zeros((S, R)), np.zeros(S)
+        B, c = np.tile(np.eye(R), (S, 1, 1)), np.zeros((S, R))
+        quadratic, log_determinant = np.zeros(S), np.zeros(S)
         for rows in empty._cuts():
             for s, block in enumerate(empty._blocks(rows)):
                 B[s] += block.E.T @ block.E
                 c[s] += block.E.T @ block.e
-                height[s] -= 0.5 * block.e @ block.e + np.log(np.diagonal(block.L)).sum()
+                quadratic[s] += block.e @ block.e
+                log_determinant[s] += 2.0 * np.log(np.diagonal(block.L)).sum()
         covariance = np.linalg.inv(B)
         mean = np.einsum("srq,sq->sr", covariance, c)
         # |F'F + blocks| = |B| |blocks|
-        height += 0.5 * np.einsum("sr,sr->s", c, mean) - 0.5 * np.linalg.slogdet(B)[1]
-        evidence = float(np.mean(height) - 0.5 * len(y) * np.log(2.0 * np.pi))
+        quadratic -= np.einsum("sr,sr->s", c, mean)
+        log_determinant += np.linalg.slogdet(B)[1]
+        evidence = log_normal(np.mean(quadratic), np.mean(log_determinant), len(y))
         return cls(pool, weights, noise, groups, X[order], y[order], mean, covariance, evidence)
 
     @cached_property
@@ -114,7 +119,7 @@ class LocalPosterior(Kept):
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m)."""
         mean, variance = self._moments(X, np.eye(len(self.pool)) if sums is None else sums)
-        return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
+        return moments(mean, variance)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
@@ -130,8 +135,7 @@ class LocalPosterior(Kept):
                 covariance[s][np.ix_(places, places)] = inside
                 g[s][:, places] = F_x - near.block.E.T @ A
         covariance += np.einsum("srn,srq,sqx->snx", g, self.covariance, g, optimize=True)
-        centre = mean.mean(axis=0)
-        return centre, covariance.mean(axis=0) + (mean - centre).T @ (mean - centre) / S
+        return joint_moments(mean, covariance)
 
     def _moments(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of sums of components for each draw, (S, J, N) each; a sum is a row of 0 and 1."""

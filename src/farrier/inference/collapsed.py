@@ -23,9 +23,11 @@ from scipy.linalg import cho_solve, solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.products import Products
+from farrier.inference.gaussian import log_normal
 from farrier.inference.inducing_points import Groups, choose
 from farrier.inference.kept import Kept
 from farrier.inference.linalg import cholesky
+from farrier.inference.mixtures import joint_moments, moments
 from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
 
@@ -73,7 +75,7 @@ def collapsed_evidence(
     trace = float(w2 @ stats.t) / noise
     log_determinant = 2.0 * np.log(np.diagonal(L)).sum()
     fit = stats.yy / noise - m @ b
-    value = -0.5 * (fit + log_determinant + rows * np.log(2.0 * np.pi * noise) + stats.log_d + trace)
+    value = log_normal(fit, log_determinant + rows * np.log(noise) + stats.log_d, rows) - 0.5 * trace
     by_B = -0.5 * (np.outer(m, m) + inverse)
     by_v = 2.0 * (by_B * stats.A) @ v + m * stats.b / np.sqrt(noise)
     # v = sqrt(w2 / s^2); weights that are absent are zero, where the root has no derivative
@@ -253,8 +255,7 @@ class CollapsedPosterior(Kept):
             F = (w * chosen)[self._stacked.owner][:, None] * phi
             means.append(F.T @ mean)
             covariances.append(F.T @ covariance @ F + np.diag((w * chosen) ** 2 @ left))
-        mean, apart = np.mean(means, axis=0), np.asarray(means) - np.mean(means, axis=0)
-        return mean, np.mean(covariances, axis=0) + apart.T @ apart / len(apart)
+        return joint_moments(means, covariances)
 
     def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         phi, left = self._stacked.at(X)
@@ -275,7 +276,7 @@ class CollapsedPosterior(Kept):
                 means[s, j] = F[own].T @ mean[own]
                 inner = np.sum(F[own] * (covariance[np.ix_(own, own)] @ F[own]), axis=0)
                 variances[s, j] = inner + (chosen * w**2) @ left
-        return means.mean(axis=0), variances.mean(axis=0) + means.var(axis=0)
+        return moments(means, variances)
 
     def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         blocks = [function(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]

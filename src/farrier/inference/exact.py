@@ -4,52 +4,18 @@
 
 D is diagonal: the variance of the noise, or that of each row. The expectation is an average over a few fixed
 quasi-random draws of the weights, so L is a smooth deterministic function of all numbers at once. The covariance and
-its derivative are covariance.py's, the way from an optimiser's parameters is parameter_vector.py's; here stands the
-evidence of a covariance, by LAPACK.
+its derivative are covariance.py's, the way from an optimiser's parameters is parameter_vector.py's, the
+evidence of a covariance is gaussian.py's.
 """
 
 from dataclasses import dataclass
-from functools import lru_cache
 
 import numpy as np
-from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue]
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.covariance import Covariance, covariance_of
-from farrier.inference.linalg import jitter
+from farrier.inference.gaussian import log_density_and_slope
 from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
-
-
-def evidence(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndarray) -> float | None:
-    """log N(y; 0, C + diag), or None if that is not positive definite.
-
-    C, whose rows lie one after the other, is used up: it then holds the derivative by its lower triangle, an entry
-    of which stands for two, so that of G = (a a' - C^-1) / 2 the entries beside the diagonal are doubled.
-    """
-    n = len(y)
-    on_diagonal = C.reshape(-1)[:: n + 1]
-    # a row that is not real is independent of all others, with variance one
-    on_diagonal += np.where(filled, diagonal + jitter(C), 1.0)
-    # LAPACK counts along columns: what is upper to it is lower here
-    U, failed = dpotrf(C.T, lower=0, overwrite_a=1)
-    if failed:
-        return None
-    log_determinant = 2.0 * np.log(on_diagonal).sum()
-    a, _ = dpotrs(U, y, lower=0)
-    inverse, failed = dpotri(U, lower=0, overwrite_c=1)
-    if failed:
-        return None
-    np.multiply(inverse.T, _lower(n), out=C)
-    dsyr(1.0, a, lower=0, a=C.T, overwrite_a=1)
-    on_diagonal -= np.where(filled, 0.5 * a**2, on_diagonal)
-    return float(-0.5 * (a @ y + log_determinant + filled.sum() * np.log(2.0 * np.pi)))
-
-
-@lru_cache(maxsize=4)
-def _lower(n: int) -> np.ndarray:
-    """Minus one below the diagonal, half of it on it."""
-    return 0.5 * np.eye(n) - np.tri(n)
 
 
 @dataclass
@@ -75,7 +41,8 @@ class ExactObjective(Parametrised):
         C, saved = self.covariance.forward(self.parameters.pool, made.numbers, made.weighed.w2)
         values = []
         for C_s in C:
-            found = evidence(C_s, diagonal, self.covariance.filled, self.y) if np.isfinite(C_s[0, 0]) else None
+            known = np.isfinite(C_s[0, 0])
+            found = log_density_and_slope(C_s, diagonal, self.covariance.filled, self.y) if known else None
             if found is None:
                 return Terms.of(-np.inf, made), np.zeros_like(numbers)
             values.append(found)

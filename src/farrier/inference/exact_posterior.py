@@ -18,6 +18,7 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 from farrier.evaluation.products import Products
 from farrier.inference.kept import Kept
 from farrier.inference.linalg import jitter
+from farrier.inference.mixtures import joint_moments, moments
 
 BLOCK_ROWS = 256
 """Rows that are predicted at once."""
@@ -72,8 +73,7 @@ class GaussianPosterior(Kept):
             A = solve_triangular(L, np.einsum("i,inx->nx", chosen * w**2, K_x), lower=True)
             means.append(A.T @ e)
             covariances.append(np.einsum("i,ixy->xy", chosen * w**2, K_xx) - A.T @ A)
-        mean, apart = np.mean(means, axis=0), np.asarray(means) - np.mean(means, axis=0)
-        return mean, np.mean(covariances, axis=0) + apart.T @ apart / len(apart)
+        return joint_moments(means, covariances)
 
     def one_step(self) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each y given those before it, for each draw, (S, N) each: (y - mean) / sd = L^-1 y."""
@@ -98,7 +98,7 @@ class GaussianPosterior(Kept):
                 w2 = w[parts] ** 2
                 A = solve_triangular(L, np.einsum("i,inx->nx", w2, K_x[parts]), lower=True)
                 means[s, j], variances[s, j] = A.T @ e, w2 @ k_xx[parts] - np.sum(A**2, axis=0)
-        return means.mean(axis=0), np.maximum(variances.mean(axis=0), 0.0) + means.var(axis=0)
+        return moments(means, np.maximum(variances, 0.0))
 
     def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         blocks = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
