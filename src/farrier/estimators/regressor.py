@@ -21,7 +21,7 @@ from farrier.estimators.estimator import Estimator
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted, gaussian_noise
-from farrier.model.learning import START_NOISE, Learned, fit_given, learn
+from farrier.model.learning import Learned, fit_given, learn
 from farrier.model.other_noise import learn_sites
 from farrier.model.progress import Progress
 from farrier.model.survivors import survivors
@@ -29,6 +29,7 @@ from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.model.target_scale import TRANSFORMS, Transform, named
 from farrier.paper.cache import keep_compiled_programs
 from farrier.paper.pool import Pool
+from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
 
@@ -252,9 +253,10 @@ class Regressor(RegressorMixin, Estimator):
         return mean * fitted.z_scale + fitted.z_mean, covariance
 
     def _noise(self) -> Likelihood:
+        settings = SearchSettings()
         if self.likelihood == "student-t":
-            return StudentT.with_degrees(np.sqrt(START_NOISE), 4.0)
-        return gaussian_noise(START_NOISE)
+            return StudentT.with_degrees(np.sqrt(settings.fits.start_noise), settings.sites.degrees)
+        return gaussian_noise(settings.fits.start_noise)
 
     def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
         return float(np.var(z))
@@ -288,4 +290,5 @@ def from_learned(learned: Learned, inputs: np.ndarray, y: np.ndarray) -> Fitted:
         appraisal=learned.appraisal,
         alone=survivors(learned, inputs, y),
         members=learned.members,
+        settings=learned.settings,
     )

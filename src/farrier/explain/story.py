@@ -26,8 +26,6 @@ from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
 from farrier.inference.weight_priors import starting_weight
-from farrier.model.learning import REST_WEIGHT
-from farrier.search.search import FIRST_WEIGHT
 
 REST_TITLE = "Everything too small to name"
 WORTH_A_WORD = 0.05
@@ -148,10 +146,11 @@ def _weights(model: Any, found: Findings) -> list[dict[str, Any]]:
     candidates = [i for i in range(len(fitted.kernels)) if i != fitted.level]
     given = starting_weight(len(candidates))
     told = []
+    settings = fitted.settings
     for i in candidates:
         survivor = i < fitted.survivors
         prior = fitted.explaining.prior if survivor else fitted.prior
-        searched = FIRST_WEIGHT if survivor else REST_WEIGHT
+        searched = settings.growing.first_weight if survivor else settings.averaging.rest_weight
         low, after, high = (float(np.asarray(prior.quantile(p))[i]) * fitted.z_scale for p in (0.025, 0.5, 0.975))
         told.append(
             {

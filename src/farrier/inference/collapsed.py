@@ -24,7 +24,7 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 
 from farrier.evaluation.products import Products
 from farrier.inference.gaussian import log_normal
-from farrier.inference.inducing_points import Groups, choose
+from farrier.inference.inducing_points import Groups, PointLimits, choose
 from farrier.inference.kept import Kept
 from farrier.inference.linalg import cholesky
 from farrier.inference.mixtures import joint_moments, moments
@@ -99,10 +99,17 @@ class CollapsedObjective(Parametrised):
 
     @classmethod
     def of(
-        cls, template: ExactModel, X: np.ndarray, y: np.ndarray, draws: int, tolerance: float, most: int
+        cls,
+        template: ExactModel,
+        X: np.ndarray,
+        y: np.ndarray,
+        draws: int,
+        tolerance: float,
+        most: int,
+        limits: PointLimits = PointLimits(),
     ) -> "CollapsedObjective":
         """The bound with groups chosen for the template's kernels."""
-        groups = choose(template.pool, X, tolerance, most)
+        groups = choose(template.pool, X, tolerance, most, limits)
         return cls(template, groups, X, y, quasi_normal(draws, template.prior.noise_size))
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:

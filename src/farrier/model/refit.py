@@ -17,7 +17,6 @@ import numpy as np
 from farrier.estimators.regressor import Regressor, from_learned
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
-from farrier.inference.collapsed import CollapsedObjective
 from farrier.inference.exact import ExactObjective
 from farrier.inference.hyperparameter_priors import price
 from farrier.inference.lbfgs import climb
@@ -29,23 +28,17 @@ from farrier.model.fitted import Fitted
 from farrier.model.learning import Learned, search_rows
 from farrier.model.progress import Progress
 from farrier.model.tiers import (
-    MOST_POINTS,
     POSTERIORS,
-    PREDICTION_DRAWS,
-    TOLERANCE,
-    WIDE_DRAWS,
-    WIDE_TOLERANCE,
     Tell,
+    collapsed_objective,
     exact_posterior,
     weights_of,
 )
 from farrier.search.appraisal import appraise
 from farrier.search.averaging import Average, Member, average
 from farrier.search.search import Search
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Part, Structure, model_with
-
-ITERATIONS = 30
-"""Steps at most: the start is close."""
 
 
 def refitted(model: Regressor, X: Any, y: np.ndarray, progress: Callable[[Progress], None] | None = None) -> Regressor:
@@ -73,19 +66,20 @@ def refitted(model: Regressor, X: Any, y: np.ndarray, progress: Callable[[Progre
 def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Learned:
     """The structure of a fitted model, fitted to rows X, y; X is on the scale of the model."""
     tell("fitting the same structure again", np.nan)
-    z, rows = fitted.scaled(y), search_rows(X)
+    settings = fitted.settings
+    z, rows = fitted.scaled(y), search_rows(X, settings.rows)
     seen = rows if fitted.tier == "local" else np.arange(len(X))
     exact = fitted.tier != "collapsed"
-    pools = [_climbed(*pool, _noise(fitted), X[seen], z[seen], exact=exact) for pool in _pools(fitted)]
+    pools = [_climbed(*pool, _noise(fitted), X[seen], z[seen], settings, exact=exact) for pool in _pools(fitted)]
     structure, search = pools[0], None
     if fitted.alone is not None or fitted.level is not None:
-        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell)
+        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         kernels = (*fitted.alone.kernels, *([] if fitted.alone.level is None else [LEVEL.kernel]))
-        structure = _climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, exact=True)
+        structure = _climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, settings, exact=True)
         structure = _without_level(structure, len(fitted.alone.kernels), len(search.y))
-    whole = _together(pools)
+    whole = _together(pools, settings)
     by_tier = POSTERIORS[fitted.tier] if fitted.tier != "exact" else partial(exact_posterior, weights=whole.weights)
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
     return Learned(
@@ -96,13 +90,14 @@ def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what
         model=whole.model,
         kernels=whole.kernels,
         level=fitted.level,
-        posterior=by_tier(whole.model, X, z),
+        posterior=by_tier(whole.model, X, z, settings),
         bound=whole.bound + jacobian,
         tier=fitted.tier,
         steps=fitted.steps,
         appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
         record=fitted.record,
         members=whole.members,
+        settings=settings,
     )
 
 
@@ -116,31 +111,39 @@ def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
     return found
 
 
-def _together(pools: Sequence[Structure]) -> Average:
+def _together(pools: Sequence[Structure], settings: SearchSettings) -> Average:
     """One pool as it is, or several averaged; each of several ends with its level."""
     if len(pools) > 1:
-        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], PREDICTION_DRAWS)
+        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], settings)
     (pool,) = pools
     assert pool.model is not None
     assert pool.terms is not None
     kernels = tuple(part.kernel for part in pool.parts)
-    return Average(pool.model, weights_of(pool.model), kernels, pool.terms.total, (Member(pool.model.prior, 1.0),))
+    weights = weights_of(pool.model, settings.posterior.draws)
+    return Average(pool.model, weights, kernels, pool.terms.total, (Member(pool.model.prior, 1.0),))
 
 
 def _climbed(
-    kernels: Sequence[Kernel], prior: WeightPrior, noise: float, X: np.ndarray, z: np.ndarray, exact: bool
+    kernels: Sequence[Kernel],
+    prior: WeightPrior,
+    noise: float,
+    X: np.ndarray,
+    z: np.ndarray,
+    settings: SearchSettings,
+    exact: bool,
 ) -> Structure:
-    """A few steps from kernels with their q(w)."""
+    """A few steps from kernels with their q(w): the start is close."""
+    fits = settings.fits
     weights = np.asarray(prior.quantile(0.5))
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
     model: ExactModel = replace(model_with(parts, noise, X.shape[1]), prior=prior)
     objective: Any = (
-        ExactObjective.of(model, X, z, WIDE_DRAWS)
+        ExactObjective.of(model, X, z, fits.final_draws)
         if exact
-        else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+        else collapsed_objective(model, X, z, fits.final_draws, settings)
     )
     with one_thread(small=exact):
-        numbers, terms = climb(objective, ITERATIONS, WIDE_TOLERANCE)
+        numbers, terms = climb(objective, fits.refit_iterations, fits.final_tolerance)
     model = objective.model(numbers)
     weights = np.asarray(model.prior.quantile(0.5))
     found = tuple(Part(model.pool[i], part.centre, float(weights[i])) for i, part in enumerate(parts))

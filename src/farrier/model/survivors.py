@@ -15,4 +15,6 @@ def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
         return None
     z = (learned.transform.forward(y) - learned.z_mean) / learned.z_scale
     level = None if learned.level is None else len(kernels)
-    return Alone(POSTERIORS[learned.tier](model, X, z), model.prior, kernels, level, float(model.noise))
+    return Alone(
+        POSTERIORS[learned.tier](model, X, z, learned.settings), model.prior, kernels, level, float(model.noise)
+    )
