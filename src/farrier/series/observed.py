@@ -16,8 +16,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.datasets.files import Table, name_columns, read_column, read_numbers
 from farrier.series.calendar import TimeAxis
+from farrier.series.columns import Table, name_columns, read_column, read_numbers
 from farrier.series.stamps import Column
 
 MIN_ROWS = 4
