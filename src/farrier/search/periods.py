@@ -32,6 +32,8 @@ CROWDED = 5.0
 """The highest frequency off a grid, in cycles for each row on average: where rows crowd, shorter cycles can be told."""
 REPEATS = 3.0
 """How often a cycle must have come round to be one: twice is a coincidence."""
+FEWEST = 8
+"""Rows, and steps between neighbours over the range, below which no period is looked for; by judgement."""
 ALIKE = 1e-10
 """Squares, as parts of the largest, below which what two columns do not share, or a fit leaves, is rounding."""
 SAME = 0.04
@@ -41,12 +43,17 @@ SAME = 0.04
 def find_periods(
     x: np.ndarray, y: np.ndarray, count: int, known: Sequence[float] = (), repeats: float = REPEATS
 ) -> list[float]:
-    """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one."""
+    """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one.
+
+    None below `FEWEST` rows, or where x spans fewer than `FEWEST` steps between its distinct values.
+    """
     order = np.argsort(x)
     x, y = x[order], y[order]
-    spacing = float(np.median(np.diff(np.unique(x)))) if len(np.unique(x)) > 1 else 0.0
-    extent = float(x[-1] - x[0])
-    if len(x) < 8 or spacing <= 0 or extent < 8 * spacing:
+    steps = np.diff(np.unique(x))
+    if len(x) < FEWEST or len(steps) == 0:
+        return []
+    spacing, extent = float(np.median(steps)), float(x[-1] - x[0])
+    if extent < FEWEST * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
     frequencies, periodogram = _periodogram(x, spacing, repeats / extent)
@@ -115,6 +122,8 @@ def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
 
 def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], repeats: float = REPEATS) -> list[float]:
     """Twice or three times each period where that fits y much better: the strongest peak may be a harmonic itself."""
+    if not periods:
+        return []
     extent, left = float(np.ptp(x)), y - _projection(_polynomial(x), y)
     found: list[float] = []
     for period in periods:

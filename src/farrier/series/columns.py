@@ -99,7 +99,7 @@ def read_column(series: Any) -> np.ndarray | list[Any]:
     dtype = series.dtype
     if dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None):
         return series.to_numpy().astype("M8[us]")
-    cells = zip(series.to_list(), series.is_null().tolist_names(), strict=True)
+    cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
     if dtype.is_numeric() or dtype == nw.Boolean:
         return np.array([np.nan if missing else float(value) for value, missing in cells])
     return [None if missing else value for value, missing in cells]
