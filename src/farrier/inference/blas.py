@@ -1,17 +1,58 @@
-"""One thread of BLAS for as long as matrices are small and many: two are slower, many times so on a busy machine."""
+"""One BLAS thread while matrices are small and many: more threads are slower, many times so on a busy machine.
 
-from contextlib import AbstractContextManager
+The number of threads is a setting of the whole process. Fits may overlap in several Python threads, so they are
+counted: the first to begin sets one thread, the last to end restores the number that was there before the first.
+"""
+
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import cache
+from typing import final
 
 from threadpoolctl import ThreadpoolController
 
 
-def one_thread(small: bool = True) -> AbstractContextManager[object]:
-    """One thread inside and as many as before after it; as many as there are where matrices are not small."""
-    return _libraries().limit(limits=1 if small else None, user_api="blas")
+@contextmanager
+def one_thread(small: bool = True) -> Iterator[None]:
+    """One thread inside; the number before it afterwards. Nothing changes where matrices are not small."""
+    if not small:
+        yield
+        return
+    _LIMIT.begin()
+    try:
+        yield
+    finally:
+        _LIMIT.end()
+
+
+@final
+class _Limit:
+    """How many blocks of code ask for one thread at present, and what restores the number before them."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._inside = 0
+        self._restore: Callable[[], None] = lambda: None
+
+    def begin(self) -> None:
+        with self._lock:
+            if self._inside == 0:
+                self._restore = _libraries().limit(limits=1, user_api="blas").restore_original_limits
+            self._inside += 1
+
+    def end(self) -> None:
+        with self._lock:
+            self._inside -= 1
+            if self._inside == 0:
+                self._restore()
+
+
+_LIMIT = _Limit()
+"""Of this process."""
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """What is loaded, looked up once: it takes some milliseconds."""
+    """The BLAS libraries that are loaded. They are looked up once, which takes some milliseconds."""
     return ThreadpoolController()
