@@ -1,6 +1,7 @@
 """One thread while small matrices are worked on, and as many as before afterwards."""
 
 import threading
+from collections.abc import Iterator
 from itertools import permutations
 
 import numpy as np
@@ -38,9 +39,23 @@ class Block:
 
 
 @pytest.fixture
-def two_threads():
+def two_threads() -> Iterator[set[int]]:
+    """Two threads, and no Python thread that controls their number."""
+    limits = threadpool_limits(2, user_api="blas")
+    with threadpool_limits(None):
+        pass
+    yield threads()
+    with limits:
+        pass
+
+
+def test_overlapping_blocks_leave_the_number_to_a_user_who_controls_it():
+    block = Block()
     with threadpool_limits(2, user_api="blas"):
-        yield threads()
+        before = threads()
+        block.begin()
+        block.end()
+        assert threads() == before
 
 
 def test_one_thread_inside_and_as_many_as_before_after_it(two_threads):
@@ -76,11 +91,10 @@ def test_an_error_inside_restores_as_well(two_threads):
     assert threads() == two_threads
 
 
-def test_structures_are_looked_for_with_one_thread():
+def test_structures_are_looked_for_with_one_thread(two_threads):
     seen: list[set[int]] = []
     x = np.linspace(-1.0, 1.0, 30)
-    with threadpool_limits(2, user_api="blas"):
-        learn(x[:, None], np.sin(9.0 * x), transform="identity", tell=lambda what, bound: seen.append(threads()))
-        assert threads() != {1}
+    learn(x[:, None], np.sin(9.0 * x), transform="identity", tell=lambda what, bound: seen.append(threads()))
+    assert threads() == two_threads
     assert seen
     assert all(one == {1} for one in seen)

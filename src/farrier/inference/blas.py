@@ -2,6 +2,10 @@
 
 The number of threads is a setting of the whole process. Fits may overlap in several Python threads, so they are
 counted: the first to begin sets one thread, the last to end restores the number that was there before the first.
+
+threadpoolctl (from 3.8) lets one Python thread control the number and ignores all others until the end of that thread's
+outermost `with`. The thread that begins and the one that ends may differ, so each gives the control up at once. Where
+the user holds it, in a `with threadpool_limits(...)` of another thread, the number stays the user's.
 """
 
 import threading
@@ -39,6 +43,7 @@ class _Limit:
         with self._lock:
             if self._inside == 0:
                 self._restore = _libraries().limit(limits=1, user_api="blas").restore_original_limits
+                _give_up_control()
             self._inside += 1
 
     def end(self) -> None:
@@ -46,10 +51,17 @@ class _Limit:
             self._inside -= 1
             if self._inside == 0:
                 self._restore()
+                _give_up_control()
 
 
 _LIMIT = _Limit()
 """Of this process."""
+
+
+def _give_up_control() -> None:
+    """The end of a `with` that changes no number."""
+    with _libraries().limit(limits=None):
+        pass
 
 
 @cache
