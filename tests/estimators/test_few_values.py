@@ -36,13 +36,9 @@ def printed_nothing(capfd: pytest.CaptureFixture[str]) -> bool:
     return capfd.readouterr() == ("", "")
 
 
-REGRESSIONS = [
-    (distinct, repeats, name)
-    for case, (distinct, repeats) in enumerate(
-        [(2, 1), (2, 20), (3, 1), (3, 7), (4, 5), (5, 2), (6, 3), (7, 1), (9, 2)]
-    )
-    for name in some_targets(case)
-]
+SHAPES = [(2, 1), (2, 20), (3, 1), (3, 7), (4, 5), (5, 2), (6, 3), (7, 1), (9, 2)]
+"""Distinct values, and how often each comes."""
+REGRESSIONS = [(*shape, name) for case, shape in enumerate(SHAPES) for name in some_targets(case, 2)]
 
 
 @pytest.mark.parametrize(("distinct", "repeats", "name"), REGRESSIONS)
