@@ -22,6 +22,6 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 CORE = (
     "kernels",
     *(f"inference.{name}" for name in ("linalg", "weight_priors", "horseshoe", "likelihoods")),
-    *(f"paper.{name}" for name in ("pool", "inducing", "posterior", "multisvgp", "exact_gp", "objective", "training")),
+    *(f"paper.{name}" for name in ("pool", "inducing", "posterior", "multisvgp", "objective", "training")),
 )
 jaxtyping.install_import_hook([f"farrier.{part}" for part in CORE], "beartype.beartype")
