@@ -24,7 +24,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format bench clean
+.PHONY: help demo test lint format examples bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -44,6 +44,9 @@ lint: $(READY_TO_TEST) ## ruff and pyright, changing nothing
 format: $(READY_TO_TEST) ## put the code in order with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+examples: $(READY) ## run the examples and write what they print into examples/*.md
+	$(BIN)/python -m examples
 
 bench: ## say how to run the benchmarks
 	@echo 'The benchmarks compare Farrier with other libraries, which a separate extra installs:'

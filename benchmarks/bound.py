@@ -17,11 +17,10 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-from farrier.paper.exact_gp import ExactGP
 
 from benchmarks.bound_picture import draw
 from benchmarks.figures import wasserstein2
-from benchmarks.optimal import Problem, grouped, optimum, posterior, with_trained_points
+from benchmarks.optimal import Problem, exact, grouped, optimum, posterior, with_trained_points
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import NoPrior
@@ -56,9 +55,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
     rows, shown = [], None
     for seed in arguments.seeds:
         problem = data(seed)
-        exact = ExactGP(problem.pool, problem.w[None, :], problem.noise, problem.X, problem.y)
-        evidence = float(exact.log_marginal_likelihood()[0])
-        reference = on_grid(exact)
+        evidence, *reference = exact(problem, GRID)
         tell(f"seed {seed}: log marginal likelihood {evidence:.2f}")
         for M in arguments.points:
             for trained in (False, True):

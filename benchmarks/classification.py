@@ -18,6 +18,7 @@ from benchmarks.record import Clock, Recorder, tell
 from farrier import Classifier
 from farrier.baselines import BASELINES
 from farrier.cli.compare import OURS
+from farrier.model.scores import log_score
 
 DESCRIPTION = "classes of three medical tables, beside the paper's numbers"
 METHODS = (OURS, "additive-classifier", "subset-classifier")
@@ -46,7 +47,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
                 clock = Clock()
                 chance, found = probability(method, X[train], y[train], X[test], seed)
                 p = np.clip(np.where(y[test] == 1.0, chance, 1.0 - chance), 1e-9, 1.0)
-                figures = {"error": 100.0 * float(np.mean(p < 0.5)), "log_likelihood": float(np.mean(np.log(p)))}
+                figures = {"error": 100.0 * float(np.mean(p < 0.5)), "log_likelihood": log_score(np.log(p))}
                 figures |= {"fit_seconds": clock.read()["wall_seconds"], "found": found}
                 record.add(settings, seed, figures, clock)
                 wrong.append(figures["error"])

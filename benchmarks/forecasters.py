@@ -21,6 +21,7 @@ import pandas as pd
 
 from benchmarks.record import Clock, Recorder, read, tell
 from farrier import Regressor
+from farrier.model.scores import coverage, rmse
 from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "forecasts of public series beside auto-ARIMA, exponential smoothing, Theta and naive ones"
@@ -52,9 +53,9 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         first, last = round(cut * len(y)), round((cut + AHEAD) * len(y))
         mean, low, high = METHODS[method](y[:first], season, last - first)
         ahead = y[first:last]
-        figures = {"rmse": float(np.sqrt(np.mean((mean - ahead) ** 2)))}
+        figures = {"rmse": rmse(ahead, mean)}
         if low is not None and high is not None:
-            figures["coverage"] = float(np.mean((low <= ahead) & (ahead <= high)))
+            figures["coverage"] = coverage(ahead, low, high)
         record.add(settings, 0, figures, clock, packages=("statsmodels", "pmdarima"))
         tell(f"{name} at {cut:.0%}, {method}: {figures}")
     print(summary(record.folder / f"{record.suite}.jsonl"))

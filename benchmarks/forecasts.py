@@ -17,6 +17,7 @@ import pandas as pd
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier import Forecaster, datasets
+from farrier.model.scores import coverage, rmse
 
 DESCRIPTION = "forecasts of made monthly series against the last year again, and the coverage of their intervals"
 STRUCTURES = ("line + season", "growth * season", "walk + season", "growing season", "slow cycle + season")
@@ -86,15 +87,14 @@ def measure(times: np.ndarray, y: np.ndarray, horizon: int) -> dict:
     found = forecaster.forecast(horizon, levels=LEVELS)
     naive = np.tile(past[-12:], -(-horizon // 12))[:horizon]
     figures = {
-        "rmse": float(np.sqrt(np.mean((found["mean"] - ahead) ** 2))),
-        "naive_rmse": float(np.sqrt(np.mean((naive - ahead) ** 2))),
+        "rmse": rmse(ahead, found["mean"]),
+        "naive_rmse": rmse(ahead, naive),
         "scale": forecaster.model_.transform_,
         "components": [row.formula for row in forecaster.components_],
         "fit_seconds": round(forecaster.model_.seconds_, 2),
     }
     for level in LEVELS:
-        inside = (ahead > found[f"low_{level}"]) & (ahead < found[f"high_{level}"])
-        figures[f"inside_{level}"] = float(inside.mean())
+        figures[f"inside_{level}"] = coverage(ahead, found[f"low_{level}"], found[f"high_{level}"])
     return figures
 
 

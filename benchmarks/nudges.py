@@ -13,6 +13,7 @@ from benchmarks.published import TIMESERIES, TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.timeseries import read_series
 from farrier import Regressor
+from farrier.model.scores import rmse
 from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "forecasts of the last tenth of some series whose values were changed in the ninth digit"
@@ -39,6 +40,6 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             clock = Clock()
             nudged = y[:rows] * (1.0 + NUDGE * np.random.default_rng(seed).standard_normal(rows))
             mean = Regressor(periods=periods).fit(x[:rows, None], nudged).predict(x[rows:, None])
-            rmse = float(np.sqrt(np.mean((mean - y[rows:]) ** 2)))
-            record.add({"series": name}, seed, {"rmse": rmse, "ratio": rmse / TIMESERIES[name]}, clock)
-            tell(f"{name}, seed {seed}: RMSE {rmse:.4g}, {rmse / TIMESERIES[name]:.2f} of the best published")
+            error = rmse(y[rows:], mean)
+            record.add({"series": name}, seed, {"rmse": error, "ratio": error / TIMESERIES[name]}, clock)
+            tell(f"{name}, seed {seed}: RMSE {error:.4g}, {error / TIMESERIES[name]:.2f} of the best published")

@@ -25,6 +25,7 @@ from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
 from farrier.model.learning import _Scaled, learn
+from farrier.model.scores import gaussian_log_score, log_score
 from farrier.model.tables import Scale
 from farrier.model.target_scale import Transform
 from farrier.model.tiers import exact_posterior
@@ -60,7 +61,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         paper.fit(X[train], y[train])
         seconds = process_time() - begin
         mean, sd = paper.predict(X[test])
-        mark = float(np.mean(norm.logpdf(y[test], mean, sd)))
+        mark = gaussian_log_score(y[test], mean, sd)
         tell(f"{name}: the paper's algorithm ends at {mark:.3f} after {seconds:.0f} s")
         farrier = search(X[train], y[train], X[test], y[test], mark)
         figures = {"paper_seconds": round(seconds, 1), "paper_log_likelihood": mark, **farrier}
@@ -169,4 +170,4 @@ def log_likelihood(
     z = (transform.forward(y_new) - z_mean) / z_scale
     mean, variance = posterior.draws(X_new)
     densities = logsumexp(norm.logpdf(z, mean, np.sqrt(variance + noise)), axis=0) - np.log(len(mean))
-    return float(np.mean(densities + transform.log_slope(y_new) - np.log(z_scale)))
+    return log_score(densities + transform.log_slope(y_new) - np.log(z_scale))

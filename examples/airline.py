@@ -2,7 +2,7 @@
 
     python examples/airline.py
 
-What it prints is in airline.md.
+What it prints is in airline.md, which `python -m examples airline` writes.
 """
 
 import os

@@ -3,7 +3,7 @@
     python examples/concrete_like_table.py
 
 The strength of 100 samples rises with the cement, falls with the water, rises quickly and then slowly with the age, and
-does not depend on the sand at all. What it prints is in concrete_like_table.md.
+does not depend on the sand at all. What it prints is in concrete_like_table.md, which `python -m examples` writes.
 """
 
 import os

@@ -19,9 +19,7 @@ jax.config.update("jax_numpy_dtype_promotion", "strict")
 
 # The mathematics only: the edge (estimators, command line) must meet bad input with its own words; and functions that
 # are made while others run (evaluation/products.py) would be checked anew each time.
-CORE = (
-    "kernels",
-    *(f"inference.{name}" for name in ("linalg", "weight_priors", "horseshoe", "likelihoods")),
-    *(f"paper.{name}" for name in ("pool", "inducing", "posterior", "multisvgp", "exact_gp", "objective", "training")),
+CORE = tuple(
+    f"paper.{name}" for name in ("pool", "inducing", "posterior", "multisvgp", "objective", "training", "linalg")
 )
 jaxtyping.install_import_hook([f"farrier.{part}" for part in CORE], "beartype.beartype")

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose
 
 from farrier.baselines.common import evidence
 from farrier.baselines.full import FullGP
-from farrier.baselines.network import KernelNetwork, initial
+from farrier.baselines.network import KernelNetwork, Layer, Network, Slopes, initial
 
 fixed = np.random.default_rng(2)
 x = np.linspace(0.0, 6.0, 60)
@@ -70,6 +70,51 @@ def test_every_unit_of_a_network_is_a_kernel(generator):
     K, k = eqx.filter_jit(lambda model, X: (model.gram(X, X), model.diag(X)))(model, jnp.asarray(X))
     assert_allclose(np.diag(K), k, rtol=1e-10)
     assert np.linalg.eigvalsh(K).min() > -1e-10 * np.trace(K)
+
+
+def plain_network(inputs, layers):
+    """The kernel of a network (Sun et al. 2018, section 3) at one pair of rows, from the values of its primitives.
+
+    A linear layer is a sum with non-negative weights plus a non-negative constant; a product layer multiplies units
+    two by two. Both are written out unit by unit.
+    """
+    units = list(inputs)
+    for place, layer in enumerate(layers):
+        weights, constants = (np.log1p(np.exp(np.asarray(one))) for one in (layer.weights, layer.constants))
+        rows = zip(weights, constants, strict=True)
+        units = [b + sum(w * k for w, k in zip(row, units, strict=True)) for row, b in rows]
+        if place < len(layers) - 1:
+            units = [units[2 * i] * units[2 * i + 1] for i in range(len(units) // 2)]
+    (output,) = units
+    return output
+
+
+@pytest.mark.parametrize("columns", [1, 3])
+def test_the_kernel_of_a_network_is_that_of_its_layers_written_out(columns, generator):
+    X, Z = generator.normal(size=(5, columns)), generator.normal(size=(4, columns))
+    model = initial(X, X[:, 0], generator)
+    primitive = np.stack([np.asarray(kernel.gram(jnp.asarray(X), jnp.asarray(Z))) for kernel in model.primitives])
+    expected = [[plain_network(primitive[:, i, j], model.layers) for j in range(4)] for i in range(5)]
+    assert_allclose(model.gram(jnp.asarray(X), jnp.asarray(Z)), expected, rtol=1e-12)
+
+
+def test_a_product_layer_multiplies_its_units_two_by_two():
+    # softplus of a large number is that number, of a very negative one nothing: units 30 Lin and 40 Lin, no constants
+    line = Slopes(np.zeros(1), np.ones(1))
+    nothing = -800.0
+    two = Layer(jnp.array([[30.0], [40.0]]), jnp.full(2, nothing))
+    one = Layer(jnp.array([[50.0]]), jnp.full(1, nothing))
+    x, z = np.array([[0.5], [2.0]]), np.array([[3.0], [-1.0]])
+    K = Network((line,), (two, one), jnp.asarray(0.1)).gram(jnp.asarray(x), jnp.asarray(z))
+    assert_allclose(K, 50.0 * (30.0 * x @ z.T) * (40.0 * x @ z.T), rtol=1e-12)
+
+
+def test_primitives_are_as_in_the_paper(generator):
+    X = generator.normal(size=(30, 1))
+    one = [kernel.symbol for kernel in initial(X, np.sin(X[:, 0]), generator).primitives]
+    assert sorted(one) == ["Lin", "Lin", "Per", "Per", "RQ", "RQ", "SE", "SE"]
+    X = generator.normal(size=(30, 2))
+    assert {kernel.symbol for kernel in initial(X, X[:, 0], generator).primitives} == {"Lin", "RQ", "SE"}
 
 
 def test_derivative_of_the_evidence_agrees_with_finite_differences(generator):

@@ -1,16 +1,16 @@
 """Laws of the benchmarks' figures, and of the lines they are kept in."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from benchmarks.figures import below, participation_ratio, wasserstein2
-from benchmarks.optimal import Problem, grouped, optimum
+from benchmarks.optimal import Problem, exact, grouped, optimum, posterior
 from benchmarks.record import Clock, Recorder, read
 from benchmarks.table import markdown
 from numpy.testing import assert_allclose
 
 from farrier.kernels.registry import Periodic, SquaredExponential
-from farrier.paper.exact_gp import ExactGP
 from farrier.paper.inducing import SharedPoints
 from farrier.paper.pool import stack
 
@@ -60,11 +60,23 @@ def problem() -> Problem:
 
 
 def test_optimal_bounds_lie_in_order_below_the_evidence(problem):
-    evidence = ExactGP(problem.pool, problem.w[None, :], problem.noise, problem.X, problem.y).log_marginal_likelihood()
+    evidence = exact(problem, np.zeros((1, 1))).evidence
     Z = np.linspace(-1.0, 1.0, 5)[:, None]
     joint = optimum(grouped(Z, 2), problem, factorised=False).bound
-    assert optimum(SharedPoints(Z), problem, factorised=False).bound <= joint <= evidence[0]
+    assert optimum(SharedPoints(Z), problem, factorised=False).bound <= joint <= evidence
     assert optimum(grouped(Z, 2), problem, factorised=True).bound <= joint
+
+
+def test_the_best_joint_q_at_all_rows_is_the_exact_posterior(problem):
+    X = np.asarray(problem.X)
+    best = optimum(grouped(X, 2), problem, factorised=False)
+    expected = exact(problem, X)
+    # up to the jitter
+    assert_allclose(best.bound, expected.evidence, atol=1e-3)
+    q = posterior(grouped(X, 2), problem, best)
+    mean, covariance = eqx.filter_jit(lambda q, X: q.joint_draws(X))(q, problem.X)
+    assert_allclose(mean[0], expected.mean, atol=1e-4)
+    assert_allclose(covariance[0], expected.covariance, atol=1e-4)
 
 
 def test_product_q_is_where_coordinate_ascent_ends(problem):

@@ -4,15 +4,13 @@ import gzip
 import importlib.util
 from datetime import date, datetime
 
-import narwhals.stable.v2 as nw
 import numpy as np
-import pandas as pd
 import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.datasets import read_csv
-from farrier.datasets.files import MIN_ROWS, choose_columns, read_column, read_table
+from farrier.datasets.files import MIN_ROWS, choose_columns, read_table
 
 SALES = [3.0, 5.0, 4.0, 6.0, 8.0, 7.0, 9.0, 11.0, 10.0, 12.0, 14.0, 13.0]
 STAMPS = [f"2020-{month:02d}" for month in range(1, 13)]
@@ -155,25 +153,6 @@ def test_columns_of_parquet_are_numbers_with_nan_or_text_with_none(parquet):
     assert table["b"] == ["x", None]
     assert_array_equal(table["c"], [1.0, 0.0])
     assert_array_equal(table["d"], np.array(["2020-01-01", "NaT"], dtype="M8[us]"))
-
-
-def test_a_frame_of_pandas_reads_as_one_of_polars():
-    """Parquet may come through either; here without the file, as pandas needs one more package for it."""
-    days = pd.date_range("2024-03-25", periods=3, tz="Europe/Berlin")
-    frame = pd.DataFrame(
-        {
-            "whole": pd.array([1, None, 3], dtype="Int64"),
-            "text": ["x", None, "z"],
-            "kind": pd.Categorical(["x", None, "z"]),
-            "day": days.tz_localize(None).where(np.array([True, False, True])),
-            "zoned": days,
-        }
-    )
-    columns = {series.name: read_column(series) for series in nw.from_native(frame, eager_only=True).iter_columns()}
-    assert_array_equal(columns["whole"], [1.0, np.nan, 3.0])
-    assert columns["text"] == columns["kind"] == ["x", None, "z"]
-    assert_array_equal(columns["day"], np.array(["2024-03-25", "NaT", "2024-03-27"], dtype="M8[us]"))
-    assert columns["zoned"] == list(days)
 
 
 def test_without_a_reader_of_parquet_one_is_recommended(parquet, monkeypatch):

@@ -3,13 +3,13 @@ fill up change nothing."""
 
 import numpy as np
 import pytest
+from farrier.evaluation.slots import NUMBERS, SlotPool
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.covariance import DenseCovariance, SeriesCovariance, covariance_of
 from farrier.evaluation.grid import on_grid
 from farrier.evaluation.lags import ListedLags, RegularLags
 from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import NUMBERS, SlotPool
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, RationalQuadratic, SquaredExponential, Step
 from tests.kernels.plain_kernels import plain_gram
 

@@ -3,11 +3,12 @@ them agree, and derivatives are those of finite differences."""
 
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
 from farrier.kernels.algebra import Product, product_of
+from farrier.kernels.normal import normal_form
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
@@ -21,7 +22,6 @@ from farrier.kernels.registry import (
     Step,
     White,
 )
-from farrier.kernels.normal import normal_form
 from tests.kernels.plain_kernels import KERNELS, plain_gram
 
 ONE_INPUT = [

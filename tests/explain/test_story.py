@@ -13,7 +13,7 @@ from numpy.testing import assert_allclose
 import farrier
 from farrier.evaluation.products import HostPool
 from farrier.explain import leftover
-from farrier.explain.context import Setting, labels_of, quarter_of
+from farrier.explain.context import Setting, axis_of, labels_of, quarter_of
 from farrier.explain.gather import findings
 from farrier.explain.story import Context, story
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
@@ -249,3 +249,10 @@ def test_no_component_is_a_story_too(given):
 
 def test_the_story_holds_no_place_of_this_machine(told):
     assert not re.search(r"/(home|tmp|work|usr)/", json.dumps(told))
+
+
+def test_the_axis_of_the_times_is_what_the_sentences_need():
+    stamps = [f"{year}-{month:02d}" for year in range(1949, 1961) for month in range(1, 13)]
+    axis = axis_of(TimeAxis.of(stamps, "month"), "when")
+    assert (axis.name, axis.kind, axis.unit) == ("when", "years", "")
+    assert_allclose([axis.low, axis.high, axis.spacing], [1949 + 0.5 / 12, 1961 - 0.5 / 12, 1 / 12])

@@ -4,11 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-
 from farrier.evaluation.slots import SlotPool
 from farrier.inference.beliefs import REACH, SPREAD, filled, log_prior, price, raveled, reach, spreads
+from numpy.testing import assert_allclose, assert_array_equal
+
 from farrier.kernels.algebra import Kernel
+from farrier.kernels.parameters import packed
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
@@ -18,7 +19,6 @@ from farrier.kernels.registry import (
     SquaredExponential,
     Step,
 )
-from farrier.kernels.parameters import packed
 
 ROWS = 100
 LOG = np.log(ROWS)

@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 
-from farrier.evaluation.slots import SlotPool
 from farrier.inference import blockwise as local
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior

@@ -6,11 +6,11 @@ from dataclasses import replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
 from farrier.inference import collapsed
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
 from farrier.inference.exact import ExactObjective
@@ -18,8 +18,8 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.inducing_points import Groups, choose
 from farrier.inference.parameter_vector import ExactModel
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
 from farrier.kernels.parameters import as_array
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
 from tests.kernels.directions import LEAVES, along_block
 from tests.kernels.plain_kernels import plain_gram
 

@@ -5,18 +5,18 @@ from dataclasses import dataclass, replace
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
+from farrier.inference.beliefs import log_prior, raveled, spreads
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import Covariance, SeriesCovariance, covariance_of
-from farrier.evaluation.slots import SlotPool
-from farrier.inference.beliefs import log_prior, raveled, spreads
 from farrier.inference.exact import ExactObjective, evidence
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
 from farrier.inference.weight_priors import quasi_normal
-from farrier.kernels.registry import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
 from farrier.kernels.parameters import as_array, packed, unpacked
+from farrier.kernels.registry import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
 from tests.kernels.directions import LEAVES, along_block
 from tests.kernels.plain_kernels import plain_gram
 

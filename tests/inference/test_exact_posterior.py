@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 
-from farrier.evaluation.slots import SlotPool
 from farrier.inference import exact_posterior as gaussian
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential

@@ -6,12 +6,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from farrier.inference.weight_draws import weigh
 from numpy.testing import assert_allclose
 from scipy import integrate, optimize, stats
 from scipy.special import digamma, gammaln
 
 from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl
-from farrier.inference.weight_draws import weigh
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.parameters import bound, free, packed
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
 from farrier.inference.inducing_points import PointLimits, choose, pivots
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 

@@ -10,6 +10,7 @@ from numpy.testing import assert_allclose
 
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Product, Sum
+from farrier.kernels.normal import normal_form
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
@@ -22,7 +23,6 @@ from farrier.kernels.registry import (
     Step,
     White,
 )
-from farrier.kernels.normal import normal_form
 from tests.kernels.plain_kernels import BASES, KERNELS, plain_gram
 
 RNG = np.random.default_rng(0)

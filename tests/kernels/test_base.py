@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.kernels.algebra import Product
+from farrier.kernels.parameters import bound, free
 from farrier.kernels.registry import (
     FAMILIES,
     CentredPeriodic,
@@ -22,7 +23,6 @@ from farrier.kernels.registry import (
     Step,
     White,
 )
-from farrier.kernels.parameters import bound, free
 from tests.kernels.plain_kernels import BASES, KERNELS, plain_gram
 
 RNG = np.random.default_rng(0)

@@ -4,17 +4,17 @@ that is found in classes and among outliers."""
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
 from farrier import Classifier, Regressor
 from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Bernoulli, Gaussian, StudentT
-from farrier.kernels.registry import Matern12
 from farrier.kernels.parameters import as_array
+from farrier.kernels.registry import Matern12
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.5, 1.5, 30)[:, None]

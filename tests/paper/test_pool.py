@@ -2,7 +2,7 @@
 paper's pool is the paper's."""
 
 from collections import Counter
-from itertools import combinations, product
+from itertools import product
 
 import jax
 import jax.numpy as jnp
@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.kernels.algebra import Product
+from farrier.kernels.parameters import bound, free
 from farrier.kernels.registry import (
     Constant,
     Linear,
@@ -22,7 +23,6 @@ from farrier.kernels.registry import (
     Step,
     White,
 )
-from farrier.kernels.parameters import bound, free
 from farrier.paper.pool import Pool, stack
 from tests.kernels.plain_kernels import KERNELS, plain_gram
 
@@ -223,23 +223,6 @@ def test_unknown_starts_are_refused(monkeypatch):
     monkeypatch.setattr(jaxtyping.config, "jaxtyping_disable", True)
     with pytest.raises(ValueError, match=r"initialisation must be one of .*'weak'.*, got 'best'"):
         Pool.paper(MONTHS, SINE, initialisation="best")
-
-
-@pytest.mark.parametrize("order", [1, 2, 4])
-def test_additive_pool_has_one_kernel_for_each_set_of_inputs(order):
-    pool = Pool.additive(order, 4, lengthscale=1.7)
-    sets = list(combinations(range(4), order))
-    assert [kernel.dims or (0, 1, 2, 3) for kernel in pool] == sets
-    points = jnp.asarray(RNG.standard_normal((5, 4)))
-    for K, dims in zip(gram(pool, points, points), sets, strict=True):
-        lag = (np.asarray(points)[:, None, dims] - np.asarray(points)[None, :, dims]) / 1.7
-        assert_allclose(K, np.exp(-0.5 * np.sum(lag**2, axis=-1)), rtol=1e-10)
-
-
-def test_additive_pool_refuses_orders_that_do_not_exist():
-    for order in (0, 4):
-        with pytest.raises(ValueError, match=rf"order must be from 1 to the number of inputs \(3\), got {order}"):
-            Pool.additive(order, 3)
 
 
 def test_pool_of_one_family_needs_no_padding():

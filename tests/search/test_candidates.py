@@ -4,8 +4,9 @@ from functools import partial
 
 import numpy as np
 import pytest
-
 from farrier.evaluation.slots import SlotPool
+
+from farrier.kernels.normal import normal_form
 from farrier.kernels.registry import (
     CentredPeriodic,
     Linear,
@@ -14,9 +15,8 @@ from farrier.kernels.registry import (
     Step,
     StepUntil,
 )
-from farrier.kernels.normal import normal_form
 from farrier.search import candidates
-from farrier.search.candidates import Extent, Signature, narrowed
+from farrier.search.candidates import Extent, Signature, narrowed, places_between, starts_of_sides
 from farrier.search.settings import SearchSettings
 
 SETTINGS = SearchSettings()
@@ -211,3 +211,17 @@ def test_a_cycle_on_one_side_of_a_change_must_come_round_there():
         assert not comes_round(side * CentredPeriodic(0.3, 1.0), extent)
         assert comes_round(side * SquaredExponential(3.0), extent)
     assert comes_round(CentredPeriodic(1.9, 1.0), extent)
+
+
+def test_a_second_regime_begins_at_a_part_of_the_rows_and_never_between_equal_values():
+    parts = (0.2, 0.5, 0.8)
+    assert starts_of_sides(np.arange(10.0), parts) == [2, 5, 8]
+    assert starts_of_sides(np.repeat([0.0, 1.0, 2.0], 4), parts) == [4, 8]
+    assert starts_of_sides(np.repeat([0.0, 1.0], [9, 1]), parts) == []
+
+
+def test_places_of_change_lie_between_distinct_values_with_rows_on_either_side():
+    assert list(places_between(np.arange(6.0), 1)) == [1.5, 2.5, 3.5]
+    assert list(places_between(np.repeat([0.0, 1.0, 5.0], 2), 1)) == [0.5, 3.0]
+    assert list(places_between(np.repeat([0.0, 1.0, 5.0], 2), 2)) == []
+    assert list(places_between(np.arange(3.0), 3)) == []

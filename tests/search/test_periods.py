@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy.signal import lombscargle
 
 from farrier.search.candidate_settings import PeriodSettings
-from farrier.search.periods import _periodogram, find_periods
+from farrier.search.periods import _periodogram, find_periods, multiples_of
 
 X = np.arange(120.0) / 12.0  # ten years of months
 
@@ -123,3 +123,10 @@ def test_few_rows_have_no_period(rows):
 
 def test_rows_at_one_place_have_no_period():
     assert find_periods(np.full(20, 3.0), noise(1.0, count=20), 4) == []
+
+
+@pytest.mark.parametrize("x", [[], [1.0], [1.0] * 20, np.repeat(np.arange(6.0), 9), np.arange(7.0)], ids=len)
+def test_too_few_rows_or_values_show_no_period_and_no_multiple_of_one(x):
+    x = np.array(x)
+    assert find_periods(x, noise(1.0, count=len(x)), 3) == []
+    assert multiples_of(x, noise(1.0, count=len(x)), [], PeriodSettings()) == []

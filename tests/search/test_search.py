@@ -4,13 +4,13 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.evaluation.slots import SlotPool
+from farrier.inference.beliefs import price
 from numpy.testing import assert_allclose
-from scipy.stats import multivariate_normal
+from scipy.stats import multivariate_normal, norm
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import HostPool
-from farrier.evaluation.slots import SlotPool
-from farrier.inference.beliefs import price
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential, Step
 from farrier.search.search import Search
 from farrier.search.settings import GrowingSettings
@@ -138,6 +138,23 @@ def test_losses_are_differences_of_densities(found):
         assert_allclose(loss, whole - without, rtol=1e-6)
     # fitted again, the others take over what they can
     assert np.all(search.refitted_losses(structure) > 10.0)
+
+
+def test_the_evidence_of_a_sole_component_is_the_bound_less_the_log_density_of_noise(found):
+    search, structure, _ = found["step"]
+    (only,) = structure.parts
+    alone = norm.logpdf(search.y, scale=np.sqrt(np.mean(search.y**2))).sum()
+    assert_allclose(search.refitted_losses(structure), [structure.terms.total - alone], rtol=1e-12)
+    # the score has the price of the component subtracted, the bound has not
+    assert_allclose(structure.terms.total, structure.score + price(only.kernel, N), rtol=1e-12)
+
+
+def test_no_change_is_looked_for_between_rows_of_one_input():
+    x = np.repeat([-1.0, 0.0, 1.0], 8)[:, None]
+    search = Search(x, np.where(np.arange(24) < 12, -1.0, 1.0), covariance_of(x))
+    place, gain = search.change(search.empty())
+    assert place in (-0.5, 0.5)
+    assert gain > 0.0
 
 
 def test_the_screen_likes_what_is_there_and_charges_for_it():

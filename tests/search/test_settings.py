@@ -13,7 +13,7 @@ import pytest
 import farrier
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.likelihoods import StudentT
-from farrier.kernels.base import Linear, SquaredExponential
+from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.model.learning import fit_given, learn
 from farrier.model.other_noise import learn_sites
 from farrier.search import described

@@ -238,12 +238,6 @@ def test_how_far_labels_go_does_not_depend_on_where_the_data_end():
     assert axis.future(1).labels == ["2024-01-01 00:01:00"]
 
 
-def test_the_axis_is_what_the_sentences_need():
-    axis = TimeAxis.of(months("1949-01", 144), "month").axis()
-    assert (axis.name, axis.kind, axis.unit) == ("month", "years", "")
-    assert_allclose([axis.low, axis.high, axis.spacing], [1949 + 0.5 / 12, 1961 - 0.5 / 12, 1 / 12])
-
-
 def test_one_month_alone_has_a_next_one():
     assert TimeAxis.of(["2024-02"], "month").future(2).stamps == ["2024-03", "2024-04"]
 

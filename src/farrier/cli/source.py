@@ -11,8 +11,9 @@ import numpy as np
 
 from farrier import datasets
 from farrier.cli.screen import note
-from farrier.datasets.files import LISTED, TARGET_WORDS, Chosen, Table
+from farrier.datasets.files import Chosen
 from farrier.model.tables import check_varies
+from farrier.series.columns import LISTED, TARGET_WORDS, Table
 
 if TYPE_CHECKING:
     from farrier.estimators.regressor import Regressor

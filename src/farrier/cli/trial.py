@@ -16,6 +16,8 @@ from typing import Any
 
 import numpy as np
 
+from farrier.model.scores import coverage, gaussian_log_score, log_score, rmse
+
 SEARCHING = 0.6
 """The part of the limit in which a search ends; what it then found must still be fitted."""
 
@@ -48,7 +50,7 @@ def score(
         from farrier.estimators.regressor import Regressor
 
         model = Regressor(random_state=seed, periods=periods.tolist() if X.shape[1] == 1 else None).fit(X, y)
-        mean, densities = model.predict(X_new), model.log_density(X_new, y_new)
+        mean, likely = model.predict(X_new), log_score(model.log_density(X_new, y_new))
         low, high = model.predict_quantiles(X_new, (0.025, 0.975)).T
         found = f"{model.transform_}: " + " + ".join(repr(kernel) for kernel in model.pool_)
     else:
@@ -64,14 +66,14 @@ def score(
         model = method.fit(X, y)
         mean, sd = model.predict(X_new)
         found = ""
-        densities = norm.logpdf(y_new, mean, sd)
+        likely = gaussian_log_score(y_new, mean, sd)
         if hasattr(model, "noise_variance_"):
-            twice = {"noise_twice": float(np.mean(norm.logpdf(y_new, mean, np.hypot(sd, model.noise_variance_**0.5))))}
+            twice = {"noise_twice": gaussian_log_score(y_new, mean, np.hypot(sd, model.noise_variance_**0.5))}
         low, high = mean - norm.ppf(0.975) * sd, mean + norm.ppf(0.975) * sd
     return {
-        "rmse": float(np.sqrt(np.mean((y_new - mean) ** 2))),
-        "log_likelihood": float(np.mean(densities)),
-        "coverage": float(np.mean((low <= y_new) & (y_new <= high))),
+        "rmse": rmse(y_new, mean),
+        "log_likelihood": likely,
+        "coverage": coverage(y_new, low, high),
         "found": found,
         "predicted": {name: _short(values) for name, values in (("mean", mean), ("low", low), ("high", high))},
     } | twice

@@ -12,7 +12,8 @@ from dataclasses import replace
 from pathlib import Path
 
 from farrier.datasets.dataset import Dataset
-from farrier.datasets.files import Chosen, Table, choose_columns, read_csv, read_table
+from farrier.datasets.files import Chosen, choose_columns, read_csv, read_table
+from farrier.series.columns import Table
 
 __all__ = ["Chosen", "Dataset", "Table", "choose_columns", "load", "locate", "names", "read_csv", "read_table"]
 

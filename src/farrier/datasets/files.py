@@ -2,7 +2,7 @@
 
 `read_table` reads a file into columns: numbers as float64 with NaN where a cell is empty, dates as they are stored, all
 else as text. `choose_columns` finds the times and the target, or the inputs and the target where there are no times,
-and `read_csv` makes a `Dataset` of the former. Times are read by `timeaxis`.
+and `read_csv` makes a `Dataset` of the former. Columns are read by `series.columns`, times by `series.calendar`.
 
 Nothing is guessed quietly. A cell that cannot be used stops the reading with one line that says where it is and what to
 do about it; where more than one column could be meant, one has to be named. Rows without a target are left out and
@@ -10,15 +10,13 @@ counted, never filled.
 """
 
 import csv
-import difflib
 import gzip
 import importlib.util
 import os
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -27,42 +25,14 @@ import numpy as np
 
 from farrier.datasets.dataset import Dataset
 from farrier.series.calendar import TimeAxis
+from farrier.series.columns import Table, holds_numbers, is_number, list_names, name_columns, read_column, read_numbers
 from farrier.series.stamps import Column, is_stamp
 
 MIN_ROWS = 12
-TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"})
-TARGET_WORDS = frozenset({"y", "target"})
+"""Usable rows below which a file is refused; by judgement."""
 NO_CELL = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
 """What stands in a cell without a value, in any case."""
 PARQUET_READERS = {"polars": ("polars",), "pyarrow": ("pyarrow",), "pandas": ("pandas", "fastparquet")}
-LISTED = 12
-"""So many columns are listed in an error, the others counted."""
-
-
-@dataclass(frozen=True, eq=False)
-class Table(Mapping[str, Any]):
-    """Columns by name, all of one length: float64 arrays, arrays of datetime64, or lists."""
-
-    name: str
-    """Of the file."""
-    columns: Mapping[str, Any]
-    lines: Sequence[int] | None = None
-    """The line of the file on which each row stands; None for a file without lines."""
-
-    def __getitem__(self, name: str) -> Any:
-        return self.columns[name]
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.columns)
-
-    def __len__(self) -> int:
-        return len(self.columns)
-
-    def rows(self) -> list[str]:
-        """What each row is called in an error."""
-        if self.lines is None:
-            return [f"row {i}" for i in range(len(next(iter(self.columns.values()))))]
-        return [f"line {line}" for line in self.lines]
 
 
 @dataclass(frozen=True, eq=False)
@@ -95,7 +65,9 @@ def read_csv(path: str | os.PathLike[str], time: str | None = None, target: str 
     table = read_table(path)
     chosen = choose_columns(table, time, target)
     if chosen.axis is None or chosen.time is None:
-        raise ValueError(f"time: None, and no column of {table.name!r} looks like times: choose one of {_list(table)}")
+        raise ValueError(
+            f"time: None, and no column of {table.name!r} looks like times: choose one of {list_names(table)}"
+        )
     name = Path(table.name.removesuffix(".gz")).stem
     return Dataset(
         name=name,
@@ -150,7 +122,7 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
             axis = TimeAxis.of(_take(table[time], rows), time)
         inputs, X = (time,), axis.numbers[:, None]
     else:
-        axis, inputs = None, tuple(name for name in table if name != target and _holds_numbers(table[name]))
+        axis, inputs = None, tuple(name for name in table if name != target and holds_numbers(table[name]))
         if not inputs:
             raise ValueError(
                 f"target: {target!r} is the only column of numbers in {table.name!r}, and no other looks like times: "
@@ -171,47 +143,6 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
         rows=rows,
         left_out=len(table[target]) - len(rows),
     )
-
-
-def name_columns(table: Table, time: str | None, target: str | None) -> tuple[str | None, str]:
-    """The names of the times and of the target, guessed where they are None; no times: None."""
-    for argument, name in (("time", time), ("target", target)):
-        if name is not None and name not in table:
-            raise ValueError(f"{argument}: there is no column {name!r}: {_hint(name, table)}")
-    if time is not None and time == target:
-        raise ValueError(f"target: {target!r} is the time as well: choose another of {_list(table)}")
-    if time is None:
-        time = _guess_time(table, target)
-    return time, target if target is not None else _guess_target(table, time)
-
-
-def _guess_time(table: Table, target: str | None) -> str | None:
-    others = [name for name in table if name != target]
-    worded = [name for name in others if name.lower() in TIME_WORDS]
-    found = [name for name in others if _holds_stamps(table[name])]
-    if len(found) > 1:
-        found = [name for name in found if name in worded] or found
-    if not found and len(table) == 2:
-        first = others[0]
-        return worded[0] if worded else None if _repeats(table[first]) else first
-    if not found:  # "month" from 1 to 12 over and over is an input, "year" once a row is a time
-        found = [name for name in worded if not _repeats(table[name])]
-    if len(found) > 1:
-        raise ValueError(f"time: None, and {_list(found)} all look like times: choose one of them")
-    return found[0] if found else None
-
-
-def _guess_target(table: Table, time: str | None) -> str:
-    others = [name for name in table if name != time]
-    worded = [name for name in others if name.lower() in TARGET_WORDS]
-    if len(worded) == 1:
-        return worded[0]
-    if time is None:
-        return others[-1]
-    numeric = [name for name in others if _holds_numbers(table[name])]
-    if len(numeric) > 1:
-        raise ValueError(f"target: None, with {len(numeric)} columns of numbers: choose one of {_list(numeric)}")
-    return numeric[0] if numeric else others[-1]
 
 
 def _usable(table: Table, target: str) -> tuple[np.ndarray, np.ndarray]:
@@ -256,7 +187,7 @@ def _delimiter(line: str) -> str:
 
 
 def _check_header(path: Path, header: list[str]) -> None:
-    if all(_is_number(cell) or is_stamp(cell) for cell in header):
+    if all(is_number(cell) or is_stamp(cell) for cell in header):
         raise ValueError(f"path: {path.name!r} starts with numbers, {', '.join(header)}: add a first line of names")
     for name in header:
         if header.count(name) > 1:
@@ -266,7 +197,7 @@ def _check_header(path: Path, header: list[str]) -> None:
 def _column(cells: Sequence[str]) -> np.ndarray | list[str | None]:
     """Numbers if all cells are that have a value, else text."""
     values = [None if cell.lower() in NO_CELL else cell for cell in cells]
-    if all(value is None or _is_number(value) for value in values):
+    if all(value is None or is_number(value) for value in values):
         return np.array([np.nan if value is None else float(value) for value in values])
     return values
 
@@ -286,72 +217,5 @@ def _read_parquet(path: Path) -> Table:
     return Table(path.name, {series.name: read_column(series) for series in frame.iter_columns()})
 
 
-def read_column(series: Any) -> np.ndarray | list[Any]:
-    """A column of a frame: numbers as float64 (missing: NaN), dates as they are stored, all else as a list."""
-    dtype = series.dtype
-    if dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None):
-        return series.to_numpy().astype("M8[us]")
-    cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
-    if dtype.is_numeric() or dtype == nw.Boolean:
-        return np.array([np.nan if missing else float(value) for value, missing in cells])
-    return [None if missing else value for value, missing in cells]
-
-
-def read_numbers(values: Any, column: Column) -> np.ndarray:
-    """The values as float64, NaN where they are missing; the first that is text or infinite is refused."""
-    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iufb":
-        bad = np.array([value is not None and not _is_number(value) for value in values], dtype=bool)
-        first = values[int(np.argmax(bad))] if len(bad) else None
-        column.refuse(bad, f"{str(first)!r} is not a number such as 1234.5: correct it, or choose another column")
-        values = [np.nan if value is None else float(value) for value in values]
-    numbers = np.asarray(values, dtype=np.float64)
-    column.refuse(np.isinf(numbers), "the cell is infinite: correct it or delete the row")
-    return numbers
-
-
-def _holds_numbers(values: Any) -> bool:
-    """Whether there are values, and at least half of them are numbers: what is not is then a mistake."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
-        return not np.all(np.isnan(values))
-    present = [value for value in values if value is not None]
-    return 0 < len(present) <= 2 * sum(map(_is_number, present))
-
-
-def _holds_stamps(values: Any) -> bool:
-    """Whether the first cell that has a value is a date."""
-    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
-        return values.dtype.kind == "M"
-    first = next((value for value in values if value is not None), None)
-    return isinstance(first, date | np.datetime64) or (isinstance(first, str) and is_stamp(first))
-
-
-def _repeats(values: Any) -> bool:
-    """Whether they are numbers, and some come more than once."""
-    present = [value for value in values if value is not None and value == value]
-    return _holds_numbers(values) and len(set(present)) < len(present)
-
-
-def _is_number(value: Any) -> bool:
-    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number; nobody else does
-        return False
-    try:
-        float(value)
-    except (TypeError, ValueError):
-        return False
-    return True
-
-
 def _take(values: Any, rows: np.ndarray) -> Any:
     return values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows]
-
-
-def _hint(name: str, table: Table) -> str:
-    lower: dict[str, str] = {column.lower(): column for column in table}
-    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    return (f"did you mean {lower[nearest[0]]!r}? Choose" if nearest else "choose") + f" one of {_list(table)}"
-
-
-def _list(columns: Iterable[str]) -> str:
-    names = list(columns)
-    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(map(repr, names[:LISTED])) + more

@@ -81,7 +81,7 @@ class Setting:
             target = Target(context.target_name, context.target_unit, scale)
         series = time is not None and rows.shape[1] == 1 and classes is None
         if series and time is not None:
-            axes = {columns[0]: replace(time.axis(), name=columns[0])}
+            axes = {columns[0]: axis_of(time, columns[0])}
         else:
             ends = zip(columns, rows.min(axis=0), rows.max(axis=0), strict=True)
             axes = {name: Axis(name, float(low), float(high)) for name, low, high in ends}
@@ -132,6 +132,12 @@ class Setting:
         gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
         name = "" if is_time(axis) else f" of {axis.name}"
         return f"{rows} from {first} to {last}{name}, {said}{gaps}."
+
+
+def axis_of(time: TimeAxis, name: str) -> Axis:
+    """What the sentences need to know of the times."""
+    low, high = float(time.numbers.min()), float(time.numbers.max())
+    return Axis(name=name, low=low, high=high, kind=time.kind, spacing=time.spacing)
 
 
 def quarter_of(year: float) -> str:

@@ -12,7 +12,6 @@ exponential for all of them; inner products with one more feature that makes a m
 
 from collections.abc import Sequence
 from functools import reduce
-from itertools import combinations
 from typing import Any, Literal, final
 
 import equinox as eqx
@@ -23,7 +22,6 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Kernel, product_of
-from farrier.kernels.registry import SquaredExponential
 from farrier.paper.kernels import EXPONENTS, FEATURES, VALUES, known, value_diag
 from farrier.search import starting_kernels as initial
 
@@ -65,7 +63,7 @@ class Stack(eqx.Module):
 
 @final
 class Pool(eqx.Module):
-    """m kernels, each a product. Build one with `stack`, `Pool.paper` or `Pool.additive`."""
+    """m kernels, each a product. Build one with `stack` or `Pool.paper`."""
 
     stacks: tuple[Stack, ...]
     size: int = eqx.field(static=True)
@@ -145,13 +143,6 @@ class Pool(eqx.Module):
             kernels += [first() for first in make]
             kernels += [first() * second() for first in make for second in make]
         return stack(kernels, inputs=X.shape[1])
-
-    @classmethod
-    def additive(cls, order: int, inputs: int, *, lengthscale: float = 1.0) -> "Pool":
-        """One smooth kernel for each set of `order` inputs out of `inputs`."""
-        if not 1 <= order <= inputs:
-            raise ValueError(f"order must be from 1 to the number of inputs ({inputs}), got {order}.")
-        return stack([SquaredExponential(lengthscale, dims) for dims in combinations(range(inputs), order)], inputs)
 
 
 def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:

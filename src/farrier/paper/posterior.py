@@ -9,12 +9,9 @@ from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
 
 import equinox as eqx
-import jax
 import jax.numpy as jnp
 from jax import Array
-from jaxtyping import Float, PRNGKeyArray
-
-from farrier.paper.linalg import cholesky
+from jaxtyping import Float
 
 
 class Posterior(eqx.Module):
@@ -55,14 +52,6 @@ class Posterior(eqx.Module):
         mean, covariance = self.joint_draws(X)
         apart = mean - jnp.mean(mean, axis=0, keepdims=True)
         return jnp.mean(covariance, axis=0) + apart.T @ apart / mean.shape[0]
-
-    def sample(self, X: Float[Array, "N D"], key: PRNGKeyArray, count: int = 1) -> Float[Array, "count N"]:
-        """Draws of the function at the rows of X, each with a weight draw of its own."""
-        mean, covariance = self.joint_draws(X)
-        which_key, noise_key = jax.random.split(key)
-        which = jax.random.randint(which_key, (count,), 0, mean.shape[0])
-        noise = jax.random.normal(noise_key, (count, X.shape[0]), mean.dtype)
-        return mean[which] + jnp.einsum("snk,sk->sn", cholesky(covariance)[which], noise)
 
     def at(self, weights: Float[Array, "S m"]) -> Any:
         """The same posterior with other draws of the weights."""

@@ -138,6 +138,18 @@ def step_at(place: float, extent: Extent, settings: CandidateSettings) -> Step:
     return Step(place, settings.changepoint_width * extent.spacing)
 
 
+def starts_of_sides(x: np.ndarray, parts: Sequence[float]) -> list[int]:
+    """Rows of sorted x at which a second regime may begin, near some parts of all rows, never between equal values."""
+    starts = {int(np.searchsorted(x, x[int(part * len(x))])) for part in parts}
+    return sorted(starts - {0})
+
+
+def places_between(x: np.ndarray, margin: int) -> np.ndarray:
+    """The middles between distinct neighbours of sorted x, with more than `margin` rows on either side."""
+    middles = (0.5 * (x[1:] + x[:-1]))[margin : len(x) - 1 - margin]
+    return middles[(x[1:] > x[:-1])[margin : len(x) - 1 - margin]]
+
+
 def changes_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
     """The different places of change of some products of one input."""
     places: list[float] = []

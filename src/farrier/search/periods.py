@@ -25,12 +25,17 @@ def find_periods(
     known: Sequence[float] = (),
     settings: PeriodSettings = PeriodSettings(),
 ) -> list[float]:
-    """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one."""
+    """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one.
+
+    None below `settings.fewest` rows, or where x spans fewer steps than that between its distinct values.
+    """
     order = np.argsort(x)
     x, y = x[order], y[order]
-    spacing = float(np.median(np.diff(np.unique(x)))) if len(np.unique(x)) > 1 else 0.0
-    extent = float(x[-1] - x[0])
-    if len(x) < settings.fewest or spacing <= 0 or extent < settings.fewest * spacing:
+    steps = np.diff(np.unique(x))
+    if len(x) < settings.fewest or len(steps) == 0:
+        return []
+    spacing, extent = float(np.median(steps)), float(x[-1] - x[0])
+    if extent < settings.fewest * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
     frequencies, periodogram = _periodogram(x, spacing, settings.repeats / extent, settings)
@@ -106,6 +111,8 @@ def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
 
 def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], settings: PeriodSettings) -> list[float]:
     """Twice or three times each period where that fits y much better: the strongest peak may be a harmonic itself."""
+    if not periods:
+        return []
     extent, left = float(np.ptp(x)), y - _projection(_polynomial(x), y)
     found: list[float] = []
     for period in periods:

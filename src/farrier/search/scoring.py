@@ -1,7 +1,7 @@
 """What a structure is worth: its fit to some rows, and what each component, there or proposed, gains.
 
 A fit climbs the exact bound under the horseshoe; its score is that bound less the price of the components
-(hyperparameter_priors.price). What a component would gain, or costs when it goes, is exact but for the other numbers, which stay as
+(its `price`). What a component would gain, or costs when it goes, is exact but for the other numbers, which stay as
 they are: a few Cholesky factors, not a fit.
 """
 
@@ -143,11 +143,14 @@ class Evaluator:
         return np.array([base - log_density(each, self.y) for each in without])
 
     def refitted_losses(self, structure: Structure) -> np.ndarray:
-        """The evidence that each component's removal costs when the others are fitted again, briefly."""
-        if len(structure.parts) < 2:
-            return np.array([structure.score - self.empty().score for _ in structure.parts])
-        fewer = [[part for part in structure.parts if part is not gone] for gone in structure.parts]
+        """The bound that each component's removal costs when the others are fitted again, briefly.
+
+        Without a sole component noise alone is left, whose log density is known.
+        """
         total = structure.terms.total if structure.terms else structure.score
+        if len(structure.parts) < 2:
+            return np.array([total - self.empty().score for _ in structure.parts])
+        fewer = [[part for part in structure.parts if part is not gone] for gone in structure.parts]
         without = [self.fit(parts, structure.noise, self.settings.fits.short_iterations).terms for parts in fewer]
         return np.array([total - terms.total if terms else np.nan for terms in without])
 

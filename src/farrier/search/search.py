@@ -3,7 +3,7 @@
 The structure starts empty. In each round all candidates (candidates.py) are screened against what the components found
 so far leave unexplained, and every component times a line or a drift in its own place (scoring.py). The best is taken
 and everything is fitted together under the horseshoe; then every component must show that it is worth its price
-(hyperparameter_priors.price), or goes. Nothing of this sees more than the rows it is given. Each decision is kept in a record.
+(its `price`), or goes. Nothing of this sees more than the rows it is given. Each decision is kept in a record.
 """
 
 from collections.abc import Sequence
@@ -46,6 +46,7 @@ class Search(Evaluator):
         z = np.maximum(q**2 / np.maximum(h, 1e-12), 1.0)
         gain = 0.5 * (z - 1.0 - np.log(z))
         gain[:4] = gain[-3:] = 0.0
+        gain[1:][x[1:] == x[:-1]] = 0.0  # no change between rows of one x
         t = int(np.argmax(gain))
         return 0.5 * (x[t] + x[t - 1]), float(gain[t])
 
@@ -236,11 +237,12 @@ class Search(Evaluator):
         order = np.argsort(self.X[:, 0])
         x, y = self.X[order, 0], self.y[order]
         found: list[tuple[float, float, Kernel, Kernel]] = []
-        for count in (int(part * len(x)) for part in settings.splits):
+        for count in candidates.starts_of_sides(x, settings.splits):
             sides = [self._simplest(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
             time = 0.5 * (x[count - 1] + x[count])
             found += [(left[0] + right[0], time, left[1], right[1]) for left, right in zip(*sides, strict=True)]
-        if max(one[0] for one in found) < max(one[0] for one in self._simplest(x, y)) + settings.split_gain:
+        best_of_one = max(one[0] for one in self._simplest(x, y))
+        if not found or max(one[0] for one in found) < best_of_one + settings.split_gain:
             return None
         starts: list[Structure] = []
         for _, time, left, right in sorted(found, key=lambda one: -one[0])[: settings.split_fits]:
@@ -253,9 +255,10 @@ class Search(Evaluator):
         """The structure with its changes at the place that suits the rows best: a sharp one does not slide there."""
         own, most = self.settings.candidates, self.settings.changepoints.places
         for change in candidates.changes_of([part.kernel for part in structure.parts], own):
-            order = np.sort(self.X[:, 0])
-            between = 0.5 * (order[1:] + order[:-1])[3:-3]
+            between = candidates.places_between(np.sort(self.X[:, 0]), 3)
             places = between[:: max(1, len(between) // most)]
+            if not len(places):
+                continue
             values = self._densities_of_places(structure, change, places)
             best = int(np.argmax(values[1:]))
             if values[1 + best] <= values[0]:

@@ -12,14 +12,11 @@ apart when the clocks change, and in UTC where they are shorter. Plain numbers s
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, zone_of
-
-if TYPE_CHECKING:
-    from farrier.explain.facts import Axis
 
 COMPLETE = 2 / 3
 """Stamps on a grid are regular with gaps where at least this share of the grid is there, else irregular."""
@@ -150,13 +147,6 @@ class TimeAxis:
             for period in PERIODS[self.kind]
             if span * few >= CYCLES * period and 0 < POINTS * self.spacing <= period
         ]
-
-    def axis(self) -> "Axis":
-        """What the sentences want to know of it."""
-        from farrier.explain.facts import Axis
-
-        low, high = float(self.numbers.min()), float(self.numbers.max())
-        return Axis(name=self.name, low=low, high=high, kind=self.kind, spacing=self.spacing)
 
 
 def decimal_years(times: np.ndarray) -> np.ndarray:

@@ -16,12 +16,12 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.datasets.files import Table, name_columns, read_column, read_numbers
 from farrier.series.calendar import TimeAxis
+from farrier.series.columns import Table, name_columns, read_column, read_numbers
 from farrier.series.stamps import Column
 
 MIN_ROWS = 4
-"""Values below which there is nothing to forecast from."""
+"""Values of the shortest series that is forecast; by judgement: a line takes two, its noise two more."""
 EMPTY = "the cell is empty: fill it in or delete the row"
 
 
@@ -90,7 +90,7 @@ class Observed:
         found = len(self.present)
         if found < MIN_ROWS:
             missing = f", and {len(self.y) - found} without" if found < len(self.y) else ""
-            raise ValueError(f"series: {found} values{missing}: give at least {MIN_ROWS}.")
+            raise ValueError(f"series: {found} value{'s' if found != 1 else ''}{missing}: give at least {MIN_ROWS}.")
         return self
 
     def inputs(self, numbers: np.ndarray, extra: np.ndarray) -> Any:

@@ -3,7 +3,7 @@
 `read_stamps` takes numpy arrays, pandas and polars columns, Python dates, ISO text ("1949", "1949Q1", "1949-01",
 "1949-01-15", "1949-01-15 13:00") and plain numbers. The `Form` it finds writes further stamps, so that what a user gets
 back is what the user gave. pandas and polars are imported only where a column of theirs came in. What the times mean,
-and which come next, is the business of `timeaxis`.
+and which come next, is the business of calendar.py.
 """
 
 import importlib

@@ -1,0 +1,1 @@
+"""Programs to start from, and the pages that show what they print; see __main__.py."""

@@ -1,0 +1,163 @@
+"""Columns of a table: which hold times or numbers, which is the target, and their cells as arrays.
+
+    table = Table("frame", {"month": [...], "sales": [...]})
+    name_columns(table, None, None)                  # ("month", "sales")
+    read_numbers(table["sales"], Column("sales"))    # float64, NaN where a cell is empty
+
+A column is named by the user or it is the only one that it can be. Where more than one is possible, the error lists
+them.
+"""
+
+import difflib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import date
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from farrier.series.stamps import Column, is_stamp
+
+TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"})
+"""Names of a column of times, in lower case; by judgement."""
+TARGET_WORDS = frozenset({"y", "target"})
+"""Names of the target, in lower case; by judgement."""
+LISTED = 12
+"""The number of columns that an error lists before it counts the others; by judgement."""
+
+
+@dataclass(frozen=True, eq=False)
+class Table(Mapping[str, Any]):
+    """Columns by name, all of one length: float64 arrays, arrays of datetime64, or lists."""
+
+    name: str
+    """Of the file."""
+    columns: Mapping[str, Any]
+    lines: Sequence[int] | None = None
+    """The line of the file on which each row stands; None for a file without lines."""
+
+    def __getitem__(self, name: str) -> Any:
+        return self.columns[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.columns)
+
+    def rows(self) -> list[str]:
+        """What each row is called in an error."""
+        if self.lines is None:
+            return [f"row {i}" for i in range(len(next(iter(self.columns.values()))))]
+        return [f"line {line}" for line in self.lines]
+
+
+def name_columns(table: Table, time: str | None, target: str | None) -> tuple[str | None, str]:
+    """The names of the times and of the target, guessed where they are None; no times: None."""
+    for argument, name in (("time", time), ("target", target)):
+        if name is not None and name not in table:
+            raise ValueError(f"{argument}: there is no column {name!r}: {_hint(name, table)}")
+    if time is not None and time == target:
+        raise ValueError(f"target: {target!r} is the time as well: choose another of {list_names(table)}")
+    if time is None:
+        time = _guess_time(table, target)
+    return time, target if target is not None else _guess_target(table, time)
+
+
+def _guess_time(table: Table, target: str | None) -> str | None:
+    others = [name for name in table if name != target]
+    worded = [name for name in others if name.lower() in TIME_WORDS]
+    found = [name for name in others if _holds_stamps(table[name])]
+    if len(found) > 1:
+        found = [name for name in found if name in worded] or found
+    if not found and len(table) == 2:
+        first = others[0]
+        return worded[0] if worded else None if _repeats(table[first]) else first
+    if not found:  # "month" from 1 to 12 over and over is an input, "year" once a row is a time
+        found = [name for name in worded if not _repeats(table[name])]
+    if len(found) > 1:
+        raise ValueError(f"time: None, and {list_names(found)} all look like times: choose one of them")
+    return found[0] if found else None
+
+
+def _guess_target(table: Table, time: str | None) -> str:
+    others = [name for name in table if name != time]
+    worded = [name for name in others if name.lower() in TARGET_WORDS]
+    if len(worded) == 1:
+        return worded[0]
+    if time is None:
+        return others[-1]
+    numeric = [name for name in others if holds_numbers(table[name])]
+    if len(numeric) > 1:
+        raise ValueError(f"target: None, with {len(numeric)} columns of numbers: choose one of {list_names(numeric)}")
+    return numeric[0] if numeric else others[-1]
+
+
+def read_column(series: Any) -> np.ndarray | list[Any]:
+    """A column of a frame: numbers as float64 (missing: NaN), dates as they are stored, all else as a list."""
+    dtype = series.dtype
+    if dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None):
+        return series.to_numpy().astype("M8[us]")
+    cells = zip(series.to_list(), series.is_null().to_list(), strict=True)
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        return np.array([np.nan if missing else float(value) for value, missing in cells])
+    return [None if missing else value for value, missing in cells]
+
+
+def read_numbers(values: Any, column: Column) -> np.ndarray:
+    """The values as float64, NaN where they are missing; the first that is text or infinite is refused."""
+    if not isinstance(values, np.ndarray) or values.dtype.kind not in "iufb":
+        bad = np.array([value is not None and not is_number(value) for value in values], dtype=bool)
+        first = values[int(np.argmax(bad))] if len(bad) else None
+        column.refuse(bad, f"{str(first)!r} is not a number such as 1234.5: correct it, or choose another column")
+        values = [np.nan if value is None else float(value) for value in values]
+    numbers = np.asarray(values, dtype=np.float64)
+    column.refuse(np.isinf(numbers), "the cell is infinite: correct it or delete the row")
+    return numbers
+
+
+def holds_numbers(values: Any) -> bool:
+    """Whether there are values, and at least half of them are numbers: what is not is then a mistake."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
+        return not np.all(np.isnan(values))
+    present = [value for value in values if value is not None]
+    return 0 < len(present) <= 2 * sum(map(is_number, present))
+
+
+def _holds_stamps(values: Any) -> bool:
+    """Whether the first cell that has a value is a date."""
+    if isinstance(values, np.ndarray) and values.dtype.kind != "O":
+        return values.dtype.kind == "M"
+    first = next((value for value in values if value is not None), None)
+    return isinstance(first, date | np.datetime64) or (isinstance(first, str) and is_stamp(first))
+
+
+def _repeats(values: Any) -> bool:
+    """Whether they are numbers, and some come more than once."""
+    present = [value for value in values if value is not None and value == value]
+    return holds_numbers(values) and len(set(present)) < len(present)
+
+
+def is_number(value: Any) -> bool:
+    """Whether it is a number, or text that reads as one."""
+    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number; nobody else does
+        return False
+    try:
+        float(value)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
+def _hint(name: str, table: Table) -> str:
+    lower: dict[str, str] = {column.lower(): column for column in table}
+    nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
+    return (f"did you mean {lower[nearest[0]]!r}? Choose" if nearest else "choose") + f" one of {list_names(table)}"
+
+
+def list_names(columns: Iterable[str]) -> str:
+    """The names of columns in an error: the first `LISTED`, the others counted."""
+    names = list(columns)
+    more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
+    return ", ".join(map(repr, names[:LISTED])) + more
