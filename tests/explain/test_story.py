@@ -11,7 +11,6 @@ import pytest
 from numpy.testing import assert_allclose
 
 import farrier
-from farrier.evaluation.products import HostPool
 from farrier.explain import leftover
 from farrier.explain.context import Setting, axis_of, labels_of, quarter_of
 from farrier.explain.gather import findings
@@ -182,7 +181,7 @@ def test_leaving_a_row_out_is_what_it_says(given):
         earlier = leftover.given_earlier(fitted, inputs, z)
         pool, noise = fitted.posterior.pool, float(fitted.likelihood.variance)
         w = fitted.posterior.weights[0]
-        K = HostPool.of(pool).gram(inputs, inputs)
+        K = pool.gram(inputs, inputs)
         C = np.einsum("i,inx->nx", w**2, K) + noise * np.eye(len(z))
     for row in (0, 30, 71):
         others = np.arange(len(z)) != row

@@ -4,12 +4,11 @@ that is found in classes and among outliers."""
 import jax.numpy as jnp
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 from scipy.special import ndtr
 
 from farrier import Classifier, Regressor
-from farrier.evaluation.products import HostPool
+from farrier.evaluation.products import Products
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Bernoulli, Gaussian, StudentT
@@ -18,7 +17,7 @@ from farrier.kernels.registry import Matern12
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.5, 1.5, 30)[:, None]
-POOL = SlotPool.of([Matern12(0.8)], 1)
+POOL = Products.of([Matern12(0.8)], 1)
 Y = (RNG.uniform(size=30) < ndtr(2.0 * np.sin(3.0 * X[:, 0]))).astype(float)
 
 
@@ -44,7 +43,7 @@ def converged(likelihood, y):
 
 def bound(mean, covariance, y, likelihood):
     """E_q log p(y | f) - KL(q || p) of any Gaussian q, by the textbook."""
-    K = 1.3**2 * HostPool.of(POOL).gram(X, X)[0] + 1e-8 * np.eye(30)
+    K = 1.3**2 * POOL.gram(X, X)[0] + 1e-8 * np.eye(30)
     expected = likelihood.expected_log(jnp.asarray(y), jnp.asarray(mean), jnp.asarray(np.diagonal(covariance)))
     solved = np.linalg.solve(K, covariance)
     kl = 0.5 * (np.trace(solved) + mean @ np.linalg.solve(K, mean) - 30 - np.linalg.slogdet(solved)[1])
@@ -76,7 +75,7 @@ def test_an_outlier_says_less_the_further_out_it_is():
 def test_the_bound_of_the_rows_is_the_evidence_of_the_sites_corrected():
     sites = converged(Bernoulli(), Y)
     mean, covariance = posterior(sites).joint(X)
-    C = 1.3**2 * HostPool.of(POOL).gram(X, X)[0] + np.diag(sites.variance)
+    C = 1.3**2 * POOL.gram(X, X)[0] + np.diag(sites.variance)
     evidence = -0.5 * (sites.target @ np.linalg.solve(C, sites.target) + np.linalg.slogdet(2.0 * np.pi * C)[1])
     told = evidence + sites.correction(Y, mean, np.diagonal(covariance), Bernoulli())
     assert_allclose(told, bound(mean, covariance + 1e-9 * np.eye(30), Y, Bernoulli()), atol=0.05)

@@ -4,8 +4,8 @@ from functools import partial
 
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
 
+from farrier.evaluation.products import Products
 from farrier.kernels.normal import normal_form
 from farrier.kernels.registry import (
     CentredPeriodic,
@@ -61,14 +61,14 @@ def factors(kernels):
 @CHANGES
 def test_every_candidate_of_a_series_fits_the_pool_in_normal_form(found, change):
     kernels = series(X, LEFT, (0.8,), found, change)
-    pool = SlotPool.of(kernels, 1)
+    pool = Products.of(kernels, 1)
     assert formulas(pool) == formulas(kernels) == formulas(normal_form(kernel) for kernel in kernels)
 
 
 @CASES
 def test_every_candidate_of_a_table_fits_the_pool(found):
     kernels = table(4, [SquaredExponential(1.0, dims=1), Linear(0.0, dims=2) * Linear(0.0, dims=0)], [2, 0, 1])
-    assert formulas(SlotPool.of(kernels, 4)) == formulas(kernels)
+    assert formulas(Products.of(kernels, 4)) == formulas(kernels)
 
 
 @CASES
@@ -153,7 +153,7 @@ def test_the_ordinary_stand_beside_what_was_found_without_repeating_it():
     assert all(abs(np.log(float(k.lengthscale) / 1.02)) > 0.9 for k in kernels if str(k) == "SE")
     assert periods_of(kernels) == [0.5]
     assert "SE[1]" not in formulas(ordinary_table(3, [SquaredExponential(3.0, dims=1)]))
-    SlotPool.of(kernels, 1)
+    Products.of(kernels, 1)
 
 
 def test_periods_of_products_are_told_apart():

@@ -4,13 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
-from farrier.inference.beliefs import price
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal, norm
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.evaluation.products import HostPool
+from farrier.evaluation.products import Products
+from farrier.inference.hyperparameter_priors import price
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential, Step
 from farrier.search.search import Search
 from farrier.search.settings import GrowingSettings
@@ -130,7 +129,7 @@ def test_the_order_of_the_rows_does_not_matter(found):
 def test_losses_are_differences_of_densities(found):
     search, structure, _ = found["line and season"]
     C = search.covariance_at(structure) + structure.noise * np.eye(N)
-    pool = HostPool.of(SlotPool.of([part.kernel for part in structure.parts], 1))
+    pool = Products.of([part.kernel for part in structure.parts], 1)
     grams = search.covariance.grams(pool)
     whole = multivariate_normal(np.zeros(N), C).logpdf(search.y)
     for loss, one, K in zip(search.losses(structure), structure.parts, grams, strict=False):
@@ -165,7 +164,7 @@ def test_the_screen_likes_what_is_there_and_charges_for_it():
     assert gains[0] > gains[1] + 3.0
     # each gain is that of the best of a few weights and noises
     best = -np.inf
-    K = search.covariance.grams(HostPool.of(SlotPool.of(kernels, 1)))[0]
+    K = search.covariance.grams(Products.of(kernels, 1))[0]
     for weight in (0.03, 0.3, 2.0):
         for left in (1.0, 0.4):
             C = 3.0 * weight * K / np.mean(np.diagonal(K)) + left * np.eye(N)
@@ -178,7 +177,7 @@ def test_the_screen_of_an_exchange_has_one_component_in_the_place_of_another(fou
     place = next(i for i, one in enumerate(structure.parts) if str(one.kernel) == "Per0")
     old = structure.parts[place]
     new = old.kernel * SquaredExponential(6.8)
-    K_old, K_new = search.covariance.grams(HostPool.of(SlotPool.of([old.kernel, new], 1)))
+    K_old, K_new = search.covariance.grams(Products.of([old.kernel, new], 1))
     C = search.covariance_at(structure) + old.weight**2 * (K_new - K_old)
     whole = multivariate_normal(np.zeros(N), search.covariance_at(structure) + structure.noise * np.eye(N))
     changed = max(
