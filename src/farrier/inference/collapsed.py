@@ -55,34 +55,57 @@ class EvidenceSlopes(NamedTuple):
     noise: float
 
 
-def collapsed_evidence(
-    stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int
-) -> tuple[float, EvidenceSlopes] | None:
-    """L(w) for one draw of the squared weights and its derivative; precisions of rows are relative to 1 / noise.
+class Solved(NamedTuple):
+    """L(w) for one draw of the squared weights, and what its derivative needs."""
+
+    value: float
+    v: np.ndarray
+    """w / s for each inducing variable."""
+    m: np.ndarray
+    """B^-1 b, with B = I + W A W / s^2."""
+    L: np.ndarray
+    """The Cholesky factor of B."""
+    trace: float
+
+
+def collapsed_value(stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int) -> Solved | None:
+    """L(w) for one draw of the squared weights; precisions of rows are relative to 1 / noise.
 
     None if a number is not finite.
     """
     v = np.sqrt(w2[owner] / noise)
     if not np.isfinite(v).all():
         return None
-    # B = I + W A W / s^2
     B = np.eye(len(v)) + v[:, None] * stats.A * v[None, :]
     L, failed = dpotrf(B.T, lower=1, overwrite_a=0)
     if failed:
         return None
     b = v * stats.b / np.sqrt(noise)
-    m, inverse = cho_solve((L, True), b), cho_solve((L, True), np.eye(len(v)))
+    m = cho_solve((L, True), b)
     trace = float(w2 @ stats.t) / noise
     log_determinant = 2.0 * np.log(np.diagonal(L)).sum()
     fit = stats.yy / noise - m @ b
     value = log_normal(fit, log_determinant + rows * np.log(noise) + stats.log_d, rows) - 0.5 * trace
+    return Solved(value, v, m, L, trace)
+
+
+def collapsed_evidence(
+    stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int
+) -> tuple[float, EvidenceSlopes] | None:
+    """L(w) and its derivative; None if a number is not finite."""
+    found = collapsed_value(stats, w2, owner, noise, rows)
+    if found is None:
+        return None
+    v, m = found.v, found.m
+    inverse = cho_solve((found.L, True), np.eye(len(v)))
     by_B = -0.5 * (np.outer(m, m) + inverse)
     by_v = 2.0 * (by_B * stats.A) @ v + m * stats.b / np.sqrt(noise)
     # v = sqrt(w2 / s^2); weights that are absent are zero, where the root has no derivative
     along = np.bincount(owner, by_v * v, minlength=len(w2))
     by_w2 = np.divide(0.5 * along, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
-    by_noise = 0.5 * (stats.yy / noise + trace - rows - m @ b - along.sum()) / noise
-    return float(value), EvidenceSlopes(
+    explained = m @ (v * stats.b / np.sqrt(noise))
+    by_noise = 0.5 * (stats.yy / noise + found.trace - rows - explained - along.sum()) / noise
+    return found.value, EvidenceSlopes(
         v[:, None] * by_B * v[None, :], m * v / np.sqrt(noise), -0.5 * w2 / noise, by_w2, float(by_noise)
     )
 
@@ -111,6 +134,16 @@ class CollapsedObjective(Parametrised):
         """The bound with groups chosen for the template's kernels."""
         groups = choose(template.pool, X, tolerance, most, limits)
         return cls(template, groups, X, y, quasi_normal(draws, template.prior.noise_size))
+
+    def value(self, numbers: np.ndarray) -> Terms:
+        """The bound's terms without their derivative: for many draws."""
+        made = self.parameters.make(numbers)
+        features = Features(self.parameters.pool, made.numbers, self.groups)
+        stats = self.statistics(features)
+        noise = made.noise if self.template.rows is None else 1.0
+        found = [collapsed_value(stats, w2, features.owner, noise, len(self.y)) for w2 in made.weighed.w2]
+        values = [-np.inf if one is None else one.value for one in found]
+        return Terms.of(float(np.mean(values)), made)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms and its derivative."""

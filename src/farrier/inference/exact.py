@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.evaluation.covariance import Covariance, covariance_of
-from farrier.inference.gaussian import log_density_and_slope
+from farrier.inference.gaussian import LOG_2PI, log_density, log_density_and_slope
+from farrier.inference.linalg import jitter
 from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
 
@@ -33,11 +34,28 @@ class ExactObjective(Parametrised):
         covariance = covariance_of(X)
         return cls(template, covariance, covariance.scatter(y), quasi_normal(draws, template.prior.noise_size))
 
+    def value(self, numbers: np.ndarray) -> Terms:
+        """The bound's terms without their derivative, a draw at a time: for many draws."""
+        made = self.parameters.make(numbers)
+        noise = np.where(self.covariance.filled, self._diagonal(made.noise), 1.0)
+        values = []
+        for w2 in made.weighed.w2:
+            C, _ = self.covariance.forward(self.parameters.pool, made.numbers, w2[None])
+            C[0].reshape(-1)[:: len(self.y) + 1] += noise + np.where(self.covariance.filled, jitter(C[0]), 0.0)
+            values.append(log_density(C[0], self.y))
+        # rows that are not real have variance one, and a value of zero
+        missing = 0.5 * LOG_2PI * float(np.sum(1.0 - self.covariance.filled))
+        return Terms.of(float(np.mean(values)) + missing, made)
+
+    def _diagonal(self, noise: float) -> np.ndarray:
+        """The variance of the noise of each row."""
+        rows = self.template.rows
+        return np.full(len(self.y), noise) if rows is None else self.covariance.scatter(np.asarray(rows))
+
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The bound's terms, and the derivative of the bound."""
         made = self.parameters.make(numbers)
-        rows = self.template.rows
-        diagonal = np.full(len(self.y), made.noise) if rows is None else self.covariance.scatter(np.asarray(rows))
+        diagonal = self._diagonal(made.noise)
         C, saved = self.covariance.forward(self.parameters.pool, made.numbers, made.weighed.w2)
         values = []
         for C_s in C:
@@ -46,7 +64,7 @@ class ExactObjective(Parametrised):
             if found is None:
                 return Terms.of(-np.inf, made), np.zeros_like(numbers)
             values.append(found)
-        dnoise = 0.0 if rows is not None else float(np.einsum("snn->", C))
+        dnoise = 0.0 if self.template.rows is not None else float(np.einsum("snn->", C))
         slopes, dw2 = self.covariance.backward(saved, C)
         share = 1.0 / len(values)
         gradient = self.parameters.gradient(made, share * slopes, share * dw2, share * dnoise)
