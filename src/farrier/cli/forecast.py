@@ -15,8 +15,9 @@ import numpy as np
 
 from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Source, open_source, open_table
-from farrier.cli.writing import check_out, write_whole
+from farrier.cli.writing import check_out
 from farrier.datasets.files import Table
+from farrier.model.writing import write_whole
 
 ID = "unique_id"
 """The column that tells series apart where nobody names one."""
