@@ -55,7 +55,7 @@ DAMAGE = (
 """What reading a zip that somebody damaged may raise; RecursionError and NotImplementedError are RuntimeErrors."""
 
 
-class Refused(ValueError):
+class RefusedError(ValueError):
     """A file that is not read, with the whole line that says why and what to do."""
 
 
@@ -75,11 +75,14 @@ def pack(model: str, members: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The header and the other members; Refused or one of DAMAGE where the file is no model that can be read."""
+    """The header and the other members; RefusedError or one of DAMAGE where the file is no model that can be read."""
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise Refused(f"path: {str(path)!r} is no regular file: name a file that Farrier saved")
-    with open(path, "rb") as opened, zipfile.ZipFile(opened) as file:
-        entries = _checked_entries(file, os.fstat(opened.fileno()).st_size)
+        raise RefusedError(f"path: {str(path)!r} is no regular file: name a file that Farrier saved")
+    # read at once: what is raised after this is said of the content, not of the disk
+    with open(path, "rb") as opened:
+        whole = opened.read(MOST_BYTES)
+    with zipfile.ZipFile(io.BytesIO(whole)) as file:
+        entries = _checked_entries(file, len(whole))
         header = parse(_read(file, entries[HEADER]))
         _check_format(path, header)
         if digest_of({key: value for key, value in header.items() if key != "digest"}) != header["digest"]:
@@ -148,12 +151,12 @@ def _check_format(path: Path, header: Any) -> None:
     if type(written) is not int or type(by) is not str or not VERSION.fullmatch(by):
         raise TypeError("the header does not say who wrote it")
     if written == 1:
-        raise Refused(
+        raise RefusedError(
             f"path: {path.name!r} was saved by Farrier {by} in a format that could run code, which is no longer read: "
             "fit again and save"
         )
     if written > FORMAT:
-        raise Refused(
+        raise RefusedError(
             f"path: {path.name!r} was saved by Farrier {by}, in a format that Farrier {version('farrier')} does not "
             "know yet: upgrade Farrier"
         )

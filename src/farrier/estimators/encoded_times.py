@@ -111,6 +111,13 @@ def _integers(values: Any) -> np.ndarray:
     return values
 
 
+def _zone_named(name: str) -> ZoneInfo:
+    try:
+        return ZoneInfo(name)
+    except OSError as error:  # the name of a folder of zones
+        raise ValueError(f"there is no time zone {name!r}") from error
+
+
 def _datetime(text: str, zone: tzinfo | None, fold: int) -> datetime:
     return datetime.fromisoformat(text).replace(tzinfo=zone, fold=_one_of(fold, (0, 1)))
 
@@ -139,26 +146,35 @@ def _index(values: Any, dtype: str, name: Any) -> Any:
 
 def _polars_times(values: Any, unit: str, zone: str | None, name: str) -> Any:
     polars = import_module("polars")
-    dtype = polars.Datetime(_one_of(unit, ("ms", "us", "ns")), zone)
-    return polars.Series(name, _integers(values)).cast(polars.Int64).cast(dtype)
+    zone = None if zone is None else _zone_named(zone).key
+    counts = _polars_series(_integers(values), polars.Int64, name)
+    return counts.cast(polars.Datetime(_one_of(unit, ("ms", "us", "ns")), zone))
 
 
 def _polars_dates(values: Any, name: str) -> Any:
     polars = import_module("polars")
-    return polars.Series(name, _integers(values)).cast(polars.Int32).cast(polars.Date)
+    return _polars_series(_integers(values), polars.Int32, name).cast(polars.Date)
 
 
 def _polars_values(values: Any, dtype: str, name: str) -> Any:
+    return _polars_series(
+        values, getattr(import_module("polars"), _one_of(dtype, POLARS_NUMBERS + POLARS_OTHERS)), name
+    )
+
+
+def _polars_series(values: Any, dtype: Any, name: str) -> Any:
     polars = import_module("polars")
-    kind = getattr(polars, _one_of(dtype, (*POLARS_NUMBERS, *POLARS_OTHERS)))
-    return polars.Series(name, values, dtype=kind)
+    try:
+        return polars.Series(name, values, dtype=dtype)
+    except polars.exceptions.PolarsError as error:
+        raise ValueError(f"a column of polars is not of the type {dtype}") from error
 
 
 DECODERS: dict[str, Callable[..., Any]] = {
     "datetime": _datetime,
     "date": lambda text: date.fromisoformat(text),
     "timedelta": lambda days, seconds, microseconds: timedelta(days, seconds, microseconds),
-    "zone": lambda name: ZoneInfo(name),
+    "zone": _zone_named,
     "offset": lambda seconds: timezone(timedelta(seconds=seconds)) if seconds else UTC,
     "pandas missing time": lambda: import_module("pandas").NaT,
     "pandas timestamp": _timestamp,

@@ -27,7 +27,16 @@ from sklearn.base import BaseEstimator
 from farrier.estimators import encoded_times
 from farrier.estimators.known_types import build, name_of, saved_fields, type_named
 
-DAMAGE = (ArithmeticError, AttributeError, LookupError, MemoryError, RuntimeError, TypeError, ValueError)
+DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
 """What decoding a tree that nobody encoded may raise."""
 WITHIN = 16
 """Arrays of at most so many numbers are written into the tree; by judgement, so that hyperparameters can be read."""

@@ -4,6 +4,7 @@ A checksum tells that a file is as it was saved. These checks tell that the mode
 `TOLERANCE`: another machine rounds differently, so the last bits may change.
 """
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -50,11 +51,14 @@ def _said(one: Any) -> tuple[np.ndarray, np.ndarray | list[str]]:
         axis = one.observed.axis
         ahead = axis.future(STEPS if axis.spacing else 0)
         return ahead.numbers, ahead.labels
+    model: Any = one
     rows = np.stack(_spread(list(rows_of(one)), MOST_ROWS))
-    if isinstance(one, ClassifierMixin):
-        probability = one.predict_proba(rows)
-        return probability, np.zeros(0)
-    mean, std = one.predict(rows, return_std=True)
+    # the rows have no names of columns, and a damaged model has numbers that overflow: neither concerns the user
+    with warnings.catch_warnings(), np.errstate(all="ignore"):
+        warnings.simplefilter("ignore")
+        if isinstance(one, ClassifierMixin):
+            return model.predict_proba(rows), np.zeros(0)
+        mean, std = model.predict(rows, return_std=True)
     return mean, std
 
 
