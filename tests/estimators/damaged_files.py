@@ -53,6 +53,9 @@ def tiny_models() -> dict[str, Any]:
         "polars": farrier.Forecaster(kernels, iterations=10).fit(
             pl.DataFrame({"t": pl.Series(days).dt.replace_time_zone("Asia/Tokyo"), "y": y})
         ),
+        "panel": farrier.Forecaster(kernels, iterations=10).fit(
+            pd.DataFrame({"unique_id": [1] * 24 + [2] * 24, "ds": [*days, *days], "y": [*y, *y[::-1]]})
+        ),
     }
 
 

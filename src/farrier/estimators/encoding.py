@@ -249,6 +249,12 @@ def _is_taken(cls: type, name: str) -> bool:
     return getattr_static(cls, name, None) is not None
 
 
+def _tuple(items: Any) -> tuple[Any, ...]:
+    if type(items) is not list:
+        raise TypeError("a tuple has no list of items")
+    return tuple(items)
+
+
 def _pairs(items: list[Any]) -> dict[Any, Any]:
     found = {key: value for key, value in items}
     if len(found) != len(items):
@@ -276,7 +282,7 @@ def _random_state(state: Any) -> np.random.RandomState:
 
 KINDS: dict[str, Callable[..., Any]] = {
     "float": _float,
-    "tuple": lambda items: tuple(items),
+    "tuple": _tuple,
     "dict": _pairs,
     "scalar": lambda value: value[()],
     "texts": lambda values: values.tolist(),

@@ -12,7 +12,9 @@ import numpy as np
 from sklearn.base import ClassifierMixin, RegressorMixin
 
 from farrier.estimators.fitted_series import FittedSeries
+from farrier.estimators.panel import Panel
 from farrier.explain.context import rows_of
+from farrier.series.observed import Layout
 
 TOLERANCE = 1e-8
 """Largest difference of two predictions, as a share of the range of all of them and of their standard deviations."""
@@ -33,54 +35,75 @@ def checks_of(objects: Sequence[Any]) -> list[Any]:
 def check(objects: Sequence[Any], checks: Sequence[Any]) -> None:
     """ValueError where the objects do not say what they did when they were saved."""
     for one, before in zip(_asked(objects), checks, strict=True):
-        now = _said(one)
+        same = _predicts(one, before) if isinstance(one, ClassifierMixin | RegressorMixin) else _said(one) == before
         if isinstance(one, FittedSeries):
             _check_rows(one)
-        if not _same(now, before):
+        if not same:
             raise ValueError("the model does not predict what it did")
 
 
 def _asked(objects: Sequence[Any]) -> list[Any]:
     models = [one for one in objects if isinstance(one, ClassifierMixin | RegressorMixin)]
-    return _spread(models, MOST_MODELS) + [one for one in objects if isinstance(one, FittedSeries)]
+    return _spread(models, MOST_MODELS) + [one for one in objects if isinstance(one, FittedSeries | Panel)]
 
 
-def _said(one: Any) -> tuple[np.ndarray, np.ndarray | list[str]]:
-    """Mean and standard deviation, or probabilities, at some rows; of a series, the next times."""
+def _said(one: Any) -> tuple[np.ndarray, ...] | list[str]:
+    """Of a model: some of its rows, and what it predicts there. Of series: the next times, and the kind of table."""
     if isinstance(one, FittedSeries):
+        return _following(one.observed.layout, one)
+    if isinstance(one, Panel):
+        return _following(one.layout, *list(one.series.values())[:1])
+    rows = _some_rows(one)
+    return rows, *_predicted(one, rows)
+
+
+def _following(layout: Layout, *series: FittedSeries) -> list[str]:
+    said = []
+    for one in series:
         axis = one.observed.axis
         ahead = axis.future(STEPS if axis.spacing else 0)
-        return ahead.numbers, ahead.labels
-    model: Any = one
-    rows = np.stack(_spread(list(rows_of(one)), MOST_ROWS))
+        table = layout.write(ahead.stamps, {"y": ahead.numbers}, ["id"] * len(ahead.labels))
+        said += [type(table).__name__, *ahead.labels, *(f"{number:.9g}" for number in ahead.numbers)]
+    return said
+
+
+def _some_rows(model: Any) -> np.ndarray:
+    return np.stack(_spread(list(rows_of(model)), MOST_ROWS))
+
+
+def _predicted(model: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and standard deviation; or the probabilities of classes, and nothing."""
+    predictor: Any = model
     # the rows have no names of columns, and a damaged model has numbers that overflow: neither concerns the user
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        if isinstance(one, ClassifierMixin):
-            return model.predict_proba(rows), np.zeros(0)
-        mean, std = model.predict(rows, return_std=True)
+        if isinstance(model, ClassifierMixin):
+            return predictor.predict_proba(rows), np.zeros(0)
+        mean, std = predictor.predict(rows, return_std=True)
     return mean, std
 
 
-def _same(now: tuple[Any, Any], before: Any) -> bool:
-    (first, second), (first_before, second_before) = now, before
-    if isinstance(second, list):
-        return second == second_before and np.allclose(first, first_before, rtol=0.0, atol=1e-9)
-    if first.shape != first_before.shape or second.shape != second_before.shape:
+def _predicts(model: Any, before: Any) -> bool:
+    """Whether a model has the rows that it had, and predicts there what it did."""
+    rows, *values = before
+    if not _are_close(_some_rows(model), rows, np.abs(rows).max(axis=0)):
         return False
-    means, deviations = (values[np.isfinite(values)] for values in (first_before, second_before))
+    means, deviations = (one[np.isfinite(one)] for one in values)
     spread = (np.ptp(means) if len(means) else 0.0) + np.max(deviations, initial=0.0)
-    pairs = ((first, first_before), (second, second_before))
-    return all(np.allclose(a, b, rtol=0.0, atol=TOLERANCE * spread, equal_nan=True) for a, b in pairs)
+    return all(_are_close(now, one, spread) for now, one in zip(_predicted(model, rows), values, strict=True))
+
+
+def _are_close(now: np.ndarray, before: np.ndarray, unit: Any) -> bool:
+    return now.shape == before.shape and np.allclose(now, before, rtol=0.0, atol=TOLERANCE * unit, equal_nan=True)
 
 
 def _check_rows(series: FittedSeries) -> None:
     """ValueError where a model was fitted to other rows than those of its series."""
     observed = series.observed
-    rows, present = rows_of(series.model), observed.present
-    expected = np.column_stack([observed.axis.numbers[present], observed.extra[present]])
-    reach = np.abs(expected).max(axis=0) + np.ptp(expected, axis=0)
-    if rows.shape != expected.shape or not np.all(np.abs(rows - expected) <= TOLERANCE * reach):
+    if observed.extra.shape[1] != len(observed.layout.regressors):
+        raise ValueError("the regressors have other names than there are columns")
+    expected = np.column_stack([observed.axis.numbers, observed.extra])[observed.present]
+    if not _are_close(rows_of(series.model), expected, np.abs(expected).max(axis=0)):
         raise ValueError("the model was fitted to other rows than those of the series")
 
 
