@@ -15,7 +15,8 @@ import numpy as np
 
 from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Source, open_source, open_table
-from farrier.cli.writing import check_out, write_whole
+from farrier.cli.writing import check_out
+from farrier.model.writing import write_whole
 from farrier.series.columns import Table
 
 ID = "unique_id"

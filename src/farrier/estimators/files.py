@@ -3,72 +3,100 @@
     model.save("sales.farrier")
     model = farrier.load("sales.farrier")
 
-A file is a zip of two members: `header.json` says which format it is and which version of Farrier wrote it, and
-`model.pickle` holds the model. Unpickling runs whatever the file tells it to: load only files that you trust.
+A file is a zip of JSON and plain arrays (archive.py). Loading runs no code from it: only known types are built, by
+their constructors (encoding.py, known_types.py). A file also holds some of the model's own predictions, which are made
+again when it is loaded: numbers that were changed are found out even where all checksums were made again.
 """
 
-import copy
-import io
+import hashlib
 import json
 import os
-import pickle
-import secrets
-import zipfile
-from importlib.metadata import version
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-FORMAT = 1
-"""Raised when an older Farrier could not read what a newer one writes."""
-HEADER, MODEL = "header.json", "model.pickle"
+from farrier.estimators import archive, encoding
+from farrier.estimators.archive import RefusedError
+from farrier.estimators.array_members import array_of, description, member
+from farrier.estimators.encoding import Decoder, Encoder
+from farrier.estimators.self_checks import check, checks_of
+from farrier.model.writing import write_whole
+
+TREE = "model.json"
+"""The member that holds everything but the larger arrays."""
+DAMAGE = (*archive.DAMAGE, *encoding.DAMAGE)
+"""What reading a file that nobody saved may raise."""
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
     """Write a model to `path`, replacing what was there in one step; its callback for progress is left out."""
-    path = Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"path: there is no folder {str(path.parent)!r} to write {path.name!r} to: make it first"
-        )
-    kept = copy.copy(model)
-    if "progress" in vars(kept):
-        kept.progress = None
-    header = {"format": FORMAT, "farrier": version("farrier"), "model": type(model).__name__}
-    packed = io.BytesIO()
-    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as file:
-        file.writestr(HEADER, json.dumps(header))
-        file.writestr(MODEL, pickle.dumps(kept, protocol=5))
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        draft.write_bytes(packed.getvalue())
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return path
+    return write_whole(path, packed(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model in a file that `save` wrote. Load only files that you trust: a file can hold code, which runs."""
+    """The model in a file that `save` wrote. Nothing in a file is run, wherever it comes from."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path: there is no file {str(path)!r}: check the name and the folder")
     try:
-        with zipfile.ZipFile(path) as file:
-            header, packed = json.loads(file.read(HEADER)), file.read(MODEL)
-            written, by = int(header["format"]), str(header["farrier"])
-    except (zipfile.BadZipFile, zipfile.LargeZipFile, KeyError, ValueError, TypeError, OSError) as error:
+        _, members = archive.unpack(path)
+        return decoded(members)
+    except RefusedError as error:
+        raise ValueError(str(error)) from error
+    except ImportError as error:
+        raise ValueError(f"path: {path.name!r} holds times of {error.name}: install {error.name}") from error
+    except DAMAGE as error:
         raise ValueError(
-            f"path: {path.name!r} is no model that Farrier saved, or it is damaged: save it again"
+            f"path: {path.name!r} is no model that Farrier can read, or it is damaged: copy it again from where it was "
+            "saved, or fit again and save"
         ) from error
-    if written > FORMAT:
-        raise ValueError(
-            f"path: {path.name!r} was saved by Farrier {by}, in a format that Farrier {version('farrier')} does not "
-            "know yet: upgrade Farrier"
-        )
-    try:
-        return pickle.loads(packed)
-    except Exception as error:
-        raise ValueError(
-            f"path: {path.name!r} was saved by Farrier {by} and cannot be read by Farrier {version('farrier')}: "
-            "load it with the version that saved it, or fit again"
-        ) from error
+
+
+def packed(model: Any) -> bytes:
+    """The bytes of a model's file."""
+    members = encoded(model)
+    # what cannot be read must not be written
+    _built(members)
+    return archive.pack(type(model).__name__, members)
+
+
+def encoded(model: Any) -> dict[str, bytes]:
+    """The members of a model's file, beside the header."""
+    encoder = Encoder()
+    tree = {"model": encoder.node(model)}
+    checks = Encoder(arrays=encoder.arrays)
+    tree |= {"checks": [checks.node(one) for one in checks_of(encoder.objects)]}
+    arrays = {f"arrays/{i}.npy": member(array) for i, array in enumerate(encoder.arrays)}
+    described = zip(encoder.arrays, arrays.values(), strict=True)
+    tree |= {"arrays": [description(array, data) for array, data in described]}
+    return {TREE: sealed(tree), **arrays}
+
+
+def sealed(tree: Mapping[str, Any]) -> bytes:
+    """The tree as JSON, with a checksum of its own."""
+    return _text({**tree, "sha256": hashlib.sha256(_text(tree)).hexdigest()})
+
+
+def decoded(members: Mapping[str, bytes]) -> Any:
+    """The model of such members, with its predictions checked; one of DAMAGE where something does not fit."""
+    model, objects, checks = _built(members)
+    check(objects, checks)
+    return model
+
+
+def _built(members: Mapping[str, bytes]) -> tuple[Any, list[Any], Any]:
+    tree = archive.parse(members[TREE])
+    if tree.pop("sha256") != hashlib.sha256(_text(tree)).hexdigest():
+        raise ValueError("the tree does not have its checksum")
+    if set(tree) != {"model", "checks", "arrays"} or len(members) != 1 + len(tree["arrays"]):
+        raise ValueError("the tree has other parts")
+    arrays = [array_of(members[f"arrays/{i}.npy"], entry) for i, entry in enumerate(tree["arrays"])]
+    decoder = Decoder(arrays)
+    model = decoder.value(tree["model"])
+    if "estimator" not in tree["model"]:
+        raise TypeError("the tree is of no estimator")
+    return model, decoder.objects, [Decoder(arrays).value(entry) for entry in tree["checks"]]
+
+
+def _text(tree: Mapping[str, Any]) -> bytes:
+    return json.dumps(tree, allow_nan=False, separators=(",", ":")).encode()

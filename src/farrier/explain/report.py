@@ -12,7 +12,6 @@ import hashlib
 import json
 import math
 import os
-import secrets
 from collections.abc import Callable, Iterable, Mapping
 from importlib import resources
 from numbers import Integral, Real
@@ -24,6 +23,7 @@ from farrier.explain import figures
 from farrier.explain.facts import Axis, Estimate
 from farrier.explain.markup import DASH, bar, estimate, foldout, join, number, share, tenths, text
 from farrier.explain.numbers import capital, say_period
+from farrier.model.writing import write_whole
 
 Story = Mapping[str, Any]
 
@@ -47,19 +47,7 @@ MEANINGS = (
 
 def write(story: Story, path: str | os.PathLike[str]) -> Path:
     """Write the page to `path`, replacing what was there in one step; a failure leaves everything as it was."""
-    page, path = html(story).encode(), Path(path)
-    if not path.parent.is_dir():
-        raise FileNotFoundError(
-            f"path: there is no folder {str(path.parent)!r} to write {path.name!r} to: make it first"
-        )
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with open(draft, "xb") as file:
-            file.write(page)
-        os.replace(draft, path)
-    finally:
-        draft.unlink(missing_ok=True)
-    return path
+    return write_whole(path, html(story))
 
 
 def html(story: Story) -> str:

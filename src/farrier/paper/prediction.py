@@ -5,6 +5,7 @@ of similar length share one compiled program.
 """
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
@@ -21,11 +22,11 @@ _components = eqx.filter_jit(lambda posterior, X: posterior.components(X))
 _joint = eqx.filter_jit(lambda posterior, X: (posterior.predict(X)[0], posterior.covariance(X)))
 
 
+@dataclass(frozen=True, eq=False)
 class InBlocks:
     """A compiled posterior as numpy sees it: arrays in and out, a block of rows at a time."""
 
-    def __init__(self, posterior: Posterior) -> None:
-        self.posterior = posterior
+    posterior: Posterior
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f for each draw of the weights, (S, N)."""

@@ -1,0 +1,295 @@
+"""Models as trees of plain values, and back.
+
+A node of the tree is null, a truth value, a number, a text, a list of nodes, or one of
+
+    {"kind": "tuple", "items": [...]}                       and other plain kinds, see `KINDS`
+    {"kind": "array", "index": 3}                           an array that lies beside the tree
+    {"kind": "array", "dtype": "<f8", "shape": [2], "values": [0.5, "nan"]}     a small one within it
+    {"type": "Linear", "fields": {...}}                     a dataclass or NamedTuple of known_types.py
+    {"estimator": "Regressor", "parameters": {...}, "fitted": {...}}
+
+Decoding builds only these, through constructors, and raises one of `DAMAGE` where something does not fit.
+"""
+
+import builtins
+import hashlib
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field, is_dataclass
+from functools import cached_property
+from inspect import getattr_static
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+from farrier.estimators import encoded_times
+from farrier.estimators.known_types import build, name_of, saved_fields, type_named
+
+DAMAGE = (
+    ArithmeticError,
+    AssertionError,
+    AttributeError,
+    LookupError,
+    MemoryError,
+    RuntimeError,
+    TypeError,
+    ValueError,
+)
+"""What decoding a tree that nobody encoded may raise."""
+WITHIN = 16
+"""Arrays of at most so many numbers are written into the tree; by judgement, so that hyperparameters can be read."""
+DEEPEST = 60
+"""Nodes within nodes; a model has about 20."""
+DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U\d{1,6}|[mM]8\[\d{0,4}(Y|M|W|D|h|m|s|ms|us|ns)\])")
+"""The types of arrays that a file may hold."""
+ERRORS = ("ValueError", "TypeError", "RuntimeError", "ArithmeticError", "LookupError", "MemoryError", "OSError")
+"""The errors of series that could not be fitted; others are saved as the first of these that they are, or Exception."""
+LEFT_OUT = "progress"
+"""The parameter of an estimator that is not saved: a callback."""
+
+
+@dataclass
+class Encoder:
+    """Turns values into nodes, and collects the arrays that lie beside the tree."""
+
+    arrays: list[np.ndarray] = field(default_factory=list)
+    objects: list[Any] = field(default_factory=list)
+    """Every estimator, dataclass and NamedTuple, in the order in which decoding makes them."""
+    _places: dict[tuple[Any, ...], int] = field(default_factory=dict)
+
+    def node(self, value: Any) -> Any:
+        """The node of a value; TypeError for what a file cannot hold."""
+        if value is None or type(value) in (bool, int, str):
+            return value
+        if type(value) is float:
+            return value if math.isfinite(value) else {"kind": "float", "text": repr(value)}
+        if type(value) is list:
+            return self._list(value)
+        if type(value) is tuple:
+            return {"kind": "tuple", "items": [self.node(entry) for entry in value]}
+        if isinstance(value, np.ndarray):
+            return self._array(value)
+        if isinstance(value, np.generic):
+            return {"kind": "scalar", "value": self._array(np.asarray(value))}
+        if isinstance(value, dict):
+            return {"kind": "dict", "items": [[self.node(key), self.node(entry)] for key, entry in value.items()]}
+        if isinstance(value, BaseEstimator):
+            return self._estimator(value)
+        if name_of(type(value)) is not None:
+            return self._fields(value)
+        return self._other(value)
+
+    def _other(self, value: Any) -> Any:
+        if (found := encoded_times.encode(value, self.node)) is not None:
+            return found
+        if type(value).__module__.partition(".")[0] in ("jax", "jaxlib"):
+            return self._array(np.asarray(value))
+        if isinstance(value, np.dtype):
+            return {"kind": "dtype", "text": value.str}
+        if isinstance(value, Exception):
+            names = [name for name in ERRORS if isinstance(value, getattr(builtins, name))]
+            text = str(value.args[0]) if len(value.args) == 1 else str(value)
+            return {"kind": "error", "name": [*names, "Exception"][0], "text": text}
+        if isinstance(value, np.random.RandomState):
+            return {"kind": "random state", "state": self.node(tuple(value.get_state(legacy=True)))}
+        what = f"{type(value).__module__}.{type(value).__qualname__}"
+        if is_dataclass(value) or isinstance(value, tuple):
+            raise TypeError(
+                f"{what} is a type that files do not know: call farrier.estimators.known_types.register on it, before "
+                "save and before load"
+            )
+        raise TypeError(f"{what} cannot be written to a file: leave it out of the model")
+
+    def _list(self, value: list[Any]) -> Any:
+        if len(value) > WITHIN and all(type(entry) is str and not entry.endswith("\0") for entry in value):
+            return {"kind": "texts", "values": self._array(np.array(value))}
+        return [self.node(entry) for entry in value]
+
+    def _array(self, array: np.ndarray) -> Any:
+        if array.dtype.kind == "O":
+            return {"kind": "objects", "shape": list(array.shape), "items": [self.node(one) for one in array.flat]}
+        if not DTYPE.fullmatch(array.dtype.str):
+            raise TypeError(f"an array of {array.dtype} cannot be written to a file: leave it out of the model")
+        fortran = array.flags.f_contiguous and not array.flags.c_contiguous
+        if array.size <= WITHIN and not fortran:
+            counts = array.view(f"{array.dtype.str[0]}i8") if array.dtype.kind in "mM" else array
+            values = [repr(x) if type(x) is float and not math.isfinite(x) else x for x in counts.ravel().tolist()]
+            return {"kind": "array", "dtype": array.dtype.str, "shape": list(array.shape), "values": values}
+        place = (array.dtype.str, array.shape, fortran, hashlib.sha256(array.tobytes()).digest())
+        if place not in self._places:
+            self._places[place] = len(self.arrays)
+            self.arrays.append(array)
+        return {"kind": "array", "index": self._places[place]}
+
+    def _fields(self, value: Any) -> Any:
+        cls = type(value)
+        fields = {name: self.node(getattr(value, name)) for name in saved_fields(cls)}
+        self.objects.append(value)
+        return {"type": cls.__name__, "fields": fields}
+
+    def _estimator(self, model: BaseEstimator) -> Any:
+        cls = type(model)
+        if name_of(cls) is None:
+            raise TypeError(
+                f"{cls.__module__}.{cls.__qualname__} is an estimator that files do not know: call "
+                "farrier.estimators.known_types.register on it, before save and before load"
+            )
+        parameters = {name: value for name, value in model.get_params(deep=False).items() if name != LEFT_OUT}
+        others = {name: value for name, value in vars(model).items() if name not in parameters and name != LEFT_OUT}
+        fitted = {name: value for name, value in others.items() if not _is_cached(cls, name)}
+        node = {"estimator": cls.__name__}
+        node |= {"parameters": {name: self.node(value) for name, value in parameters.items()}}
+        node |= {"fitted": {name: self.node(value) for name, value in fitted.items()}}
+        self.objects.append(model)
+        return node
+
+
+@dataclass
+class Decoder:
+    """Turns nodes back into values; `arrays` are those beside the tree."""
+
+    arrays: list[np.ndarray]
+    objects: list[Any] = field(default_factory=list)
+    """Every estimator, dataclass and NamedTuple that was made."""
+    _depth: int = 0
+
+    def value(self, node: Any) -> Any:
+        """The value of a node."""
+        if node is None or type(node) in (bool, int, float, str):
+            return node
+        self._depth += 1
+        if self._depth > DEEPEST:
+            raise ValueError(f"nodes lie more than {DEEPEST} deep")
+        found = [self.value(entry) for entry in node] if type(node) is list else self._object(node)
+        self._depth -= 1
+        return found
+
+    def _object(self, node: Any) -> Any:
+        match node:
+            case {"kind": "array"}:
+                return self._array(node)
+            case {"kind": str(kind), **entries} if kind in KINDS:
+                return KINDS[kind](**{str(name): self.value(entry) for name, entry in entries.items()})
+            case {"type": str(name), "fields": dict(entries), **others} if not others:
+                cls = type_named(name)
+                if cls is None or issubclass(cls, BaseEstimator):
+                    raise TypeError(f"{name!r} is no type that a file may hold")
+                made = build(cls, {field: self.value(entry) for field, entry in entries.items()})
+            case {"estimator": str(name), "parameters": dict(), "fitted": dict(), **others} if not others:
+                made = self._estimator(name, node["parameters"], node["fitted"])
+            case _:
+                raise TypeError("a node is of no known kind")
+        self.objects.append(made)
+        return made
+
+    def _array(self, node: dict[str, Any]) -> np.ndarray:
+        match node:
+            case {"index": int(index), **others} if not set(others) - {"kind"} and 0 <= index < len(self.arrays):
+                return self.arrays[index]
+            case {"dtype": str(dtype), "shape": list(shape), "values": list(values), **others}:
+                if set(others) - {"kind"} or len(values) > WITHIN or math.prod(checked_shape(shape)) != len(values):
+                    raise ValueError("a small array has another number of values than its shape says")
+                return _small(checked_dtype(dtype), values).reshape(shape)
+        raise TypeError("a node is no array")
+
+    def _estimator(self, name: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Any:
+        cls = type_named(name)
+        if cls is None or not issubclass(cls, BaseEstimator):
+            raise TypeError(f"{name!r} is no estimator that a file may hold")
+        model: Any = cls()
+        if set(parameters) != set(model.get_params(deep=False)) - {LEFT_OUT}:
+            raise TypeError(f"{name} has other parameters")
+        model = cls(**{key: self.value(entry) for key, entry in parameters.items()})
+        for key, entry in fitted.items():
+            # a value must not stand in for a method, nor for a parameter
+            if not key.isidentifier() or key.startswith("__") or key in vars(model) or _is_taken(cls, key):
+                raise TypeError(f"{name} cannot have an attribute {key!r}")
+            setattr(model, key, self.value(entry))
+        return model
+
+
+def checked_dtype(text: Any) -> np.dtype:
+    """The dtype of that name, if arrays of a file may have it."""
+    if type(text) is not str or not DTYPE.fullmatch(text):
+        raise ValueError("an array has a type that files do not hold")
+    return np.dtype(text)
+
+
+def checked_shape(shape: Any) -> tuple[int, ...]:
+    """The shape that a list of numbers says."""
+    if type(shape) is not list or len(shape) > 8 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
+        raise ValueError("an array has no shape")
+    return tuple(shape)
+
+
+def _small(dtype: np.dtype, values: list[Any]) -> np.ndarray:
+    expected = {"f": (float, str), "U": (str,), "b": (bool,)}.get(dtype.kind, (int,))
+    if not all(type(value) in expected for value in values):
+        raise TypeError(f"values of another type in an array of {dtype}")
+    if dtype.kind in "mM":
+        return np.array(values, f"{dtype.str[0]}i8").view(dtype)
+    if dtype.kind == "f":
+        values = [_float(value) if type(value) is str else value for value in values]
+    return np.array(values, dtype)
+
+
+def _float(text: Any) -> float:
+    if text not in ("nan", "inf", "-inf"):
+        raise ValueError("a number is neither finite nor nan nor infinite")
+    return float(text)
+
+
+def _is_cached(cls: type, name: str) -> bool:
+    return isinstance(getattr_static(cls, name, None), cached_property)
+
+
+def _is_taken(cls: type, name: str) -> bool:
+    return getattr_static(cls, name, None) is not None
+
+
+def _tuple(items: Any) -> tuple[Any, ...]:
+    if type(items) is not list:
+        raise TypeError("a tuple has no list of items")
+    return tuple(items)
+
+
+def _pairs(items: list[Any]) -> dict[Any, Any]:
+    found = {key: value for key, value in items}
+    if len(found) != len(items):
+        raise ValueError("a dictionary has a key twice")
+    return found
+
+
+def _objects(shape: list[int], items: list[Any]) -> np.ndarray:
+    found = np.empty(len(items), object)
+    found[:] = items
+    return found.reshape(checked_shape(shape))
+
+
+def _error(name: str, text: str) -> Exception:
+    if name not in (*ERRORS, "Exception"):
+        raise ValueError("an error of a kind that files do not hold")
+    return getattr(builtins, name)(text)
+
+
+def _random_state(state: Any) -> np.random.RandomState:
+    made = np.random.RandomState(0)
+    made.set_state(state)
+    return made
+
+
+KINDS: dict[str, Callable[..., Any]] = {
+    "float": _float,
+    "tuple": _tuple,
+    "dict": _pairs,
+    "scalar": lambda value: value[()],
+    "texts": lambda values: values.tolist(),
+    "objects": _objects,
+    "dtype": checked_dtype,
+    "error": _error,
+    "random state": _random_state,
+    **encoded_times.DECODERS,
+}
+"""What builds each plain kind, from the entries of its node by name."""

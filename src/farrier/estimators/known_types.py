@@ -1,0 +1,203 @@
+"""The types that a model file may hold, by name.
+
+A file names types; only those listed here, or made known by `register`, are ever built. A module is imported when a
+file needs one of its types, so that a plain model does not load the stochastic tier.
+
+    @register
+    @dataclass(frozen=True)
+    class Mine(Kernel): ...
+"""
+
+import types
+import typing
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass
+from functools import lru_cache
+from importlib import import_module
+from typing import Any, TypeVar
+
+import numpy as np
+from sklearn.base import BaseEstimator
+
+T = TypeVar("T")
+
+HOMES: dict[str, tuple[str, ...]] = {
+    "farrier.kernels.registry": (
+        "Constant",
+        "Step",
+        "StepUntil",
+        "Linear",
+        "SquaredExponential",
+        "RationalQuadratic",
+        "Matern12",
+        "Matern32",
+        "Matern52",
+        "Periodic",
+        "CentredPeriodic",
+        "White",
+    ),
+    "farrier.kernels.algebra": ("Product", "Sum"),
+    "farrier.evaluation.slots": ("SlotPool",),
+    "farrier.inference.exact_posterior": ("GaussianPosterior",),
+    "farrier.inference.collapsed": ("CollapsedPosterior",),
+    "farrier.inference.blockwise": ("LocalPosterior",),
+    "farrier.inference.inducing_points": ("Groups",),
+    "farrier.inference.likelihoods": ("Gaussian", "Bernoulli", "StudentT", "Poisson"),
+    "farrier.inference.weight_priors": ("NoPrior", "Softmax", "SpikeAndSlab"),
+    "farrier.inference.horseshoe": ("Horseshoe",),
+    "farrier.search.appraisal": ("Appraisal",),
+    "farrier.search.averaging": ("Member",),
+    "farrier.search.structure": ("Decision",),
+    "farrier.model.fitted": ("Fitted", "Alone"),
+    "farrier.model.tables": ("Scale",),
+    "farrier.model.target_scale": ("Transform",),
+    "farrier.series.calendar": ("TimeAxis", "Steps"),
+    "farrier.series.observed": ("Observed", "Layout"),
+    "farrier.series.stamps": (
+        "Number",
+        "NumpyTime",
+        "PandasTime",
+        "PandasPeriod",
+        "PolarsTime",
+        "PythonTime",
+        "Text",
+    ),
+    "farrier.explain.components": ("Component", "ComponentTable"),
+    "farrier.explain.context": ("Context",),
+    "farrier.estimators.regressor": ("Regressor",),
+    "farrier.estimators.classifier": ("Classifier",),
+    "farrier.estimators.forecaster": ("Forecaster",),
+    "farrier.estimators.fitted_series": ("OverTime", "FittedSeries"),
+    "farrier.estimators.panel": ("Panel",),
+    "farrier.paper.prediction": ("InBlocks",),
+    "farrier.paper.multisvgp": ("MultiSVGP", "SVGP"),
+    "farrier.paper.inducing": ("SharedPoints", "GroupedPoints"),
+    "farrier.paper.pool": ("Pool", "Stack"),
+    "farrier.paper.training": ("History",),
+}
+"""The types of Farrier by the module that defines them."""
+_HOME_OF = {name: home for home, names in HOMES.items() for name in names}
+_REGISTERED: dict[str, type] = {}
+
+
+@dataclass(frozen=True)
+class Hook:
+    """How a type is saved that is not simply the sum of its fields."""
+
+    fields: tuple[str, ...]
+    """The fields that are saved."""
+    build: Callable[..., Any]
+    """Makes the object from these, by name."""
+
+
+def _transform(name: str) -> Any:
+    return import_module("farrier.model.target_scale").named(name)
+
+
+def _observed(layout: Any, stamps: Any, y: Any, extra: Any) -> Any:
+    return import_module("farrier.series.observed").Observed.of(layout, stamps, y, extra)
+
+
+HOOKS = {
+    "Transform": Hook(("name",), _transform),
+    "Observed": Hook(("layout", "stamps", "y", "extra"), _observed),
+}
+"""A transform holds functions and is known by its name; the time axis of a series follows from its stamps."""
+
+
+def register(cls: type[T]) -> type[T]:
+    """Make a dataclass, a NamedTuple or an estimator known to `save` and `load`; usable as a decorator."""
+    if not (is_dataclass(cls) or _is_named_tuple(cls) or issubclass(cls, BaseEstimator)):
+        raise TypeError(f"register: {cls!r} is no dataclass, NamedTuple or estimator: a file holds only their fields")
+    name = cls.__name__
+    if name in _HOME_OF:
+        raise ValueError(f"register: Farrier has a type {name!r} of its own: choose another name")
+    _REGISTERED[name] = cls
+    return cls
+
+
+def name_of(cls: type) -> str | None:
+    """The name under which a file may hold objects of this type; None if it may not."""
+    name = cls.__name__
+    home = _HOME_OF.get(name)
+    known = _REGISTERED.get(name) if home is None or home != cls.__module__ else cls
+    return name if known is cls else None
+
+
+def type_named(name: str) -> type | None:
+    """The type of that name; None if files may hold no such type."""
+    if name in _REGISTERED:
+        return _REGISTERED[name]
+    return getattr(import_module(_HOME_OF[name]), name) if name in _HOME_OF else None
+
+
+def saved_fields(cls: type) -> tuple[str, ...]:
+    """The names of the fields that say everything about an object of this type."""
+    if cls.__name__ in HOOKS and name_of(cls) == cls.__name__:
+        return HOOKS[cls.__name__].fields
+    if _is_named_tuple(cls):
+        return tuple(getattr(cls, "_fields"))  # noqa: B009 (not a private field: the protocol of NamedTuple)
+    return tuple(field.name for field in fields(cls) if field.init) if is_dataclass(cls) else ()
+
+
+def build(cls: type, values: Mapping[str, Any]) -> Any:
+    """An object from its fields, through its constructor; TypeError where they are not those of the type."""
+    if set(values) != set(saved_fields(cls)):
+        raise TypeError(f"{cls.__name__} has the fields {saved_fields(cls)}, got {tuple(values)}")
+    hints = _hints(cls)
+    for name, value in values.items():
+        if not fits(value, hints.get(name, Any)):
+            raise TypeError(f"{cls.__name__}.{name} cannot be {type(value).__name__}")
+    hook = HOOKS.get(cls.__name__)
+    return cls(**values) if hook is None else hook.build(**values)
+
+
+def fits(value: Any, hint: Any) -> bool:
+    """Whether a value is of the plain kind that an annotation asks for; what cannot be told fits."""
+    origin, inner = typing.get_origin(hint), typing.get_args(hint)
+    if hint is None or hint is type(None):
+        return value is None
+    if origin in (typing.Union, types.UnionType):
+        return any(fits(value, one) for one in inner)
+    if origin is tuple and isinstance(value, tuple):
+        return _fits_tuple(value, inner)
+    if origin in (list, Sequence) and isinstance(value, list | tuple):
+        return all(fits(entry, inner[0]) for entry in value)
+    kind = hint if origin is None else origin
+    if kind is Callable:
+        return False
+    try:
+        return not isinstance(kind, type) or _is_of(value, kind)
+    except TypeError:  # a protocol that can only be read
+        return True
+
+
+def _fits_tuple(value: tuple[Any, ...], inner: tuple[Any, ...]) -> bool:
+    if len(inner) == 2 and inner[1] is ...:
+        return all(fits(entry, inner[0]) for entry in value)
+    return len(value) == len(inner) and all(fits(entry, hint) for entry, hint in zip(value, inner, strict=True))
+
+
+def _is_of(value: Any, kind: type) -> bool:
+    if kind is float:
+        return isinstance(value, float | int | np.number) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, int | np.integer) and not isinstance(value, bool)
+    if kind is bool:
+        return isinstance(value, bool | np.bool_)
+    if kind.__module__.partition(".")[0] in ("jax", "jaxlib", "jaxtyping"):
+        return isinstance(value, np.ndarray | np.number | float)
+    return isinstance(value, kind)
+
+
+@lru_cache
+def _hints(cls: type) -> dict[str, Any]:
+    """The annotations of a type; none where they name what is only there for a type checker."""
+    try:
+        return typing.get_type_hints(cls)
+    except (NameError, TypeError, AttributeError):
+        return {}
+
+
+def _is_named_tuple(cls: type) -> bool:
+    return issubclass(cls, tuple) and cls is not tuple and "_fields" in vars(cls)

@@ -1,0 +1,183 @@
+"""Values that are encoded come back the same; types that nobody made known are neither written nor built."""
+
+import json
+import math
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import pytest
+from numpy.testing import assert_array_equal
+
+from farrier.estimators import known_types
+from farrier.estimators.array_members import array_of, description, member
+from farrier.estimators.encoding import Decoder, Encoder
+from farrier.estimators.known_types import HOMES, build, fits, register, type_named
+
+
+def there_and_back(value: Any) -> Any:
+    encoder = Encoder()
+    tree = json.loads(json.dumps(encoder.node(value), allow_nan=False))
+    data = [member(array) for array in encoder.arrays]
+    described = json.loads(json.dumps([description(*one) for one in zip(encoder.arrays, data, strict=True)]))
+    return Decoder([array_of(*one) for one in zip(data, described, strict=True)]).value(tree)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        None,
+        True,
+        -3,
+        2**80,
+        -0.0,
+        5e-324,
+        math.inf,
+        -math.inf,
+        "Grüße\n\ud800",
+        [],
+        [1, [2.5, "x"]],
+        (1, (2, None)),
+        {"a": 1, 2: "b", None: (3,), (1, "x"): []},
+        ["text"] * 50,
+        np.float64(0.1),
+        np.int32(7),
+        np.bool_(True),
+        np.datetime64("2020-02-29T12", "h"),
+        np.dtype("<M8[ns]"),
+        pd.Timestamp("2020-03-29 03:00", tz="Europe/Berlin"),
+        pd.Timestamp("0900-01-01"),
+        pd.Period("2020Q3", "Q"),
+        pd.Timedelta("1D").to_pytimedelta(),
+    ],
+    ids=repr,
+)
+def test_plain_values_come_back(value):
+    found = there_and_back(value)
+    assert type(found) is type(value)
+    assert found == value
+    assert str(found) == str(value)
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.array(1.5),
+        np.array([np.nan, np.inf, -0.0]),
+        np.linspace(0.0, 1.0, 60).reshape(3, 4, 5),
+        np.asfortranarray(np.arange(42.0).reshape(6, 7)),
+        np.asfortranarray(np.arange(6.0).reshape(2, 3)),
+        np.arange(100.0)[::3],
+        np.zeros((40, 0)),
+        np.arange(30, dtype=np.uint8),
+        np.arange(30, dtype=">i4"),
+        np.arange(30) > 5,
+        np.arange(30).astype("M8[D]"),
+        np.array(["NaT", "2020-01-01"], "M8[us]"),
+        np.array(["a", "longer"] * 20),
+        np.array(["a", None, 3.5], object),
+    ],
+    ids=lambda array: f"{array.dtype}{array.shape}",
+)
+def test_arrays_come_back_bit_by_bit(array):
+    found = there_and_back(array)
+    assert (found.dtype, found.shape) == (array.dtype, array.shape)
+    assert_array_equal(found, array)
+    assert found.flags.writeable
+    if array.dtype != object:
+        assert found.tobytes() == array.tobytes()
+        assert found.flags.f_contiguous or not array.flags.f_contiguous
+
+
+def test_equal_arrays_lie_in_the_file_once():
+    encoder = Encoder()
+    encoder.node([np.arange(100.0), np.arange(100.0), np.arange(100)])
+    assert len(encoder.arrays) == 2
+
+
+@pytest.mark.parametrize("error", [ValueError("no"), KeyError("x"), ZeroDivisionError("0"), Exception("odd", 3)])
+def test_errors_come_back_as_the_nearest_built_in_one(error):
+    found = there_and_back(error)
+    assert isinstance(error, type(found))
+    assert str(error.args[0]) in str(found)
+
+
+def test_a_random_state_goes_on_where_it_was():
+    state = np.random.RandomState(5)
+    state.normal(size=3)
+    found = there_and_back(state)
+    assert_array_equal(found.normal(size=4), state.normal(size=4))
+
+
+@pytest.mark.parametrize("name", [name for names in HOMES.values() for name in names])
+def test_every_known_type_is_where_the_list_says(name):
+    cls = type_named(name)
+    assert cls is not None
+    assert known_types.name_of(cls) == name
+
+
+@dataclass(frozen=True)
+class Mine:
+    size: float
+    names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.size < 0:
+            raise ValueError("size is negative")
+
+
+class Pair(NamedTuple):
+    first: int
+    second: Mine
+
+
+def test_a_type_must_be_made_known(monkeypatch):
+    monkeypatch.setattr(known_types, "_REGISTERED", {})
+    with pytest.raises(TypeError, match="register"):
+        there_and_back(Mine(1.0))
+    register(Mine)
+    register(Pair)
+    assert there_and_back(Pair(3, Mine(2.0, ("a",)))) == Pair(3, Mine(2.0, ("a",)))
+    with pytest.raises(ValueError, match="size is negative"):
+        Decoder([]).value({"type": "Mine", "fields": {"size": -1.0, "names": {"kind": "tuple", "items": []}}})
+
+
+@pytest.mark.parametrize("fields", [{"size": 1.0}, {"size": 1.0, "names": (), "more": 1}, {"size": "1", "names": ()}])
+def test_a_type_is_built_from_its_own_fields_only(fields):
+    with pytest.raises(TypeError, match="Mine"):
+        build(Mine, fields)
+
+
+def test_names_of_farrier_cannot_be_taken():
+    with pytest.raises(ValueError, match="type 'Linear' of its own"):
+        register(dataclass(type("Linear", (), {})))
+    with pytest.raises(TypeError, match="no dataclass"):
+        register(int)
+
+
+@pytest.mark.parametrize("value", [lambda: 0, object(), 1j, np.array([1j]), {1, 2}, print])
+def test_what_cannot_be_saved_is_named(value):
+    with pytest.raises(TypeError, match="cannot be written to a file"):
+        there_and_back(value)
+
+
+@pytest.mark.parametrize(
+    ("value", "hint", "expected"),
+    [
+        (1, float, True),
+        (True, float, False),
+        (np.float64(1.0), float, True),
+        ("1", float, False),
+        ((1, 2), tuple[int, ...], True),
+        ((1, "2"), tuple[int, ...], False),
+        ((1, "2"), tuple[int, str], True),
+        (None, int | None, True),
+        (1.5, int | None, False),
+        (np.zeros(2), np.ndarray, True),
+        ([0.0], np.ndarray, False),
+        (object(), Any, True),
+    ],
+)
+def test_a_value_fits_its_annotation_or_not(value, hint, expected):
+    assert fits(value, hint) is expected
