@@ -10,7 +10,8 @@ to their sum is the rest, so that the parts add up.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import jax
@@ -22,6 +23,7 @@ from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.parameters import as_array
+from farrier.model.tables import Scale
 from farrier.model.target_scale import Transform
 from farrier.search.appraisal import Appraisal
 from farrier.search.averaging import Member
@@ -30,6 +32,11 @@ from farrier.search.structure import Decision
 LEVELS = (np.arange(64) + 0.5) / 64
 """Quantiles over which the mean of a transformed target is taken."""
 HALVINGS = 50
+
+
+def doubles() -> AbstractContextManager[None]:
+    """64-bit floats for the likelihoods and priors that jax evaluates."""
+    return jax.enable_x64(True)
 
 
 class Draws(Protocol):
@@ -89,12 +96,36 @@ class Fitted:
         """What the survivors are read from: their own fit, or else that of the whole pool."""
         return self.alone or Alone(self.posterior, self.prior, self.kernels[: self.survivors], self.level)
 
+    @property
+    def noise_variance(self) -> float:
+        """The variance of what the components that explain leave, on the scale of z."""
+        if self.explaining.noise is not None:
+            return self.explaining.noise
+        with doubles():
+            _, (variance,) = self.likelihood.predict(jnp.zeros(1), jnp.zeros(1))
+        return float(variance)
+
+    def weights(self, level: float) -> np.ndarray:
+        """A quantile of the weight of every kernel, (m,), on the scale of t(y); of survivors as they explain."""
+        with doubles():
+            whole, own = (np.asarray(prior.quantile(level)) for prior in (self.prior, self.explaining.prior))
+        return np.concatenate([own[: self.survivors], whole[self.survivors :]]) * self.z_scale
+
+    def in_units(self, transform: Transform, scale: Scale, y: np.ndarray) -> "Fitted":
+        """This model, fitted to t(y) on the scale of the model, in the units of y."""
+        # the density of y is that of the scaled y times its slope
+        jacobian = float(transform.log_slope(y).sum()) - len(y) * float(np.log(scale.y_scale))
+        return replace(
+            self, bound=self.bound + jacobian, transform=transform, z_mean=scale.y_mean, z_scale=scale.y_scale
+        )
+
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw of the weights, (S, N)."""
         mean, variance = self.posterior.draws(inputs)
         if isinstance(self.likelihood, Gaussian):
             return mean, variance + float(self.likelihood.variance)
-        y_mean, y_variance = jax.vmap(self.likelihood.predict)(jnp.asarray(mean), jnp.asarray(variance))
+        with doubles():
+            y_mean, y_variance = jax.vmap(self.likelihood.predict)(jnp.asarray(mean), jnp.asarray(variance))
         return np.asarray(y_mean), np.asarray(y_variance)
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -119,10 +150,11 @@ class Fitted:
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """log p(y) of new observations."""
         mean, variance = self.posterior.draws(inputs)
-        target = jnp.asarray(self.scaled(y))
-        log_density = jax.vmap(self.likelihood.log_density, in_axes=(None, 0, 0))
-        each = log_density(target, jnp.asarray(mean), jnp.asarray(variance))
-        mixture = np.asarray(jax.nn.logsumexp(each, axis=0)) - np.log(len(mean))
+        with doubles():
+            target = jnp.asarray(self.scaled(y))
+            log_density = jax.vmap(self.likelihood.log_density, in_axes=(None, 0, 0))
+            each = log_density(target, jnp.asarray(mean), jnp.asarray(variance))
+            mixture = np.asarray(jax.nn.logsumexp(each, axis=0)) - np.log(len(mean))
         return mixture + self.transform.log_slope(y) - np.log(self.z_scale)
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
