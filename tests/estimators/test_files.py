@@ -9,7 +9,6 @@ from numpy.testing import assert_array_equal
 
 import farrier
 from farrier.estimators.files import FORMAT, HEADER, MODEL
-from farrier.explain.story import Context
 from farrier.kernels.base import CentredPeriodic, Linear
 
 X = 2000.0 + (np.arange(60)[:, None] + 0.5) / 12.0
@@ -20,9 +19,7 @@ def model():
     y = 3.0 * (X[:, 0] - 2000.0) + 6.0 * np.sin(2 * np.pi * X[:, 0]) + np.random.default_rng(0).normal(size=60)
     told = []
     model = farrier.Regressor([CentredPeriodic(1.0, 1.0), Linear(2002.5)], iterations=40, progress=told.append)
-    model.fit(X, y)
-    model._context = Context(title="Mine", target_name="sales")
-    return model
+    return model.fit(X, y).describe(title="Mine", target_name="sales")
 
 
 def test_a_loaded_model_is_the_same(model, tmp_path):
