@@ -198,9 +198,12 @@ def test_made_series_are_forecast_better_than_by_their_last_year(searched):
 # more rows
 
 
-def test_update_keeps_the_structure_agrees_with_a_fresh_fit_and_is_faster(searched):
+def test_update_keeps_the_structure_agrees_with_a_fresh_fit_and_searches_nothing(searched, monkeypatch):
     times, y, first = searched
-    updated = pickle.loads(pickle.dumps(first)).update(times[72:84], y[72:84])
+    with monkeypatch.context() as patch:
+        for move in ("best", "propose", "screen", "periods"):
+            patch.setattr(Search, move, None)
+        updated = pickle.loads(pickle.dumps(first)).update(times[72:84], y[72:84])
     assert [row.formula for row in updated.components_] == [row.formula for row in first.components_]
     fresh = Forecaster(scale="identity").fit(times[:84], y[:84])
     ours, theirs = updated.forecast(12), fresh.forecast(12)
@@ -208,7 +211,6 @@ def test_update_keeps_the_structure_agrees_with_a_fresh_fit_and_is_faster(search
     width = theirs["high_95"] - theirs["low_95"]
     assert (np.abs(ours["mean"] - theirs["mean"]) < 0.2 * width).all()
     assert_allclose(ours["high_95"] - ours["low_95"], width, rtol=0.3)
-    assert updated.model_.seconds_ < 0.5 * fresh.model_.seconds_
 
 
 def test_update_of_given_kernels_takes_frames_and_fills_in_what_was_missing():
@@ -288,8 +290,8 @@ def test_update_of_students_t_agrees_with_a_fresh_fit_and_bears_new_outliers():
 
 def test_a_report_says_how_to_repeat_the_forecaster(fitted):
     repeat = fitted.explain().to_dict()["repeat"]
-    assert repeat["code"].startswith("farrier.Forecaster(kernels=['Lin', 'Per', 'SE'], ")
-    assert repeat["code"].endswith("iterations=60).fit(times, y)")
+    assert repeat["code"].startswith("farrier.Forecaster(iterations=60, kernels=['Lin', 'Per', 'SE'], ")
+    assert repeat["code"].endswith(".fit(times, y)")
     assert "batch_size" not in repeat["settings"]
 
 

@@ -1,6 +1,6 @@
 """DATA on the command line: a bundled series, or a CSV or Parquet file; and the model of it.
 
-All that can be wrong with a file is found here, before jax is imported.
+All that can be wrong with a file is found here, before anything is fitted.
 """
 
 from dataclasses import dataclass, replace

@@ -5,9 +5,9 @@
     forecaster.update(new_rows)                           # the structure stays
     print(forecaster.explain())
 
-Times are read by timeaxis.py, which knows the calendar: months count as equal steps, future stamps fall where the old
-ones did (month ends, business days ...), and the year, the week and the day are tried as periods. Rows without a value
-are left out of the fit, never filled; times may be irregular. Many series at once: panel.py.
+Times are read by series/calendar.py, which knows the calendar: months count as equal steps, future stamps fall where
+the old ones did (month ends, business days ...), and the year, the week and the day are tried as periods. Rows without
+a value are left out of the fit, never filled; times may be irregular. Many series at once: panel.py.
 """
 
 import os

@@ -1,12 +1,12 @@
 """A fitted model on its own scale, whichever tier made it, and its predictions in the units of y.
 
-The model works on z = (t(y) - mean) / scale with t one of transforms.py. Given each draw of the weights an observation
-of z is Gaussian (for other noise: has the same mean and variance), so over the draws it is a mixture, whose quantiles
-are found exactly and carried back through t.
+The model works on z = (t(y) - mean) / scale, where t is a transform of target_scale.py. Given a draw of the weights an
+observation of z is Gaussian (for other noise: has the same mean and variance). Over the draws it is a mixture, whose
+quantiles are found exactly and carried back through t.
 
 The whole pool predicts. Where the components that explain were fitted by themselves (`alone`), they are what is shown:
-beside a pool that holds the like of them, each would have lent a part of itself to the others. What the prediction adds
-to their sum is the rest, so that the parts add up.
+similar kernels in the pool share signal, so a component of the pool alone would show only its part. What the
+prediction adds to the sum of the components is the rest, so that the parts add up.
 """
 
 from collections.abc import Sequence
