@@ -5,8 +5,8 @@ rivers, sunspots, the sea, beer, wine, wool, a heart, the lynx. Of a long one th
 twice: the first 80 % and the first 90 % train, the tenth after them is forecast as a whole. ARIMA is pmdarima's
 `auto_arima`; the form of exponential smoothing (errors, trend, damping, season) is chosen by AICc.
 
-One choice of ours was made on forecasts of these series among others: CAUTION in averaging.py, which moved our error by
-1 %. Nothing else was.
+One choice of ours was made on forecasts of these series among others: averaging.temperature in search/settings.py.
+It moved our error by 1 %. Nothing else was.
 """
 
 import argparse

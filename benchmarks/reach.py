@@ -148,7 +148,8 @@ class Watch:
         if score <= self._best or structure.model is None:
             return
         self._best = score
-        posterior = exact_posterior(structure.model, scaled.search.X, scaled.search.y)
+        search = scaled.search
+        posterior = exact_posterior(structure.model, search.X, search.y, search.settings)
         height = log_likelihood(
             posterior, structure.noise, scaled.transform, scaled.z_mean, scaled.z_scale, self._X_new, self._y_new
         )

@@ -9,9 +9,9 @@ import argparse
 import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
-from farrier.inference.collapsed import CollapsedObjective
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
-from farrier.model.tiers import MOST_POINTS, TOLERANCE, WIDE_DRAWS, collapsed_fit
+from farrier.model.tiers import collapsed_fit, collapsed_objective
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part, model_with
 
 DESCRIPTION = "seconds of the collapsed tier for n, 2n, 4n ... rows of one input and four components"
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         for rows in arguments.rows:
             X, z = data(rows, seed)
             model = model_with([Part(kernel, kernel, 0.5) for kernel in KERNELS], 0.1, 1)
-            objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+            objective = collapsed_objective(model, X, z, SearchSettings().fits.final_draws, SearchSettings())
             objective.terms(objective.start())
             times = []
             clock = Clock()
@@ -54,7 +54,9 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         rows = 20000
         X, z = data(rows, seed)
         clock = Clock()
-        collapsed_fit([Part(kernel, kernel, 0.5) for kernel in KERNELS], 0.1, X, z, lambda what, bound: None)
+        collapsed_fit(
+            [Part(kernel, kernel, 0.5) for kernel in KERNELS], 0.1, X, z, lambda what, bound: None, SearchSettings()
+        )
         figures = {"seconds": clock.read()["wall_seconds"], "exponent": exponent}
         record.add({"rows": rows, "what": "whole fit"}, seed, figures, clock)
         tell(f"whole fit of {rows} rows: {figures['seconds']:.1f} s")

@@ -16,7 +16,7 @@ from benchmarks.record import Clock, Recorder, tell
 from farrier.evaluation.products import HostPool
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.learning import fit_given
-from farrier.search.search import SMALL
+from farrier.search.settings import SearchSettings
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"
 ROWS = 60
@@ -100,4 +100,4 @@ def kept(weights: np.ndarray, grams: list[np.ndarray] | np.ndarray, noise: float
         C = sum(v**2 * K for v, K in zip(w, grams, strict=True)) + noise * np.eye(len(z))
         a = np.linalg.solve(C, z)
         sizes.append([(v**2 * K @ a).std() for v, K in zip(w, grams, strict=True)])
-    return np.mean(sizes, axis=0) > SMALL
+    return np.mean(sizes, axis=0) > SearchSettings().growing.smallest_size

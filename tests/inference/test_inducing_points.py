@@ -6,8 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.inference import inducing_points as groups
-from farrier.inference.inducing_points import choose, pivots
+from farrier.inference.inducing_points import PointLimits, choose, pivots
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 
 RNG = np.random.default_rng(0)
@@ -78,9 +77,8 @@ def test_no_group_is_larger_than_the_most():
     assert max(choose(POOL, X, 1e-9, 7).sizes) == 7
 
 
-def test_many_rows_are_thinned_out_evenly(monkeypatch):
-    monkeypatch.setattr(groups, "CHOICE_ROWS", 20)
-    found = choose(POOL, X, 1e-9, 50)
+def test_many_rows_are_thinned_out_evenly():
+    found = choose(POOL, X, 1e-9, 50, PointLimits(rows=20))
     rows = np.unique(np.concatenate([Z[:size] for Z, size in zip(found.Z, found.sizes, strict=True)]))
     assert len(rows) <= 20
     assert rows[0] == X.min()
@@ -111,10 +109,10 @@ def test_pivots_do_not_depend_on_the_scale():
     assert_allclose(len(pivots(np.eye(10), 0.35, 10)), 7)
 
 
-def test_all_groups_together_stay_within_their_share(monkeypatch):
+@pytest.mark.parametrize("limits", [PointLimits(together=40), PointLimits(products=60 * 40.0**2)])
+def test_all_groups_together_stay_within_their_share(limits):
     free = choose(POOL, X, 1e-6, 60)
-    monkeypatch.setattr(groups, "MOST_TOGETHER", 40)
-    found = choose(POOL, X, 1e-6, 60)
+    found = choose(POOL, X, 1e-6, 60, limits)
     assert found.total <= 40 < free.total
     # small groups keep all they need, large ones the first of their points
     assert found.sizes[:3] == (1, 1, 1)

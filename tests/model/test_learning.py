@@ -1,6 +1,7 @@
 """Laws of the whole way from rows to a model: the scale is chosen by evidence, the parts add up, in any unit."""
 
 import pickle
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -9,10 +10,14 @@ from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, SquaredExponential
-from farrier.model import learning, tiers
 from farrier.model.learning import fit_given, learn, search_rows
 from farrier.model.tiers import needs_rows, snapped
-from farrier.search import candidates
+from farrier.search.settings import (
+    CandidateSettings,
+    InducingSettings,
+    RowSettings,
+    SearchSettings,
+)
 from farrier.search.structure import Part, model_with
 
 N = 64
@@ -23,22 +28,18 @@ WHITE = 3.0 + 7.0 * RNG.standard_normal(N)
 GROWTH = np.exp(0.5 * X[:, 0] + 0.5 * np.sin(2.0 * np.pi * X[:, 0] / 0.31) + 0.15 * RNG.standard_normal(N))
 
 
-@pytest.fixture(scope="module", autouse=True)
-def one_period():
-    """Pools of one size: most of the time of these tests is compiling."""
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(candidates, "MOST_PERIODS", 1)
-        yield
+ONE_PERIOD = SearchSettings(candidates=CandidateSettings(most_periods=1))
+"""Fewer candidates, which the laws here do not need."""
 
 
 @pytest.fixture(scope="module")
 def white():
-    return learn(X, WHITE)
+    return learn(X, WHITE, settings=ONE_PERIOD)
 
 
 @pytest.fixture(scope="module")
 def growth():
-    return learn(X, GROWTH)
+    return learn(X, GROWTH, settings=ONE_PERIOD)
 
 
 def test_white_noise_has_no_component_and_is_predicted_by_its_mean(white):
@@ -116,25 +117,24 @@ def test_given_kernels_are_kept_and_the_bound_is_in_units_of_y():
 # rows
 
 
-def test_a_part_of_many_rows_is_the_same_every_time_and_spans_all(monkeypatch):
-    monkeypatch.setattr(learning, "SEARCH_ROWS", 20)
-    monkeypatch.setattr(learning, "PART_ROWS", 20)
+def test_a_part_of_many_rows_is_the_same_every_time_and_spans_all():
+    settings = RowSettings(search=20, part=20, pieces=4)
     x = RNG.permutation(90).astype(float)[:, None]
-    rows = search_rows(x)
-    assert_array_equal(rows, search_rows(x))
+    rows = search_rows(x, settings)
+    assert_array_equal(rows, search_rows(x, settings))
     assert 12 <= len(np.unique(rows)) == len(rows) <= 20
     # spread over all, with neighbours in several places
     found = np.sort(x[rows, 0])
     assert (found[0], found[-1]) == (0.0, 89.0)
     assert np.diff(found).max() <= 15.0
-    assert np.sum(np.diff(found) == 1.0) >= learning.PIECES
+    assert np.sum(np.diff(found) == 1.0) >= 4
     table = RNG.standard_normal((90, 3))
-    assert_array_equal(search_rows(table), search_rows(table))
-    assert len(np.unique(search_rows(table))) == 20
+    assert_array_equal(search_rows(table, settings), search_rows(table, settings))
+    assert len(np.unique(search_rows(table, settings))) == 20
 
 
 def test_few_rows_are_all_searched():
-    assert_array_equal(search_rows(X), np.arange(N))
+    assert_array_equal(search_rows(X, RowSettings()), np.arange(N))
 
 
 def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
@@ -153,27 +153,21 @@ def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
 # long series
 
 
-def needs(kernel, monkeypatch):
-    monkeypatch.setattr(tiers, "MOST_POINTS", 12)
-    model = model_with([Part(kernel, kernel, 1.0)], 0.05, 1)
-    return needs_rows(model, np.linspace(-1.7, 1.7, 300)[:, None])
-
-
 @pytest.mark.parametrize(
     ("kernel", "expected"), [(SquaredExponential(1.0), False), (Linear(0.0), False), (Matern12(0.05), True)]
 )
-def test_rows_are_needed_where_points_cannot_follow(kernel, expected, monkeypatch):
-    assert needs(kernel, monkeypatch) is expected
+def test_rows_are_needed_where_points_cannot_follow(kernel, expected):
+    model = model_with([Part(kernel, kernel, 1.0)], 0.05, 1)
+    settings = SearchSettings(inducing=InducingSettings(most=12))
+    assert needs_rows(model, np.linspace(-1.7, 1.7, 300)[:, None], settings) is expected
 
 
-def test_a_long_rough_series_is_predicted_from_the_rows_near_by(monkeypatch):
-    for name, value in {"EXACT_ROWS": 100, "SEARCH_ROWS": 60, "PART_ROWS": 60}.items():
-        monkeypatch.setattr(learning, name, value)
-    monkeypatch.setattr(tiers, "MOST_POINTS", 15)
+def test_a_long_rough_series_is_predicted_from_the_rows_near_by():
+    settings = replace(ONE_PERIOD, rows=RowSettings(exact=100, search=60, part=60), inducing=InducingSettings(most=15))
     x = np.linspace(-1.7, 1.7, 400)[:, None]
     rough = np.cumsum(np.random.default_rng(3).standard_normal(400))
     known = np.arange(400) % 5 != 2
-    learned = learn(x[known], rough[known], transform="identity")
+    learned = learn(x[known], rough[known], transform="identity", settings=settings)
     assert learned.tier == "local"
     mean, variance = learned.posterior.draws(x[~known])
     found = mean.mean(axis=0) * learned.z_scale + learned.z_mean

@@ -1,5 +1,7 @@
 """Laws of the candidates: no two alike, all of them fit the pool, and they answer to what was found."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 
@@ -14,17 +16,22 @@ from farrier.kernels.base import (
 )
 from farrier.kernels.normal import normal_form
 from farrier.search import candidates
-from farrier.search.candidates import (
-    Extent,
-    Signature,
-    narrowed,
-    ordinary_series,
-    ordinary_table,
-    periods_of,
-    series,
-    table,
-)
+from farrier.search.candidates import Extent, Signature, narrowed
+from farrier.search.settings import SearchSettings
 
+SETTINGS = SearchSettings()
+OWN = SETTINGS.candidates
+series = partial(candidates.series, settings=SETTINGS)
+table, ordinary_series, ordinary_table, periods_of, comes_round = (
+    partial(function, settings=OWN)
+    for function in (
+        candidates.table,
+        candidates.ordinary_series,
+        candidates.ordinary_table,
+        candidates.periods_of,
+        candidates.comes_round,
+    )
+)
 X = np.linspace(-1.7, 1.7, 60)
 LEFT = np.sin(2.0 * np.pi * X / 0.5) + 0.1 * np.random.default_rng(0).standard_normal(60)
 FOUND = {
@@ -70,7 +77,7 @@ def test_no_two_candidates_are_alike_and_none_was_found_before(found, change):
     signatures = [Signature.of(kernel) for kernel in [*found, *series(X, LEFT, (0.8,), found, change)]]
     for place, one in enumerate(signatures):
         for other in signatures[max(place + 1, len(found)) :]:
-            assert not one.alike(other, 0.35), one
+            assert not one.alike(other, OWN.same_lengthscale, OWN), one
 
 
 def test_the_periods_of_what_is_left_and_those_that_are_known_are_tried():
@@ -178,7 +185,7 @@ def test_extent_is_the_range_and_the_usual_step():
 
 def test_signatures_tell_by_formula_lengths_periods_and_changes():
     def alike(one, other):
-        return Signature.of(one).alike(Signature.of(other), 0.35)
+        return Signature.of(one).alike(Signature.of(other), OWN.same_lengthscale, OWN)
 
     assert alike(SquaredExponential(1.0), SquaredExponential(1.3))
     assert not alike(SquaredExponential(1.0), SquaredExponential(1.6))
@@ -191,16 +198,16 @@ def test_signatures_tell_by_formula_lengths_periods_and_changes():
 
 
 def test_a_sharp_step_is_narrower_than_the_spacing():
-    step = candidates.step_at(X, 0.2)
+    step = candidates.step_at(0.2, Extent.of(X), OWN)
     assert float(step.location) == 0.2
     assert float(step.width) < 3.4 / 59
 
 
 def test_a_cycle_on_one_side_of_a_change_must_come_round_there():
-    extent = candidates.Extent(-1.0, 1.0, 0.01)
+    extent = Extent(-1.0, 1.0, 0.01)
     early, late = 1 - Step(-0.5, 0.01), Step(0.5, 0.01)
     for side in (early, late):
-        assert candidates.comes_round(side * CentredPeriodic(0.2, 1.0), extent)
-        assert not candidates.comes_round(side * CentredPeriodic(0.3, 1.0), extent)
-        assert candidates.comes_round(side * SquaredExponential(3.0), extent)
-    assert candidates.comes_round(CentredPeriodic(1.9, 1.0), extent)
+        assert comes_round(side * CentredPeriodic(0.2, 1.0), extent)
+        assert not comes_round(side * CentredPeriodic(0.3, 1.0), extent)
+        assert comes_round(side * SquaredExponential(3.0), extent)
+    assert comes_round(CentredPeriodic(1.9, 1.0), extent)

@@ -5,6 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.signal import lombscargle
 
+from farrier.search.candidate_settings import PeriodSettings
 from farrier.search.periods import _periodogram, find_periods
 
 X = np.arange(120.0) / 12.0  # ten years of months
@@ -105,7 +106,7 @@ def test_on_a_grid_the_power_is_that_of_lomb_and_scargle():
     x = np.delete(X, [3, 4, 30])
     y = wave(x, 1.0) + noise(0.5, count=len(x))
     y -= y.mean()
-    frequencies, power = _periodogram(x, float(x[1] - x[0]), 0.5)
+    frequencies, power = _periodogram(x, float(x[1] - x[0]), 0.5, PeriodSettings())
     expected = lombscargle(x, y, 2.0 * np.pi * frequencies)
     assert_allclose(power(y), expected, atol=0.05 * expected.max())
 

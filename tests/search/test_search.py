@@ -12,10 +12,12 @@ from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
 from farrier.inference.beliefs import price
 from farrier.kernels.base import CentredPeriodic, Linear, SquaredExponential, Step
-from farrier.search.search import WORTH, Search
+from farrier.search.search import Search
+from farrier.search.settings import GrowingSettings
 from farrier.search.structure import LEVEL, Move, Part, model_with
 
 N = 64
+MINIMUM_GAIN = GrowingSettings().minimum_gain
 X = np.linspace(-1.7, 1.7, N)[:, None]
 
 
@@ -82,10 +84,10 @@ def test_the_record_tells_every_decision_of_every_round(found, name):
     rounds = [decision.round for decision in search.record]
     assert sorted(set(rounds)) == list(range(1, max(rounds) + 1))
     kept = [decision for decision in search.record if decision.action == "kept"]
-    assert all(decision.gain > WORTH for decision in kept)
+    assert all(decision.gain > MINIMUM_GAIN for decision in kept)
     # one is kept in each round but the last
     assert [decision.round for decision in kept] == list(range(1, max(rounds)))
-    assert all(decision.gain <= WORTH for decision in search.record if decision.action == "tried")
+    assert all(decision.gain <= MINIMUM_GAIN for decision in search.record if decision.action == "tried")
     assert all(decision.reason for decision in search.record)
     assert len(structure.parts) <= len(kept)
 
@@ -94,7 +96,7 @@ def test_the_record_tells_every_decision_of_every_round(found, name):
 def test_scores_rise_by_what_the_record_says(found, name):
     search, structure, told = found[name]
     scores = [bound for what, bound in told if what == "looking for components"]
-    assert np.all(np.diff(scores) > WORTH)
+    assert np.all(np.diff(scores) > MINIMUM_GAIN)
     gains = [decision.gain for decision in search.record if decision.action == "kept"]
     assert_allclose(structure.score, search.empty().score + sum(gains), rtol=1e-9)
     assert search.steps > 0 or not gains

@@ -22,7 +22,7 @@ from farrier.evaluation.slots import holds
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted, doubles, gaussian_noise
-from farrier.model.learning import START_NOISE, fit_given, learn
+from farrier.model.learning import fit_given, learn
 from farrier.model.other_noise import learn_sites
 from farrier.model.progress import Progress
 from farrier.model.refit import refitted
@@ -30,6 +30,7 @@ from farrier.model.result import Result
 from farrier.model.survivors import from_learned
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.model.target_scale import TRANSFORMS, named
+from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
 
@@ -286,6 +287,7 @@ class Regressor(RegressorMixin, Estimator):
         return mean * fitted.z_scale + fitted.z_mean, covariance
 
     def _noise(self) -> Likelihood:
+        settings = SearchSettings()
         if self.likelihood == "student-t":
-            return StudentT.with_degrees(np.sqrt(START_NOISE), 4.0)
-        return gaussian_noise(START_NOISE)
+            return StudentT.with_degrees(np.sqrt(settings.fits.start_noise), settings.sites.degrees)
+        return gaussian_noise(settings.fits.start_noise)

@@ -22,9 +22,7 @@ from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
 from farrier.inference.weight_priors import starting_weight
-from farrier.model.learning import REST_WEIGHT
 from farrier.model.result import Recipe, Result
-from farrier.search.search import FIRST_WEIGHT
 
 REST_TITLE = "Everything too small to name"
 WORTH_A_WORD = 0.05
@@ -146,9 +144,9 @@ def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
     candidates = [i for i in range(len(fitted.kernels)) if i != fitted.level]
     given = starting_weight(len(candidates))
     low, after, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
-    told = []
+    settings, told = fitted.settings, []
     for i in candidates:
-        searched = FIRST_WEIGHT if i < fitted.survivors else REST_WEIGHT
+        searched = settings.growing.first_weight if i < fitted.survivors else settings.averaging.rest_weight
         told.append(
             {
                 "formula": fitted.kernels[i].formula(result.names),

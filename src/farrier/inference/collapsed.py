@@ -25,7 +25,7 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 from farrier.evaluation.correlations import Numbers, Slopes
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
-from farrier.inference.inducing_points import Groups, choose
+from farrier.inference.inducing_points import Groups, PointLimits, choose
 from farrier.inference.kept import Kept
 from farrier.inference.linalg import host_jitter
 from farrier.inference.parameter_vector import Chained, ExactModel, Terms
@@ -99,10 +99,17 @@ class CollapsedObjective(Chained):
 
     @classmethod
     def of(
-        cls, template: ExactModel, X: np.ndarray, y: np.ndarray, draws: int, tolerance: float, most: int
+        cls,
+        template: ExactModel,
+        X: np.ndarray,
+        y: np.ndarray,
+        draws: int,
+        tolerance: float,
+        most: int,
+        limits: PointLimits = PointLimits(),
     ) -> "CollapsedObjective":
         """The bound with groups chosen for the template's kernels."""
-        groups = choose(template.pool, X, tolerance, most)
+        groups = choose(template.pool, X, tolerance, most, limits)
         return cls(template, groups, X, y, quasi_normal(draws, template.prior.noise_size))
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:

@@ -8,18 +8,26 @@ is left. For kernels of finite rank it is exact after as many points.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from farrier.evaluation.products import HostPool
 from farrier.evaluation.slots import SlotPool
 
-MOST_TOGETHER = 900
-"""Points of all kernels together: time is cubic in them. A greedy choice that is cut short is that of fewer points."""
-MOST_PRODUCTS = 6e9
-"""Rows times the square of all points, which is what an evaluation costs: some seconds."""
-CHOICE_ROWS = 800
-"""Rows among which points are chosen."""
+
+@final
+@dataclass(frozen=True)
+class PointLimits:
+    """Limits for the inducing points of all kernels together. A greedy choice cut short is that of fewer points."""
+
+    together: int = 900
+    """Most inducing points of all kernels together: time is cubic in them. [points; by judgement]"""
+    products: float = 6e9
+    """Most rows times the square of all points, the cost of one evaluation: some seconds.
+    [multiplications; by judgement]"""
+    rows: int = 800
+    """Rows among which inducing points are chosen. [rows; by judgement]"""
 
 
 @dataclass(frozen=True)
@@ -35,12 +43,12 @@ class Groups:
         return sum(self.sizes)
 
 
-def choose(pool: SlotPool, X: np.ndarray, tolerance: float, most: int) -> Groups:
+def choose(pool: SlotPool, X: np.ndarray, tolerance: float, most: int, limits: PointLimits = PointLimits()) -> Groups:
     """Groups that leave at most `tolerance` of each kernel's trace, of at most `most` points each."""
-    rows = X[_spread(X, CHOICE_ROWS)]
+    rows = X[_spread(X, limits.rows)]
     host = HostPool.of(pool)
     chosen = [pivots(kernel.gram(host.numbers, rows, rows)[0], tolerance, most) for kernel in host.kernels]
-    together = min(MOST_TOGETHER, int(np.sqrt(MOST_PRODUCTS / len(X))))
+    together = min(limits.together, int(np.sqrt(limits.products / len(X))))
     largest = _fair([len(one) for one in chosen], together)
     chosen = [one[:largest] for one in chosen]
     sizes = tuple(len(one) for one in chosen)

@@ -27,6 +27,7 @@ from farrier.model.tables import Scale
 from farrier.model.target_scale import Transform
 from farrier.search.appraisal import Appraisal
 from farrier.search.averaging import Member
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
 LEVELS = (np.arange(64) + 0.5) / 64
@@ -90,6 +91,7 @@ class Fitted:
     alone: Alone | None = None
     members: tuple[Member, ...] = ()
     """The pools that predict together, the survivors' own first; none where there is no search for others."""
+    settings: SearchSettings = SearchSettings()
 
     @property
     def explaining(self) -> Alone:

@@ -22,11 +22,12 @@ from farrier.model.learning import Learned, search_rows
 from farrier.model.refit_sites import refit_sites
 from farrier.model.result import Result
 from farrier.model.survivors import from_learned
-from farrier.model.tiers import POSTERIORS, PREDICTION_DRAWS, Tell, exact_posterior, weights_of
+from farrier.model.tiers import POSTERIORS, Tell, exact_posterior, weights_of
 from farrier.model.warm_start import climbed, without_level
 from farrier.search.appraisal import appraise
 from farrier.search.averaging import Average, Member, average
 from farrier.search.search import Search
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Structure
 
 
@@ -52,19 +53,20 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
 
 def refit(fitted: Fitted, noise: float, X: np.ndarray, y: np.ndarray, tell: Tell) -> Learned:
     """The structure of a fitted model with this variance of the noise, fitted to rows X, y; X on the model's scale."""
-    z, rows = fitted.scaled(y), search_rows(X)
+    settings = fitted.settings
+    z, rows = fitted.scaled(y), search_rows(X, settings.rows)
     seen = rows if fitted.tier == "local" else np.arange(len(X))
     exact = fitted.tier != "collapsed"
-    pools = [climbed(*pool, noise, X[seen], z[seen], exact=exact) for pool in _pools(fitted)]
+    pools = [climbed(*pool, noise, X[seen], z[seen], settings, exact=exact) for pool in _pools(fitted)]
     structure, search = pools[0], None
     if fitted.alone is not None or fitted.level is not None:
-        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell)
+        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         kernels = (*fitted.alone.kernels, *([] if fitted.alone.level is None else [LEVEL.kernel]))
-        structure = climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, exact=True)
+        structure = climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, settings, exact=True)
         structure = without_level(structure, len(fitted.alone.kernels), len(search.y))
-    whole = _together(pools)
+    whole = _together(pools, settings)
     by_tier = POSTERIORS[fitted.tier] if fitted.tier != "exact" else partial(exact_posterior, weights=whole.weights)
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
     return Learned(
@@ -75,13 +77,14 @@ def refit(fitted: Fitted, noise: float, X: np.ndarray, y: np.ndarray, tell: Tell
         model=whole.model,
         kernels=whole.kernels,
         level=fitted.level,
-        posterior=by_tier(whole.model, X, z),
+        posterior=by_tier(whole.model, X, z, settings),
         bound=whole.bound + jacobian,
         tier=fitted.tier,
         steps=fitted.steps,
         appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
         record=fitted.record,
         members=whole.members,
+        settings=settings,
     )
 
 
@@ -95,12 +98,13 @@ def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
     return found
 
 
-def _together(pools: Sequence[Structure]) -> Average:
+def _together(pools: Sequence[Structure], settings: SearchSettings) -> Average:
     """One pool as it is, or several averaged; each of several ends with its level."""
     if len(pools) > 1:
-        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], PREDICTION_DRAWS)
+        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], settings)
     (pool,) = pools
     assert pool.model is not None
     assert pool.terms is not None
     kernels = tuple(part.kernel for part in pool.parts)
-    return Average(pool.model, weights_of(pool.model), kernels, pool.terms.total, (Member(pool.model.prior, 1.0),))
+    weights = weights_of(pool.model, settings.posterior.draws)
+    return Average(pool.model, weights, kernels, pool.terms.total, (Member(pool.model.prior, 1.0),))

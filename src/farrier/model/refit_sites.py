@@ -16,8 +16,8 @@ from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.model.fitted import Alone, Fitted
 from farrier.model.learning import search_rows
-from farrier.model.other_noise import FOLLOWED, STEP, posterior_of
-from farrier.model.tiers import EXACT_ROWS, Tell
+from farrier.model.other_noise import posterior_of
+from farrier.model.tiers import Tell
 from farrier.model.warm_start import climbed, without_level
 from farrier.search.appraisal import Appraisal, intervals
 from farrier.search.search import Search
@@ -25,26 +25,25 @@ from farrier.search.structure import LEVEL, Structure
 
 UNUSED_NOISE = float(np.exp(NOISE_CENTRE))
 """The common noise where each row has its own: it has no part in the fit, and here its prior is highest."""
-LAST_STEPS = 2
-"""Steps of the sites after the last fit of the pool, by judgement: they are settled by then."""
 
 
 def refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """The structure of a fitted model, fitted to rows X on the scale of the model, and y in its own units."""
-    z, likelihood, exact = fitted.scaled(y), fitted.likelihood, len(X) <= EXACT_ROWS
+    settings = fitted.settings
+    z, likelihood, exact = fitted.scaled(y), fitted.likelihood, len(X) <= settings.rows.exact
     sites = Sites.at(z, *_marginals(fitted.posterior, X), likelihood)
     pool, prior = fitted.kernels, fitted.prior
     model, posterior, total = None, None, np.nan
-    for steps in (FOLLOWED, LAST_STEPS):
+    for turn in range(settings.sites.fits):
         tell("fitting the same structure again", total)
-        whole = climbed(pool, prior, UNUSED_NOISE, X, sites.target, exact=exact, rows=sites.variance)
+        whole = climbed(pool, prior, UNUSED_NOISE, X, sites.target, settings, exact=exact, rows=sites.variance)
         model, total = _model(whole), whole.terms.total if whole.terms else np.nan
         pool, prior = tuple(part.kernel for part in whole.parts), model.prior
-        for _ in range(steps):
-            mean, variance = _marginals(posterior_of(replace(model, rows=sites.variance), X, sites), X)
-            sites = sites.follow(z, mean, variance, likelihood, STEP)
+        for _ in range(settings.sites.later_steps if turn else settings.sites.steps):
+            mean, variance = _marginals(posterior_of(replace(model, rows=sites.variance), X, sites, settings), X)
+            sites = sites.follow(z, mean, variance, likelihood, settings.sites.step)
             likelihood = _with_scale(likelihood, z, mean, variance)
-        posterior = posterior_of(replace(model, rows=sites.variance), X, sites)
+        posterior = posterior_of(replace(model, rows=sites.variance), X, sites, settings)
     assert model is not None
     assert posterior is not None
     alone, appraisal = _explaining(fitted, X, sites, tell)
@@ -66,14 +65,17 @@ def _explaining(fitted: Fitted, X: np.ndarray, sites: Sites, tell: Tell) -> tupl
     """The components that explain, given the sites, and how sure they are."""
     if fitted.alone is None:
         return None, fitted.appraisal
-    rows, count = search_rows(X), len(fitted.alone.kernels)
-    search = Search(X[rows], sites.target[rows], covariance_of(X[rows]), (), tell, rows=sites.variance[rows])
+    settings, count = fitted.settings, len(fitted.alone.kernels)
+    rows = search_rows(X, settings.rows)
+    covariance, noise = covariance_of(X[rows]), sites.variance[rows]
+    search = Search(X[rows], sites.target[rows], covariance, (), tell, rows=noise, settings=settings)
     structure = climbed(
         (*fitted.alone.kernels, LEVEL.kernel),
         fitted.alone.prior,
         UNUSED_NOISE,
         search.X,
         search.y,
+        settings,
         exact=True,
         rows=search.rows,
     )
@@ -86,7 +88,7 @@ def _explaining(fitted: Fitted, X: np.ndarray, sites: Sites, tell: Tell) -> tupl
         order=tuple(int(i) for i in np.argsort(sizes)[::-1]),
         sizes=tuple(float(size) for size in sizes),
     )
-    posterior = posterior_of(replace(model, rows=sites.variance), X, sites)
+    posterior = posterior_of(replace(model, rows=sites.variance), X, sites, settings)
     kernels = tuple(part.kernel for part in structure.parts)
     return Alone(posterior, model.prior, kernels, count), appraisal
 

@@ -26,6 +26,7 @@ def from_learned(learned: Learned, X: np.ndarray, y: np.ndarray) -> Fitted:
         appraisal=learned.appraisal,
         alone=survivors(learned, X, y),
         members=learned.members,
+        settings=learned.settings,
     )
 
 
@@ -37,4 +38,6 @@ def survivors(learned: Learned, X: np.ndarray, y: np.ndarray) -> Alone | None:
         return None
     z = (learned.transform.forward(y) - learned.z_mean) / learned.z_scale
     level = None if learned.level is None else len(kernels)
-    return Alone(POSTERIORS[learned.tier](model, X, z), model.prior, kernels, level, float(model.noise))
+    return Alone(
+        POSTERIORS[learned.tier](model, X, z, learned.settings), model.prior, kernels, level, float(model.noise)
+    )

@@ -11,9 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-SMALLEST_RATIO = 1.5
-"""The largest value over the smallest, below which a logarithm is as good as a line."""
-
 
 @dataclass(frozen=True)
 class Transform:
@@ -51,7 +48,7 @@ def named(name: str) -> Transform:
     return found
 
 
-def worth_trying(y: np.ndarray) -> tuple[Transform, ...]:
-    """The transforms that y allows and that could make a difference."""
-    positive = y.min() > 0 and y.max() > SMALLEST_RATIO * y.min()
+def worth_trying(y: np.ndarray, smallest_ratio: float) -> tuple[Transform, ...]:
+    """The transforms that y allows and that could make a difference: where it varies little, all are alike."""
+    positive = y.min() > 0 and y.max() > smallest_ratio * y.min()
     return TRANSFORMS if positive else TRANSFORMS[:1]

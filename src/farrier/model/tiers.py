@@ -1,6 +1,6 @@
 """A model given all rows, by the tier that suits them: exact, through inducing points, or block by block.
 
-Numbers of kernels come from a search (discover.py) or from a fit; here are the posteriors that predict.
+Numbers of kernels come from a search (search/search.py) or from a fit; here are the posteriors that predict.
 """
 
 from collections.abc import Callable, Sequence
@@ -18,26 +18,8 @@ from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_draws import prediction_weights
 from farrier.inference.weight_priors import quasi_normal
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part, model_with
-
-EXACT_ROWS = 1000
-"""The most rows that the exact tier takes when nobody says otherwise."""
-WIDE_ITERATIONS = 80
-WIDE_TOLERANCE = 0.05
-WIDE_DRAWS, MANY_ROWS_DRAWS = 4, 2
-"""Draws of the weights in the last fit; each costs the cube of the rows, and many rows tell the weights better."""
-PREDICTION_DRAWS = 8
-"""Draws of the weights over which predictions integrate."""
-TOLERANCE = 1e-4
-"""The part of a kernel's trace that its inducing points may leave."""
-MOST_POINTS = 400
-"""Inducing points of one kernel at most."""
-LEFT = 0.3
-"""The variance that inducing points may leave of all components, in parts of the noise's, before rows are looked at."""
-LEFT_ROWS = 400
-"""Rows at which that is looked at."""
-LOCAL_DRAWS = 4
-"""Draws of the weights where rows are predicted block by block."""
 
 Tell = Callable[[str, float], None]
 
@@ -48,16 +30,16 @@ def tier_of(posterior: GaussianPosterior | CollapsedPosterior | LocalPosterior) 
     return names[type(posterior)]
 
 
-def weights_of(model: ExactModel) -> np.ndarray:
+def weights_of(model: ExactModel, draws: int) -> np.ndarray:
     """Draws of the weights over which predictions integrate."""
-    return prediction_weights(model.prior, quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
+    return prediction_weights(model.prior, quasi_normal(draws, model.prior.noise_size))
 
 
 def exact_posterior(
-    model: ExactModel, X: np.ndarray, z: np.ndarray, weights: np.ndarray | None = None
+    model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings, weights: np.ndarray | None = None
 ) -> GaussianPosterior:
     """Predictions of a model from all rows, with these draws of the weights or those of its q(w)."""
-    weights = weights_of(model) if weights is None else weights
+    weights = weights_of(model, settings.posterior.draws) if weights is None else weights
     noise = np.full(len(z), float(model.noise)) if model.rows is None else np.asarray(model.rows)
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
 
@@ -68,10 +50,20 @@ def snapped(X: np.ndarray) -> np.ndarray:
     return X if grid is None else X.min() + grid[1] * grid[0][:, None].astype(float)
 
 
-def collapsed_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> CollapsedPosterior:
+def collapsed_objective(
+    model: ExactModel, X: np.ndarray, z: np.ndarray, draws: int, settings: SearchSettings
+) -> CollapsedObjective:
+    """The collapsed bound with inducing points for the model's kernels."""
+    points = settings.inducing
+    return CollapsedObjective.of(model, X, z, draws, points.tolerance, points.most, points.limits)
+
+
+def collapsed_posterior(
+    model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings
+) -> CollapsedPosterior:
     """Predictions of a model from all rows, through inducing points."""
-    objective = CollapsedObjective.of(model, X, z, 1, TOLERANCE, MOST_POINTS)
-    return CollapsedPosterior.of(objective, model, weights_of(model))
+    objective = collapsed_objective(model, X, z, 1, settings)
+    return CollapsedPosterior.of(objective, model, weights_of(model, settings.posterior.draws))
 
 
 def collapsed_fit(
@@ -80,44 +72,48 @@ def collapsed_fit(
     X: np.ndarray,
     z: np.ndarray,
     tell: Tell,
-    rounds: int = 2,
+    settings: SearchSettings,
+    rounds: int | None = None,
     rows: np.ndarray | None = None,
 ) -> tuple[ExactModel, float, CollapsedPosterior]:
     """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels in each round.
 
     `rows` is the variance of the noise of each row, where it is known.
     """
+    fits = settings.fits
+    rounds = fits.collapsed_rounds if rounds is None else rounds
     model = model_with(parts, noise, X.shape[1], rows)
     total = np.nan
     for _ in range(rounds):
-        objective = CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+        objective = collapsed_objective(model, X, z, fits.final_draws, settings)
         numbers, terms = climb(
             objective,
-            WIDE_ITERATIONS // rounds,
-            WIDE_TOLERANCE,
+            fits.final_iterations // rounds,
+            fits.final_tolerance,
             callback=lambda i, t: tell("fitting all rows", t.total),
         )
         model, total = objective.model(numbers), terms[-1].total
-    return model, total, collapsed_posterior(model, X, z)
+    return model, total, collapsed_posterior(model, X, z, settings)
 
 
-def needs_rows(model: ExactModel, X: np.ndarray) -> bool:
+def needs_rows(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bool:
     """Whether inducing points leave much of the components, beside the noise."""
-    groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
+    points, count = settings.inducing, settings.posterior.unexplained_rows
+    groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
     host = HostPool.of(model.pool)
-    _, left = Features(host, host.numbers, groups).at(X[np.linspace(0, len(X) - 1, LEFT_ROWS).astype(int)])
+    _, left = Features(host, host.numbers, groups).at(X[np.linspace(0, len(X) - 1, count).astype(int)])
     w2 = np.asarray(model.prior.quantile(0.5)) ** 2
-    return float(w2 @ left.mean(axis=1)) > LEFT * float(model.noise)
+    return float(w2 @ left.mean(axis=1)) > settings.posterior.unexplained * float(model.noise)
 
 
-def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LocalPosterior:
+def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LocalPosterior:
     """Predictions of a model from all rows of a long series, block by block."""
-    weights = prediction_weights(model.prior, quasi_normal(LOCAL_DRAWS, model.prior.noise_size))
-    groups = choose(model.pool, X, TOLERANCE, MOST_POINTS)
+    weights, points = weights_of(model, settings.posterior.block_draws), settings.inducing
+    groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
     return LocalPosterior.of(model.pool, weights, float(model.noise), groups, X, z)
 
 
-POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray], Any]] = {
+POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray, SearchSettings], Any]] = {
     "exact": exact_posterior,
     "collapsed": collapsed_posterior,
     "local": local_posterior,

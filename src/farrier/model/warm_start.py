@@ -8,17 +8,14 @@ import numpy as np
 
 from farrier.inference.beliefs import price
 from farrier.inference.blas import one_thread
-from farrier.inference.collapsed import CollapsedObjective
 from farrier.inference.exact import ExactObjective
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
-from farrier.model.tiers import MOST_POINTS, TOLERANCE, WIDE_DRAWS, WIDE_TOLERANCE
+from farrier.model.tiers import collapsed_objective
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part, Structure, model_with
-
-ITERATIONS = 30
-"""Steps at most, by judgement: the start is close."""
 
 
 def climbed(
@@ -27,6 +24,7 @@ def climbed(
     noise: float,
     X: np.ndarray,
     z: np.ndarray,
+    settings: SearchSettings,
     *,
     exact: bool,
     rows: np.ndarray | None = None,
@@ -39,12 +37,12 @@ def climbed(
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
     model: ExactModel = replace(model_with(parts, noise, X.shape[1], rows), prior=prior)
     objective: Any = (
-        ExactObjective.of(model, X, z, WIDE_DRAWS)
+        ExactObjective.of(model, X, z, settings.fits.final_draws)
         if exact
-        else CollapsedObjective.of(model, X, z, WIDE_DRAWS, TOLERANCE, MOST_POINTS)
+        else collapsed_objective(model, X, z, settings.fits.final_draws, settings)
     )
     with one_thread(small=exact):
-        numbers, terms = climb(objective, ITERATIONS, WIDE_TOLERANCE)
+        numbers, terms = climb(objective, settings.fits.refit_iterations, settings.fits.final_tolerance)
     model = objective.model(numbers)
     weights = np.asarray(model.prior.quantile(0.5))
     found = tuple(Part(model.pool[i], part.centre, float(weights[i])) for i, part in enumerate(parts))

@@ -17,13 +17,11 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.parameters import packed
 from farrier.search.scoring import up_and_down
 from farrier.search.search import Search
+from farrier.search.settings import AppraisalSettings
 from farrier.search.structure import Structure
 
-STEP = 1e-3
-"""The step of the differences that give the curvature."""
 Z95 = 1.96
-NOISES = tuple(4.0**k for k in range(8))
-"""What the noise may be, as multiples of the fitted one, where components are missing."""
+"""The 97.5 % quantile of a standard normal."""
 
 
 @dataclass(frozen=True)
@@ -57,15 +55,15 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     total = np.zeros_like(C)
     for K in weighted:
         total = total + K
-        errors.append(left_out_error(total, structure.noise, search.y))
+        errors.append(left_out_error(total, structure.noise, search.y, search.settings.appraisal))
     losses = tuple(float(loss) for loss in search.refitted_losses(structure))
     return Appraisal(low, high, losses, tuple(errors), order, sizes)
 
 
-def left_out_error(K: np.ndarray, noise: float, y: np.ndarray) -> float:
+def left_out_error(K: np.ndarray, noise: float, y: np.ndarray, settings: AppraisalSettings) -> float:
     """The root mean square of the residuals of rows left out one at a time, at the noise that suits K best."""
     best, error = -np.inf, float(y.std())
-    for multiple in NOISES:
+    for multiple in settings.noise_factors:
         C = K + multiple * noise * np.eye(len(y))
         sign, log_determinant = np.linalg.slogdet(C)
         if sign <= 0:
@@ -80,16 +78,16 @@ def left_out_error(K: np.ndarray, noise: float, y: np.ndarray) -> float:
 
 def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
     """Kernels with the lower and the upper ends of all numbers."""
-    covariance = search.covariance
+    covariance, settings = search.covariance, search.settings.appraisal
     objective = ExactObjective(model, covariance, covariance.scatter(search.y), up_and_down(model))
     numbers = objective.start()
     which, spread = _kernel_numbers(model)
     rows = np.zeros((len(which), len(which)))
     for row, place in enumerate(which):
         step = np.zeros_like(numbers)
-        step[place] = STEP
+        step[place] = settings.difference
         ahead, behind = (objective.terms(numbers + sign * step)[1] for sign in (1.0, -1.0))
-        rows[row] = -(ahead - behind)[which] / (2.0 * STEP)
+        rows[row] = -(ahead - behind)[which] / (2.0 * settings.difference)
     # where the curvature is not that of a top, what is believed beforehand stands in
     curvature = 0.5 * (rows + rows.T)
     values, vectors = np.linalg.eigh(curvature) if len(which) else (np.zeros(0), np.zeros((0, 0)))
@@ -98,7 +96,7 @@ def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kern
     ends = []
     for sign in (-1.0, 1.0):
         moved = numbers.copy()
-        moved[which] += sign * Z95 * np.minimum(sd, 3.0 * spread)
+        moved[which] += sign * Z95 * np.minimum(sd, settings.widest * spread)
         pool = objective.model(moved).pool
         ends.append(tuple(pool[i] for i in range(count)))
     return ends[0], ends[1]

@@ -6,7 +6,7 @@ not hang on one of them. All stand in one pool, and every draw of the weights be
 others are zero in it.
 
 A bound is not the evidence: it lacks what q(w) and the one optimum at which it was taken leave out, some nats, and not
-the same for all. So shares go with a part of the difference only (CAUTION).
+the same for all. So shares go with a part of the difference only (the temperature).
 """
 
 from collections.abc import Sequence
@@ -19,10 +19,8 @@ from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_draws import prediction_weights
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
 from farrier.kernels.algebra import Kernel
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Part, Structure, model_with
-
-CAUTION = 10.0
-"""Nats between the bounds of two pools at which one counts e times as much as the other."""
 
 
 class Member(NamedTuple):
@@ -44,10 +42,11 @@ class Average:
     """The pools, whose kernels follow on each other."""
 
 
-def average(members: Sequence[Structure], draws: int) -> Average:
+def average(members: Sequence[Structure], settings: SearchSettings) -> Average:
     """Some pools by their evidence."""
+    draws = settings.posterior.draws
     totals = np.array([member.terms.total if member.terms else np.nan for member in members])
-    shares = np.exp((totals - totals.max()) / CAUTION)
+    shares = np.exp((totals - totals.max()) / settings.averaging.temperature)
     shares /= shares.sum()
     parts: list[Part] = []
     blocks, found, noise = [], [], 0.0

@@ -14,28 +14,9 @@ import numpy as np
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.base import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
 from farrier.kernels.normal import simplify
+from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.periods import find_periods, multiples_of
-
-LENGTHS = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
-"""Starts of lengthscales, as parts of the range."""
-SHORTEST = 1.2
-"""The shortest of them, in steps between neighbours."""
-ROUGH_LENGTHS = (0.3, 0.05)
-MOST_PERIODS = 3
-MOST_FACTORS = 3
-"""Factors of a product, not counting steps."""
-SHARP = 0.25
-"""The width of a change at the start, in steps between neighbours."""
-SAME_CHANGE = 0.3
-"""Changes that are closer than this, in standard deviations of the input, are one."""
-SIDE_REPEATS = 2.0
-"""How often a cycle must come round on its side of a change."""
-TABLE_LENGTHS = (3.0, 1.0)
-"""Starts of lengthscales of standardised inputs, one alone."""
-TOGETHER_LENGTHS = (2.0, 0.7)
-"""The same for all inputs together, times the root of their number."""
-PAIR_INPUTS = 6
-"""How many of the inputs, the most useful ones, are tried in pairs."""
+from farrier.search.settings import SearchSettings
 
 
 @dataclass(frozen=True)
@@ -59,45 +40,55 @@ class Extent:
 
 
 def series(
-    x: np.ndarray, left: np.ndarray, known: Sequence[float], found: Sequence[Kernel], change: float | None
+    x: np.ndarray,
+    left: np.ndarray,
+    known: Sequence[float],
+    found: Sequence[Kernel],
+    change: float | None,
+    settings: SearchSettings,
 ) -> list[Kernel]:
     """Candidates for one input: `left` is what no component explains yet, `change` the place of a possible change."""
-    extent = Extent.of(x)
-    fresh = [*_smooth(extent), Linear(0.0)]
-    periods = find_periods(x, left, MOST_PERIODS, known)
-    periods += multiples_of(x, left, periods)
-    for period in [*periods, *(p for p in known if p not in periods and _fits(p, extent))]:
-        fresh += _cycles(period, extent)
+    extent, own = Extent.of(x), settings.candidates
+    fresh = [*_smooth(extent, own), Linear(0.0)]
+    periods = find_periods(x, left, own.most_periods, known, settings.periods)
+    periods += multiples_of(x, left, periods, settings.periods)
+    for period in [*periods, *(p for p in known if p not in periods and _fits(p, extent, own))]:
+        fresh += _cycles(period, extent, own)
     if change is not None:
-        fresh += _changes(change, extent, found)
-    return _distinct([*fresh, *(more for kernel in found for more in grown(kernel, extent))], found)
+        fresh += _changes(change, extent, found, own)
+    fresh += [more for kernel in found for more in grown(kernel, extent, own)]
+    return _distinct(fresh, found, own, own.same_lengthscale)
 
 
-def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[Kernel]:
+def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
     """Candidates for several inputs: `useful` are the inputs by what they explained alone, most first."""
     fresh: list[Kernel] = []
     for d in range(inputs):
-        fresh += [Linear(0.0, dims=(d,)), *(SquaredExponential(length, dims=(d,)) for length in TABLE_LENGTHS)]
-    for length in TOGETHER_LENGTHS:
+        smooth = (SquaredExponential(length, dims=(d,)) for length in settings.input_lengthscales)
+        fresh += [Linear(0.0, dims=(d,)), *smooth]
+    for length in settings.joint_lengthscales:
         everywhere = np.full(inputs, length * np.sqrt(inputs))
         fresh += [SquaredExponential(everywhere), Matern52(everywhere)]
-    chosen = [int(d) for d in useful[:PAIR_INPUTS]]
+    chosen = [int(d) for d in useful[: settings.paired_inputs]]
     for place, d in enumerate(chosen):
         for e in chosen[place + 1 :]:
             both = tuple(sorted((d, e)))
-            fresh += [SquaredExponential(np.full(2, 2.0), dims=both), Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
-    return _distinct(fresh, found)
+            smooth = SquaredExponential(np.full(2, settings.pair_lengthscale), dims=both)
+            fresh += [smooth, Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
+    return _distinct(fresh, found, settings, settings.same_lengthscale)
 
 
-def ordinary_series(x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
+def ordinary_series(
+    x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
+) -> list[Kernel]:
     """What a forecast should allow for beside the components found: other trends, other drifts of the cycles."""
     extent = Extent.of(x)
-    before = extent.low - 0.3 * extent.range
-    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in (1.0, 0.3, 0.1, 0.03)]
-    kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), SquaredExponential(0.6 * extent.range) * Linear(before)]
-    for period in periods[:MOST_PERIODS]:
-        kernels += _cycles(period, extent)[1:]
-    return _distinct(kernels, found, lengths=1.0)
+    growing = SquaredExponential(settings.ordinary_growth * extent.range) * _line_before(extent, settings)
+    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in settings.ordinary_lengthscales]
+    kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), growing]
+    for period in periods[: settings.most_periods]:
+        kernels += _cycles(period, extent, settings)[1:]
+    return _distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
 
 
 def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
@@ -115,7 +106,7 @@ def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
     return None
 
 
-def simpler(kernel: Kernel) -> list[Kernel]:
+def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
     """The product with one factor left out, and with a smooth factor in the place of a rough one."""
     factors = kernel.products()[0]
     fewer = [product_of([f for k, f in enumerate(factors) if k != gone]) for gone in range(len(factors))]
@@ -123,7 +114,7 @@ def simpler(kernel: Kernel) -> list[Kernel]:
         product_of([_smooth_like(f, part) if f is rough else f for f in factors])
         for rough in factors
         if isinstance(rough, Matern12)
-        for part in (1.0, 0.3)
+        for part in settings.rough_replacements
     ]
     return [*(fewer if len(factors) > 1 else []), *smooth]
 
@@ -133,46 +124,44 @@ def _smooth_like(rough: Base, part: float) -> Base:
     return SquaredExponential(part * rough.parameters()["lengthscale"], rough.dims)
 
 
-def simple(x: np.ndarray, periods: Sequence[float]) -> list[Kernel]:
+def simple(x: np.ndarray, periods: Sequence[float], settings: CandidateSettings) -> list[Kernel]:
     """What one regime may be made of: a smooth curve of some length, a cycle."""
     extent = Extent.of(x)
     return [
-        *(SquaredExponential(extent.range * part) for part in (0.3, 0.1, 0.03)),
-        *(CentredPeriodic(period, shape) for period in periods for shape in (1.0, 0.5)),
+        *(SquaredExponential(extent.range * part) for part in settings.side_lengthscales),
+        *(CentredPeriodic(period, shape) for period in periods for shape in settings.shapes),
     ]
 
 
-def step_at(x: np.ndarray, place: float) -> Step:
+def step_at(place: float, extent: Extent, settings: CandidateSettings) -> Step:
     """A sharp change."""
-    return Step(place, SHARP * Extent.of(x).spacing)
+    return Step(place, settings.changepoint_width * extent.spacing)
 
 
-def changes_of(kernels: Sequence[Kernel]) -> list[float]:
+def changes_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
     """The different places of change of some products of one input."""
     places: list[float] = []
     for kernel in kernels:
         for factor in kernel.products()[0]:
             if isinstance(factor, Step | StepUntil):
                 place = float(np.ravel(factor.location)[0])
-                if not any(abs(place - other) < SAME_CHANGE for other in places):
+                if not any(abs(place - other) < settings.same_changepoint for other in places):
                     places.append(place)
     return places
 
 
-def moved(kernel: Kernel, change: float, place: float) -> Kernel:
+def moved(kernel: Kernel, change: float, place: float, settings: CandidateSettings) -> Kernel:
     """The product with its steps at one place of change moved to another."""
-    factors = kernel.products()[0]
-    return product_of(
-        [
-            factor.replace(location=place)
-            if isinstance(factor, Step | StepUntil) and abs(float(np.ravel(factor.location)[0]) - change) < SAME_CHANGE
-            else factor
-            for factor in factors
-        ]
-    )
+
+    def there(factor: Base) -> bool:
+        if not isinstance(factor, Step | StepUntil):
+            return False
+        return abs(float(np.ravel(factor.location)[0]) - change) < settings.same_changepoint
+
+    return product_of([f.replace(location=place) if there(f) else f for f in kernel.products()[0]])
 
 
-def comes_round(kernel: Kernel, extent: Extent) -> bool:
+def comes_round(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
     """Whether the cycles of a product that begins or ends within the rows come round while it is on."""
     factors, low, high = kernel.products()[0], extent.low, extent.high
     for factor in factors:
@@ -182,7 +171,7 @@ def comes_round(kernel: Kernel, extent: Extent) -> bool:
             high = min(high, float(np.ravel(factor.location)[0]))
     if high - low == extent.range:
         return True
-    return all(SIDE_REPEATS * period <= high - low for period in periods_of([kernel]))
+    return all(settings.side_repeats * period <= high - low for period in periods_of([kernel], settings))
 
 
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
@@ -202,89 +191,100 @@ def _columns(factors: Sequence[Base]) -> set[int | str | None]:
     return {d for factor in factors for d in (factor.dims if factor.dims is not None else (None,))}
 
 
-def periods_of(kernels: Sequence[Kernel]) -> list[float]:
+def periods_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
     """The different periods of some products."""
     periods: list[float] = []
     for kernel in kernels:
         for factor in kernel.products()[0]:
             if isinstance(factor, CentredPeriodic):
                 period = float(np.ravel(factor.period)[0])
-                if not any(abs(np.log(period / other)) < 0.05 for other in periods):
+                if not any(abs(np.log(period / other)) < settings.same_period for other in periods):
                     periods.append(period)
     return periods
 
 
-def ordinary_table(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
+def ordinary_table(inputs: int, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
     """What a prediction should allow for beside the components found: every input alone, and all together."""
-    everywhere = np.full(inputs, TOGETHER_LENGTHS[0] * np.sqrt(inputs))
+    everywhere = np.full(inputs, settings.joint_lengthscales[0] * np.sqrt(inputs))
     kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
-    kernels += [SquaredExponential(TABLE_LENGTHS[0], dims=(d,)) for d in range(inputs)]
-    return _distinct(kernels, found)
+    kernels += [SquaredExponential(settings.input_lengthscales[0], dims=(d,)) for d in range(inputs)]
+    return _distinct(kernels, found, settings, settings.same_lengthscale)
 
 
-def _smooth(extent: Extent) -> list[Kernel]:
-    lengths = [extent.range * part for part in LENGTHS if extent.range * part > SHORTEST * extent.spacing]
-    rough = [extent.range * part for part in ROUGH_LENGTHS if extent.range * part > SHORTEST * extent.spacing]
+def _smooth(extent: Extent, settings: CandidateSettings) -> list[Kernel]:
+    shortest = settings.shortest_lengthscale * extent.spacing
+    lengths, rough = (
+        [extent.range * part for part in parts if extent.range * part > shortest]
+        for parts in (settings.lengthscales, settings.rough_lengthscales)
+    )
     return [*(SquaredExponential(length) for length in lengths), *(Matern12(length) for length in rough)]
 
 
-def _cycles(period: float, extent: Extent) -> list[Kernel]:
-    drifts = sorted({max(part * extent.range, 1.5 * period) for part in (1.0, 0.3, 0.1)})
-    before = extent.low - 0.3 * extent.range
-    strict = [CentredPeriodic(period, shape) for shape in (1.0, 0.5)]
+def _cycles(period: float, extent: Extent, settings: CandidateSettings) -> list[Kernel]:
+    drifts = sorted({max(part * extent.range, settings.shortest_drift * period) for part in settings.drifts})
+    strict = [CentredPeriodic(period, shape) for shape in settings.shapes]
+    line = _line_before(extent, settings)
     return [
         *strict,
-        *(CentredPeriodic(period, 1.0) * SquaredExponential(length) for length in drifts),
-        CentredPeriodic(period, 1.0) * Linear(before),
-        CentredPeriodic(period, 1.0) * Linear(before) * SquaredExponential(drifts[-1]),
+        *(strict[0] * SquaredExponential(length) for length in drifts),
+        strict[0] * line,
+        strict[0] * line * SquaredExponential(drifts[-1]),
     ]
 
 
-def _changes(place: float, extent: Extent, found: Sequence[Kernel]) -> list[Kernel]:
+def _line_before(extent: Extent, settings: CandidateSettings) -> Linear:
+    """A line that is zero before the first row, so that products with it grow."""
+    return Linear(extent.low - settings.growing_from * extent.range)
+
+
+def _changes(place: float, extent: Extent, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
     def step() -> Step:
-        return Step(place, SHARP * extent.spacing)
+        return step_at(place, extent, settings)
 
     sides: list[Kernel] = [step(), step() * Linear(place), (1 - step()) * Linear(place)]
-    for length in (0.5, 0.12):
+    for length in settings.changepoint_lengthscales:
         smooth = SquaredExponential(length * extent.range)
         sides += [step() * smooth, (1 - step()) * smooth]
     for kernel in found:
         if not _windowed(kernel):
-            sides += [side for side in (kernel * step(), kernel * (1 - step())) if comes_round(side, extent)]
+            both = (kernel * step(), kernel * (1 - step()))
+            sides += [side for side in both if comes_round(side, extent, settings)]
     return sides
 
 
-def grown(kernel: Kernel, extent: Extent) -> list[Kernel]:
+def grown(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> list[Kernel]:
     """A component times a line and times a slow drift."""
     factors = kernel.products()[0]
-    if sum(not isinstance(f, Step | StepUntil) for f in factors) >= MOST_FACTORS:
+    if sum(not isinstance(f, Step | StepUntil) for f in factors) >= settings.most_factors:
         return []
     more: list[Kernel] = []
     if not any(isinstance(f, Linear) for f in factors):
-        more.append(kernel * Linear(extent.low - 0.3 * extent.range))
+        more.append(kernel * _line_before(extent, settings))
     elif len(factors) == 1:
         more.append(kernel * Linear(0.0))
     if not any(isinstance(f, SquaredExponential | Matern12) for f in factors):
-        more += [kernel * SquaredExponential(part * extent.range) for part in (0.5, 2.0)]
+        more += [kernel * SquaredExponential(part * extent.range) for part in settings.grown_lengthscales]
     return [product_of(simplify(one.products()[0])) for one in more]
 
 
-def _fits(period: float, extent: Extent) -> bool:
-    return 2.5 * extent.spacing < period < 0.5 * extent.range
+def _fits(period: float, extent: Extent, settings: CandidateSettings) -> bool:
+    return settings.shortest_period * extent.spacing < period < settings.longest_period * extent.range
 
 
 def _windowed(kernel: Kernel) -> bool:
     return "Step" in kernel.formula()
 
 
-def _distinct(kernels: Sequence[Kernel], found: Sequence[Kernel], lengths: float = 0.35) -> list[Kernel]:
+def _distinct(
+    kernels: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings, lengths: float
+) -> list[Kernel]:
     """The kernels in normal form, without those already there; `lengths` is how far their logarithms differ."""
     there = [Signature.of(kernel) for kernel in found]
     fresh: list[Kernel] = []
     for kernel in kernels:
         candidate = product_of(simplify(kernel.products()[0]))
         signature = Signature.of(candidate)
-        if not any(signature.alike(other, lengths) for other in there):
+        if not any(signature.alike(other, lengths, settings) for other in there):
             fresh.append(candidate)
             there.append(signature)
     return fresh
@@ -311,13 +311,13 @@ class Signature:
                     numbers[kind] += [float(one) for one in logarithm]
         return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
 
-    def alike(self, other: "Signature", lengths: float) -> bool:
+    def alike(self, other: "Signature", lengths: float, settings: CandidateSettings) -> bool:
         """Whether the numbers are so close that the two are one candidate."""
         if self.formula != other.formula:
             return False
         pairs = (
             (self.lengths, other.lengths, lengths),
-            (self.periods, other.periods, 0.03),
-            (self.changes, other.changes, 0.05),
+            (self.periods, other.periods, settings.same_candidate_period),
+            (self.changes, other.changes, settings.same_candidate_changepoint),
         )
         return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))

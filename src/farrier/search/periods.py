@@ -15,41 +15,25 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from farrier.evaluation.grid import on_grid
-
-GRID_PER_PEAK = 8
-"""How many frequencies are tried over the width of one spectral peak."""
-HARMONICS = 3
-"""Multiples of a found frequency that are removed with it."""
-SMALLEST_POWER = 0.01
-"""The part of the variance that is left which a cycle must carry to be looked at."""
-APART = 2.5
-"""How many cycles over the whole series two frequencies must differ by: a cycle that grows has sidebands."""
-PROMINENCE = 6.0
-"""How many times the power of its neighbourhood a peak must have."""
-STRONG = 0.15
-"""The part of the variance with which the strongest peak counts even if its neighbourhood is strong as well."""
-CROWDED = 5.0
-"""The highest frequency off a grid, in cycles for each row on average: where rows crowd, shorter cycles can be told."""
-REPEATS = 3.0
-"""How often a cycle must have come round to be one: twice is a coincidence."""
-ALIKE = 1e-10
-"""Squares, as parts of the largest, below which what two columns do not share, or a fit leaves, is rounding."""
-SAME = 0.04
-"""A period that differs by less than this part from a known one is that one."""
+from farrier.search.candidate_settings import PeriodSettings
 
 
 def find_periods(
-    x: np.ndarray, y: np.ndarray, count: int, known: Sequence[float] = (), repeats: float = REPEATS
+    x: np.ndarray,
+    y: np.ndarray,
+    count: int,
+    known: Sequence[float] = (),
+    settings: PeriodSettings = PeriodSettings(),
 ) -> list[float]:
     """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one."""
     order = np.argsort(x)
     x, y = x[order], y[order]
     spacing = float(np.median(np.diff(np.unique(x)))) if len(np.unique(x)) > 1 else 0.0
     extent = float(x[-1] - x[0])
-    if len(x) < 8 or spacing <= 0 or extent < 8 * spacing:
+    if len(x) < settings.fewest or spacing <= 0 or extent < settings.fewest * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
-    frequencies, periodogram = _periodogram(x, spacing, repeats / extent)
+    frequencies, periodogram = _periodogram(x, spacing, settings.repeats / extent, settings)
     found: list[float] = []
     allowed = np.ones(len(frequencies), bool)
     for turn in range(2 * count):
@@ -58,31 +42,35 @@ def find_periods(
         if left.std() <= 1e-9 * max(1.0, float(np.abs(y).max())):
             break
         power = periodogram(left - left.mean()) * 2.0 / (len(x) * left.var())
-        peak = _peak(power, allowed, by_prominence=turn % 2 == 1, strong=STRONG if turn == 0 else np.inf)
+        strong = settings.strong_power if turn == 0 else np.inf
+        peak = _peak(power, allowed, settings, by_prominence=turn % 2 == 1, strong=strong)
         if peak is None:
             continue
-        period, _ = _with_harmonics(x, left, _refined(frequencies, power, peak), extent)
-        period = next((p for p in known if abs(p / period - 1.0) < SAME), period)
+        period, _ = _with_harmonics(x, left, _refined(frequencies, power, peak), extent, settings)
+        period = next((p for p in known if abs(p / period - 1.0) < settings.same), period)
         found.append(period)
         # multiples that lie closer together than that would leave nothing
-        multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * APART * period else 1.0
-        allowed &= np.abs(frequencies - multiple / period) > APART / extent
-        left = left - _projection(np.hstack([_polynomial(x), _waves(x, np.array([period]))[0]]), left)
+        multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * settings.apart * period else 1.0
+        allowed &= np.abs(frequencies - multiple / period) > settings.apart / extent
+        waves = _waves(x, np.array([period]), settings.harmonics)[0]
+        left = left - _projection(np.hstack([_polynomial(x), waves]), left)
     return found
 
 
-def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+def _periodogram(
+    x: np.ndarray, spacing: float, lowest: float, settings: PeriodSettings
+) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The frequencies to try, and the function from a series without a mean to its power at each of them."""
     extent = float(x[-1] - x[0])
     grid = on_grid(x)
     if grid is None:
         from scipy.signal import lombscargle  # most series stand on a grid, and it takes a tenth of a second to load
 
-        highest = min(0.5 / spacing, CROWDED * len(x) / extent)
-        frequencies = np.arange(lowest, highest, 1.0 / (GRID_PER_PEAK * extent))
+        highest = min(0.5 / spacing, settings.highest * len(x) / extent)
+        frequencies = np.arange(lowest, highest, 1.0 / (settings.frequencies_per_peak * extent))
         return frequencies, lambda y: lombscargle(x, y, 2.0 * np.pi * frequencies)
     places, step = grid
-    size = 2 ** int(np.ceil(np.log2(GRID_PER_PEAK * (int(places[-1]) + 1))))
+    size = 2 ** int(np.ceil(np.log2(settings.frequencies_per_peak * (int(places[-1]) + 1))))
     inside = slice(int(np.ceil(lowest * size * step)), size // 2)
 
     def power(y: np.ndarray) -> np.ndarray:
@@ -93,11 +81,14 @@ def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarr
     return np.arange(size // 2)[inside] / (size * step), power
 
 
-def _peak(power: np.ndarray, allowed: np.ndarray, *, by_prominence: bool, strong: float) -> int | None:
-    width = max(4 * GRID_PER_PEAK, len(power) // 16) | 1
+def _peak(
+    power: np.ndarray, allowed: np.ndarray, settings: PeriodSettings, *, by_prominence: bool, strong: float
+) -> int | None:
+    width = max(4 * settings.frequencies_per_peak, len(power) // 16) | 1
     background = np.maximum(median_filter(power, size=width, mode="nearest"), 1e-12)
-    inside = allowed & (power >= np.roll(power, 1)) & (power >= np.roll(power, -1)) & (power >= SMALLEST_POWER)
-    inside &= (power > PROMINENCE * background) | (power > strong)
+    inside = allowed & (power >= np.roll(power, 1)) & (power >= np.roll(power, -1))
+    inside &= power >= settings.smallest_power
+    inside &= (power > settings.prominence * background) | (power > strong)
     if not inside.any():
         return None
     return int(np.argmax(np.where(inside, power / background if by_prominence else power, -np.inf)))
@@ -113,39 +104,39 @@ def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
     return float(frequencies[peak] + np.clip(shift, -0.5, 0.5) * (frequencies[1] - frequencies[0]))
 
 
-def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], repeats: float = REPEATS) -> list[float]:
+def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], settings: PeriodSettings) -> list[float]:
     """Twice or three times each period where that fits y much better: the strongest peak may be a harmonic itself."""
     extent, left = float(np.ptp(x)), y - _projection(_polynomial(x), y)
     found: list[float] = []
     for period in periods:
         tried: list[tuple[float, float]] = []
         for multiple in (1, 2, 3):
-            if multiple * period > extent / repeats or 2 * multiple * HARMONICS + 3 > len(x) // 3:
+            waves = 2 * multiple * settings.harmonics
+            if multiple * period > extent / settings.repeats or waves + 3 > len(x) // 3:
                 break
-            best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, multiple * HARMONICS)
+            best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, settings, multiple)
             # Schwarz's criterion: the waves between the harmonics must be worth their number
-            columns = 3 + 2 * multiple * HARMONICS
-            tried.append((len(x) * np.log(max(error, np.finfo(float).tiny)) + columns * np.log(len(x)), best))
+            tried.append((len(x) * np.log(max(error, np.finfo(float).tiny)) + (waves + 3) * np.log(len(x)), best))
         if tried and min(tried) != tried[0]:
             found.append(min(tried)[1])
     return found
 
 
 def _with_harmonics(
-    x: np.ndarray, left: np.ndarray, frequency: float, extent: float, harmonics: int = HARMONICS
+    x: np.ndarray, left: np.ndarray, frequency: float, extent: float, settings: PeriodSettings, multiple: int = 1
 ) -> tuple[float, float]:
     """The period near a frequency whose waves and their harmonics fit best, and what they leave.
 
-    Few periods tell more together.
+    Few periods tell more together. A multiple of a period has so many times the harmonics.
     """
-    tried = frequency + np.linspace(-0.5, 0.5, 2 * GRID_PER_PEAK + 1) / extent
+    tried = frequency + np.linspace(-0.5, 0.5, 2 * settings.frequencies_per_peak + 1) / extent
     trend = np.broadcast_to(_polynomial(x), (len(tried), len(x), 3))
-    A = np.concatenate([trend, _waves(x, 1.0 / tried, harmonics)], axis=2)
+    A = np.concatenate([trend, _waves(x, 1.0 / tried, multiple * settings.harmonics)], axis=2)
     # all least squares at once; waves that cannot be told apart share what they explain
     explained = left @ A
-    inverse = np.linalg.pinv(A.transpose(0, 2, 1) @ A, ALIKE, hermitian=True)
+    inverse = np.linalg.pinv(A.transpose(0, 2, 1) @ A, settings.rounding, hermitian=True)
     whole = left @ left
-    errors = np.maximum(whole - np.einsum("fi,fij,fj->f", explained, inverse, explained), ALIKE * whole)
+    errors = np.maximum(whole - np.einsum("fi,fij,fj->f", explained, inverse, explained), settings.rounding * whole)
     best = int(np.argmin(errors))
     return 1.0 / _refined(tried, -errors, best), float(errors[best])
 
@@ -155,7 +146,7 @@ def _polynomial(x: np.ndarray) -> np.ndarray:
     return np.stack([np.ones_like(x), centred, centred**2], axis=1)
 
 
-def _waves(x: np.ndarray, periods: np.ndarray, harmonics: int = HARMONICS) -> np.ndarray:
+def _waves(x: np.ndarray, periods: np.ndarray, harmonics: int) -> np.ndarray:
     """For each period the waves and their harmonics at the rows, (P, N, 2 harmonics)."""
     angles = 2.0 * np.pi * x[None, :, None] / periods[:, None, None] * np.arange(1, harmonics + 1)
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=2)

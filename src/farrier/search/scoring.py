@@ -20,18 +20,8 @@ from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.algebra import Kernel
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Move, Part, Structure, log_density, model_with
-
-DRAWS = 2
-"""Draws of the weights while structures are compared."""
-FIT_ITERATIONS = 35
-FIT_TOLERANCE = 0.2
-SCREEN_WEIGHTS = (0.03, 0.3, 2.0)
-"""Squared weights, as parts of what is left, at which a candidate is screened."""
-SCREEN_NOISE = (1.0, 0.4)
-LATENT = 0.3
-"""What is left to explain, as a variance, where the noise of each row is known and y has a scale of its own."""
-LOSS_ITERATIONS = 10
 
 
 @dataclass
@@ -48,6 +38,7 @@ class Evaluator:
     """The variance of the noise of each row, where it is known."""
     steps: int = 0
     """Steps of all fits so far."""
+    settings: SearchSettings = SearchSettings()
     _fitted: dict[tuple[Any, ...], tuple[Sequence[Part], Structure]] = field(default_factory=dict, init=False)
     """What was fitted so far, by where it started: some moves ask for the same."""
 
@@ -71,11 +62,15 @@ class Evaluator:
         self,
         parts: Sequence[Part],
         noise: float,
-        iterations: int = FIT_ITERATIONS,
-        tolerance: float = FIT_TOLERANCE,
-        draws: int = DRAWS,
+        iterations: int | None = None,
+        tolerance: float | None = None,
+        draws: int | None = None,
     ) -> Structure:
-        """All numbers of the parts and of q(w) together, from where they are."""
+        """All parameters of the parts and of q(w) together, from where they are; as in the search by default."""
+        usual = self.settings.fits
+        iterations = usual.iterations if iterations is None else iterations
+        tolerance = usual.tolerance if tolerance is None else tolerance
+        draws = usual.draws if draws is None else draws
         start = (*map(id, parts), noise, iterations, tolerance, draws)
         if start not in self._fitted:
             # the parts are kept as well, so that no other gets their identity
@@ -84,7 +79,7 @@ class Evaluator:
 
     def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, draws: int) -> Structure:
         model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        noise_of_weights = up_and_down(model) if draws == DRAWS else quasi_normal(draws, model.prior.noise_size)
+        noise_of_weights = up_and_down(model) if draws == 2 else quasi_normal(draws, model.prior.noise_size)
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), noise_of_weights)
         numbers, terms = climb(objective, iterations, tolerance)
         self.steps += len(terms)
@@ -111,14 +106,15 @@ class Evaluator:
         """The gain in evidence of each move, all numbers as they stand, less what its numbers cost."""
         C = self.covariance_at(structure)
         n = len(self.y)
-        left = structure.noise if self.rows is None else LATENT
-        levels = [part * self.spread(structure) for part in (SCREEN_NOISE if self.rows is None else (1.0,))]
+        settings = self.settings.screening
+        left = structure.noise if self.rows is None else settings.latent_variance
+        levels = [part * self.spread(structure) for part in (settings.noise_factors if self.rows is None else (1.0,))]
         base = log_density(self.noisy(C, structure), self.y)
         there = self._grams([part.kernel for part in structure.parts]) if structure.parts else []
         gains = np.full(len(moves), -np.inf)
         for i, (move, K) in enumerate(zip(moves, self._grams([move.kernel for move in moves]), strict=True)):
             if move.place is None:
-                others, sizes = C, [left * weight * 3.0 for weight in SCREEN_WEIGHTS]
+                others, sizes = C, [left * weight * 3.0 for weight in settings.squared_weights]
             else:
                 own = structure.parts[move.place].weight ** 2 * there[move.place]
                 others, sizes = C - own, [_mean_variance(own)]
@@ -153,7 +149,7 @@ class Evaluator:
             return np.array([structure.score - self.empty().score for _ in structure.parts])
         fewer = [[part for part in structure.parts if part is not gone] for gone in structure.parts]
         total = structure.terms.total if structure.terms else structure.score
-        without = [self.fit(parts, structure.noise, LOSS_ITERATIONS).terms for parts in fewer]
+        without = [self.fit(parts, structure.noise, self.settings.fits.short_iterations).terms for parts in fewer]
         return np.array([total - terms.total if terms else np.nan for terms in without])
 
     def sizes(self, structure: Structure) -> np.ndarray:

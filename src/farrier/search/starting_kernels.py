@@ -22,26 +22,28 @@ from farrier.kernels.base import (
     SquaredExponential,
     White,
 )
+from farrier.search.candidate_settings import StartSettings
 from farrier.search.periods import find_periods
-
-SPREAD = 0.5
-"""Standard deviation of the logarithm of a starting value about its centre."""
-MOST_PERIODS = 4
-"""Periods of the data that strong cycles start from in turn."""
 
 
 class Start:
     """Draws of starting kernels for inputs X (N, D) and, where known, the target y (N,)."""
 
-    def __init__(self, X: np.ndarray, y: np.ndarray | None, generator: np.random.Generator) -> None:
-        self._generator = generator
+    def __init__(
+        self,
+        X: np.ndarray,
+        y: np.ndarray | None,
+        generator: np.random.Generator,
+        settings: StartSettings = StartSettings(),
+    ) -> None:
+        self._generator, self._settings = generator, settings
         self._low, self._high = X.min(axis=0), X.max(axis=0)
         self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
-        self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, MOST_PERIODS)
+        self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, settings.most_periods)
         self._next_period = 0
 
     def _about(self, centre: np.ndarray) -> np.ndarray:
-        return centre * np.exp(SPREAD * self._generator.standard_normal(centre.shape))
+        return centre * np.exp(self._settings.spread * self._generator.standard_normal(centre.shape))
 
     def _place(self) -> np.ndarray:
         return self._low + self._range * self._generator.random(self._range.shape)

@@ -1,0 +1,310 @@
+"""All settings of the search for a structure, and of the fits around it, in one frozen object.
+
+`SearchSettings` holds small groups of settings. `learn(X, y, settings=SearchSettings())` uses them, the fitted model
+keeps them, a report prints them. To change one, build its group:
+
+    SearchSettings(growing=GrowingSettings(rounds=1))
+
+The line below each setting says what it is, and in brackets its unit and the origin of its value: the measurement that
+chose it (git show <commit> tells it) or "by judgement". `SearchSettings.describe` reads these lines. Variances and
+weights are those of a target with variance one; lengths and places are those of standardised inputs.
+"""
+
+from dataclasses import asdict, dataclass
+from typing import Any, final
+
+from farrier.inference.inducing_points import PointLimits
+from farrier.search.candidate_settings import CandidateSettings, PeriodSettings, StartSettings
+from farrier.search.described import Setting, described
+
+
+@final
+@dataclass(frozen=True)
+class RowSettings:
+    """How many rows are searched, and how many the exact posterior takes."""
+
+    exact: int = 1000
+    """Most rows for which the exact posterior is used if the user does not choose. [rows; by judgement]"""
+    search: int = 600
+    """Most rows of one input that are all searched for a structure. [rows; by judgement]"""
+    part: int = 400
+    """Rows that are searched where not all are; also the most rows of a table that are all searched.
+    [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
+    pieces: int = 4
+    """Contiguous pieces of a long series among the rows that are searched, the last at its end.
+    [pieces; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class FitSettings:
+    """How long the bound is optimised, and with how many draws of the weights."""
+
+    start_noise: float = 0.1
+    """Noise variance at the start of a fit. [variance of y; by judgement]"""
+    iterations: int = 35
+    """Most L-BFGS iterations of a fit in the search. [iterations; by judgement]"""
+    tolerance: float = 0.2
+    """Gain of five iterations below which a fit in the search ends.
+    [nats; commit 3c12d3f: evaluations to the maximum for airline, radio and call centre]"""
+    draws: int = 2
+    """Draws of the weights while structures are compared; two are the weights one standard deviation up and down.
+    [draws, a power of two; commit efec019: recall of components at a signal-to-noise ratio of 1, 0.74 before, 0.79
+    after]"""
+    short_iterations: int = 10
+    """Most L-BFGS iterations of the other components after one is removed or simplified. [iterations; by judgement]"""
+    long_iterations: int = 100
+    """Most L-BFGS iterations for the first pool of candidates and for the structures between which the search
+    chooses at its end. [iterations; by judgement]"""
+    long_tolerance: float = 0.05
+    """Gain of five iterations below which the fit of a structure at the end of the search ends.
+    [nats; commit 64450f9: log evidence of mauna and call centre]"""
+    final_iterations: int = 80
+    """Most L-BFGS iterations for the pool that predicts. [iterations; by judgement]"""
+    final_tolerance: float = 0.05
+    """Gain of five iterations below which the fit of the pool that predicts ends.
+    [nats; commit 7863919: score on 11 splits of five tables]"""
+    final_draws: int = 4
+    """Draws of the weights in the fit of the pool that predicts. [draws, a power of two; by judgement]"""
+    final_draws_many_rows: int = 2
+    """Draws of the weights in the fit of the pool that predicts, where the rows are more than `rows.search`:
+    each draw costs the cube of the rows.
+    [draws, a power of two; by judgement]"""
+    collapsed_rounds: int = 2
+    """Times that inducing points are chosen anew during the collapsed fit of the pool that predicts.
+    [rounds; by judgement]"""
+    refit_iterations: int = 30
+    """Most L-BFGS iterations when a fitted structure gets new rows. [iterations; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class ScreeningSettings:
+    """Where a candidate is evaluated, all other parameters staying as they are, before it is fitted."""
+
+    squared_weights: tuple[float, ...] = (0.03, 0.3, 2.0)
+    """Squared weights at which a candidate is tried. [parts of three times the noise variance; by judgement]"""
+    noise_factors: tuple[float, ...] = (1.0, 0.4)
+    """Noise variances at which a candidate is tried. [parts of the noise variance; by judgement]"""
+    latent_variance: float = 0.3
+    """Stands for the noise variance in the squared weights where each row has its own known noise.
+    [variance of the latent function; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class GrowingSettings:
+    """Which components are added to a structure, replaced and dropped."""
+
+    rounds: int = 9
+    """Most rounds in which a component is added. [rounds; by judgement]"""
+    tries_beside: int = 2
+    """Candidates fitted in a round beside the components found so far. [fits; by judgement]"""
+    tries_in_place: int = 1
+    """Candidates fitted in a round in the place of a component.
+    [fits; commit 944a31d: score on 56 public and made series]"""
+    minimum_gain: float = 1.0
+    """Log evidence beyond its price that a component must gain to be added or kept. [nats; by judgement]"""
+    first_weight: float = 0.5
+    """Weight at which an added component starts. [standard deviations of y; by judgement]"""
+    noise_factor: float = 0.7
+    """Noise variance at the start of a fit with an added component. [parts of the variance before; by judgement]"""
+    prune_margin: float = 3.0
+    """Score below that of the structure before within which a grown structure is pruned.
+    [nats; by judgement]"""
+    hopeless_margin: float = 6.0
+    """Score below that of the structure before from which a move is not fitted further. [nats; by judgement]"""
+    doubtful_margin: float = 4.0
+    """Log evidence beyond its price, all others as they are, below which a component's removal is fitted.
+    [nats; by judgement]"""
+    doubtful_tries: int = 2
+    """Components whose removal is fitted at a time, the least needed first. [fits; by judgement]"""
+    smallest_size: float = 0.03
+    """Standard deviation over the rows below which a component of the first pool is dropped.
+    [standard deviations of y; by judgement]"""
+    most_kept: int = 8
+    """Most components of the first pool that are kept as a start. [components; by judgement]"""
+    start_margin: float = 15.0
+    """Score below the best within which another start is grown, and its end kept for averaging.
+    [nats; by judgement]"""
+    flat_lengthscales: tuple[float, ...] = (5.0, 10.0, 20.0)
+    """Lengthscales above which an input is tried to be left out of a kernel.
+    [standard deviations of the input; commit 7863919: score on 11 splits of five tables]"""
+
+
+@final
+@dataclass(frozen=True)
+class ChangepointSettings:
+    """Where changepoints are tried."""
+
+    splits: tuple[float, ...] = tuple(k / 10 for k in range(2, 9))
+    """Places of a single changepoint between two simple kernels. [part of the rows; by judgement]"""
+    split_noise: tuple[float, ...] = (0.05, 0.3)
+    """Noise variances at which the two sides of a split are compared. [variance of y; by judgement]"""
+    split_weight: float = 0.7
+    """Weight at which each side of a split starts. [standard deviations of y; by judgement]"""
+    split_fits: int = 2
+    """Splits that are fitted, those of the highest evidence first. [fits; by judgement]"""
+    split_gain: float = 5.0
+    """Log evidence that the two sides of a split must gain over one simple kernel.
+    [nats; commit e271f36: time of a short series, 4 s before, 3 s after]"""
+    places: int = 60
+    """Places at which a changepoint that was found is tried again. [places; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class ScaleSettings:
+    """How the scale of the target is chosen: identity, logarithm or square root."""
+
+    pool_margin: float = 30.0
+    """Bound below the best within which a scale is searched, and within which the first pool may predict too.
+    [nats; by judgement]"""
+    structure_margin: float = 6.0
+    """Score below the best, after a first pruning, within which a scale is searched to the end.
+    [nats; by judgement]"""
+    log_preference: float = 1.0
+    """Prior log odds of the logarithm against the identity: positive values that vary much mostly vary in per cent.
+    [nats; by judgement]"""
+    square_root_preference: float = -8.0
+    """Prior log odds of the square root against the identity: components on a square root are hard to read.
+    [nats; by judgement]"""
+    smallest_ratio: float = 1.5
+    """Largest over smallest value of y below which only the identity is tried. [ratio; by judgement]"""
+
+    def preference(self, name: str) -> float:
+        """Prior log odds of a scale against the identity."""
+        return {"log": self.log_preference, "square root": self.square_root_preference}.get(name, 0.0)
+
+
+@final
+@dataclass(frozen=True)
+class AveragingSettings:
+    """The pools that predict: survivors beside other candidates, averaged by their bounds."""
+
+    temperature: float = 10.0
+    """Difference of two bounds at which one pool counts e times as much as the other: a bound is not the evidence.
+    [nats; commit cfb1f1f: held-out forecasts of 34 public, 6 benchmark and 39 made series]"""
+    rest_weight: float = 0.05
+    """Weight at which candidates that did not survive start beside the survivors.
+    [standard deviations of y; by judgement]"""
+
+    @property
+    def margin(self) -> float:
+        """Difference of two bounds within which both pools predict, in nats: one counts e^2 times as much there."""
+        return 2.0 * self.temperature
+
+
+@final
+@dataclass(frozen=True)
+class InducingSettings:
+    """How many inducing points a kernel gets."""
+
+    tolerance: float = 1e-4
+    """Part of a kernel's trace that its inducing points may leave unexplained. [part of the trace; by judgement]"""
+    most: int = 400
+    """Most inducing points of one kernel. [points; by judgement]"""
+    limits: PointLimits = PointLimits()
+    """Limits for all kernels together."""
+
+
+@final
+@dataclass(frozen=True)
+class PosteriorSettings:
+    """The posterior that predicts."""
+
+    draws: int = 8
+    """Draws of the weights over which predictions integrate. [draws, a power of two; by judgement]"""
+    block_draws: int = 4
+    """Draws of the weights over which the block-wise posterior of a long series integrates.
+    [draws, a power of two; by judgement]"""
+    unexplained: float = 0.3
+    """Variance that inducing points leave unexplained above which the block-wise posterior is used.
+    [parts of the noise variance; by judgement]"""
+    unexplained_rows: int = 400
+    """Rows at which the variance that inducing points leave is computed. [rows; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class SiteSettings:
+    """Noise that is not Gaussian, represented by Gaussian sites."""
+
+    searches: int = 2
+    """Searches for the structure, the later ones with better sites. [searches; by judgement]"""
+    fits: int = 2
+    """Times that the parameters and the sites are fitted in turn. [fits; by judgement]"""
+    steps: int = 8
+    """Natural-gradient steps of the sites after a fit. [steps; by judgement]"""
+    later_steps: int = 2
+    """Natural-gradient steps of the sites after each but the first fit of the pool that predicts.
+    [steps; by judgement]"""
+    step: float = 0.7
+    """Size of a natural-gradient step; 1 sets the sites to their optimum for the current posterior.
+    [part of the way; by judgement]"""
+    degrees: float = 4.0
+    """Degrees of freedom of Student's t. [degrees of freedom; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class AppraisalSettings:
+    """How sure the components are."""
+
+    difference: float = 1e-3
+    """Step of the central differences that give the curvature of the bound.
+    [log of the hyperparameter, or standard deviations of the input; by judgement]"""
+    widest: float = 3.0
+    """Standard deviation of a hyperparameter at most, where the bound is flat.
+    [prior standard deviations; by judgement]"""
+    noise_factors: tuple[float, ...] = tuple(4.0**k for k in range(8))
+    """Noise variances tried for the leave-one-out error where components are missing.
+    [parts of the noise variance; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class SearchSettings:
+    """All settings of the search, in groups."""
+
+    rows: RowSettings = RowSettings()
+    """Rows that are searched."""
+    fits: FitSettings = FitSettings()
+    """Fits of a structure."""
+    starts: StartSettings = StartSettings()
+    """Starts of kernels that the user names."""
+    periods: PeriodSettings = PeriodSettings()
+    """Periods that a series shows."""
+    candidates: CandidateSettings = CandidateSettings()
+    """Kernels that are tried."""
+    screening: ScreeningSettings = ScreeningSettings()
+    """Their first evaluation."""
+    growing: GrowingSettings = GrowingSettings()
+    """Moves from structure to structure."""
+    changepoints: ChangepointSettings = ChangepointSettings()
+    """Places of changepoints."""
+    scales: ScaleSettings = ScaleSettings()
+    """Scale of the target."""
+    averaging: AveragingSettings = AveragingSettings()
+    """Pools that predict together."""
+    inducing: InducingSettings = InducingSettings()
+    """Inducing points."""
+    posterior: PosteriorSettings = PosteriorSettings()
+    """The posterior that predicts."""
+    sites: SiteSettings = SiteSettings()
+    """Noise that is not Gaussian."""
+    appraisal: AppraisalSettings = AppraisalSettings()
+    """Intervals and errors of components."""
+
+    def describe(self) -> list[Setting]:
+        """Every setting: its name, such as "growing.rounds", value, unit, meaning, and the origin of its default."""
+        return described(self)
+
+    def changed(self) -> list[Setting]:
+        """The settings whose value is not the default."""
+        defaults = {setting.name: setting.value for setting in described(SearchSettings())}
+        return [setting for setting in described(self) if setting.value != defaults[setting.name]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """The values by group and name."""
+        return asdict(self)
