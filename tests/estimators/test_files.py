@@ -17,7 +17,6 @@ import farrier
 from farrier.estimators import archive, files
 from farrier.estimators.archive import FORMAT, HEADER
 from farrier.estimators.files import TREE
-from farrier.explain.context import Context
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from tests.estimators import damaged_files
 
@@ -30,9 +29,7 @@ QUICK: dict[str, Any] = {"kernels": ["Lin", "Per0"], "iterations": 10}
 def model():
     told = []
     model = farrier.Regressor([CentredPeriodic(1.0, 1.0), Linear(2002.5)], iterations=40, progress=told.append)
-    model.fit(X, Y)
-    model._context = Context(title="Mine", target_name="sales")
-    return model
+    return model.fit(X, Y).describe(title="Mine", target_name="sales")
 
 
 @pytest.fixture
@@ -260,7 +257,7 @@ def _method(tree: Any) -> None:
 
 def _too_deep(tree: Any) -> None:
     for _ in range(300):
-        tree["model"]["fitted"]["record_"] = [tree["model"]["fitted"]["record_"]]
+        tree["model"]["fitted"]["context_"] = [tree["model"]["fitted"]["context_"]]
 
 
 def _another_number(tree: Any) -> None:

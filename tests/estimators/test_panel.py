@@ -91,6 +91,8 @@ def test_update_takes_more_rows_of_some_and_new_series():
     assert after["unique_id"].tolist() == ["north", "south", "west"]
     assert after["ds"][0] == before["ds"][0] + pd.offsets.MonthEnd(2)
     assert after["mean"][1] == before["mean"][1]
+    assert [len(one.result_.target) for one in forecaster.series_.values()] == [26, len(SOUTH), len(WEST)]
+    assert "26 rows" in str(forecaster["north"].explain())
 
 
 def test_regressors_are_taken_from_the_rows_of_each_series():

@@ -36,7 +36,7 @@ def test_tables_are_of_the_kind_that_is_asked_for(model):
     for like in (pd.DataFrame(), pl.DataFrame()):
         frame = explanation.to_frame(like=like)
         assert type(frame) is type(like)
-        assert list(frame["formula"]) == [facts.formula for facts in explanation._found.facts]
+        assert list(frame["formula"]) == [facts.formula for facts in explanation.findings.facts]
     assert isinstance(explanation.to_frame(), pd.DataFrame)
     assert {"component", "share", "weight_low", "sentence"} <= set(explanation.to_frame().columns)
 

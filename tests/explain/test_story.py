@@ -4,7 +4,6 @@ import json
 import re
 from dataclasses import replace
 
-import jax
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,8 +12,9 @@ from numpy.testing import assert_allclose
 import farrier
 from farrier.explain import leftover
 from farrier.explain.context import Setting, axis_of, labels_of, quarter_of
+from farrier.explain.explanation import Explanation
 from farrier.explain.gather import findings
-from farrier.explain.story import Context, story
+from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fitted import Fitted
 from farrier.search.appraisal import Appraisal
@@ -31,27 +31,27 @@ def airline():
     air = farrier.datasets.load("airline")
     model = farrier.Regressor().fit(air.X, air.y)
     axis = TimeAxis.of(list(air.labels), air.time_name)
-    model._context = Context("Airline", air.target_name, air.unit, axis, air.labels)
-    return model
+    return model.describe(
+        title="Airline", target_name=air.target_name, target_unit=air.unit, axis=axis, labels=air.labels
+    )
 
 
 @pytest.fixture(scope="module")
 def told(airline):
-    return story(airline, horizon=24)
+    return story(airline.result_, airline.context_, horizon=24)
 
 
 @pytest.fixture(scope="module")
 def given():
-    """Kernels that were chosen; a made-up appraisal stands in for the search's."""
+    """The result of kernels that were chosen; a made-up appraisal stands in for the search's."""
     kernels = [CentredPeriodic(1.0, 1.0), Linear(2003.0), SquaredExponential(2.0)]
-    model = farrier.Regressor(kernels, iterations=60).fit(X, Y)
-    fitted, low, high = model._fitted, [], []
+    result = farrier.Regressor(kernels, iterations=60).fit(X, Y).result_
+    fitted, low, high = result.fitted, [], []
     for kernel in fitted.kernels:
         low.append(kernel.rescale(0.999))
         high.append(kernel.rescale(1.001))
     appraisal = Appraisal(tuple(low), tuple(high), (80.0, 90.0, 1.0), (1.0, 0.6, 0.2, 0.2), (1, 0, 2), (0.6, 0.7, 0.1))
-    model._fitted = replace(fitted, appraisal=appraisal)
-    return model
+    return replace(result, fitted=replace(fitted, appraisal=appraisal))
 
 
 def test_airline_has_a_trend_and_a_yearly_pattern(told):
@@ -106,7 +106,7 @@ def test_airline_says_what_was_tried(told):
 def test_intervals_and_errors_come_from_the_appraisal(given):
     line, cycle, _ = findings(given).facts
     assert line.formula == "Lin"
-    scale = given._fitted.z_scale
+    scale = given.fitted.z_scale
     assert_allclose([line.error_before, line.error_after], [scale, 0.6 * scale])
     assert_allclose([cycle.error_before, cycle.error_after], [0.6 * scale, 0.2 * scale])
     assert (line.evidence, cycle.evidence) == (90.0, 80.0)
@@ -126,7 +126,7 @@ def test_slope_and_share_are_in_the_users_units(given):
 
 
 def test_a_forecast_says_how_much_of_it_is_that_of_other_structures(airline, told):
-    members = airline._fitted.members
+    members = airline.result_.fitted.members
     said = told["components"][-1]["future_sentence"]
     assert len(members) > 1
     assert sum(member.share for member in members) == pytest.approx(1.0)
@@ -167,22 +167,21 @@ def test_decimal_years_are_called_by_their_step(start, step, label):
 def test_rows_in_any_order_come_in_order_of_time():
     order = np.random.default_rng(1).permutation(72)
     model = farrier.Regressor([CentredPeriodic(1.0, 1.0), Linear(2003.0)], iterations=20).fit(X[order], Y[order])
-    series = story(model, horizon=0)["series"]
+    series = story(model.result_, horizon=0)["series"]
     assert_allclose(series["x"], X[:, 0])
     assert_allclose(series["y"], Y)
     assert series["future"]["x"] == []
 
 
 def test_leaving_a_row_out_is_what_it_says(given):
-    fitted: Fitted = given._fitted
-    inputs, z = leftover.snapped(given._rows), fitted.scaled(Y)
-    with jax.enable_x64(True):
-        mean, variance = leftover.left_out(fitted, inputs, z)
-        earlier = leftover.given_earlier(fitted, inputs, z)
-        pool, noise = fitted.posterior.pool, float(fitted.likelihood.variance)
-        w = fitted.posterior.weights[0]
-        K = pool.gram(inputs, inputs)
-        C = np.einsum("i,inx->nx", w**2, K) + noise * np.eye(len(z))
+    fitted: Fitted = given.fitted
+    inputs, z = leftover.snapped(given.inputs), given.scaled_target
+    mean, variance = leftover.left_out(fitted, inputs, z)
+    earlier = leftover.given_earlier(fitted, inputs, z)
+    pool, noise = fitted.posterior.pool, float(fitted.likelihood.variance)
+    w = fitted.posterior.weights[0]
+    K = pool.gram(inputs, inputs)
+    C = np.einsum("i,inx->nx", w**2, K) + noise * np.eye(len(z))
     for row in (0, 30, 71):
         others = np.arange(len(z)) != row
         k = np.linalg.solve(C[np.ix_(others, others)], C[others, row])
@@ -198,9 +197,9 @@ def test_tables_have_curves_and_maps():
     frame = pd.DataFrame(rng.uniform(0.0, 10.0, (70, 3)), columns=["age", "dose", "other"])
     y = 2.0 * frame["dose"] + np.sin(frame["age"]) * frame["other"] + rng.normal(size=70)
     pair = SquaredExponential(2.0, dims=("age", "other"))
-    model = farrier.Regressor([Linear(5.0, dims="dose"), pair], iterations=60).fit(frame, y)
-    model.record_ = (Decision(1, "kept", "SE[0, 2] * Lin[1]", 2.0, "worth its price"),)
-    told = story(model)
+    result = farrier.Regressor([Linear(5.0, dims="dose"), pair], iterations=60).fit(frame, y).result_
+    record = (Decision(1, "kept", "SE[0, 2] * Lin[1]", 2.0, "worth its price"),)
+    told = story(replace(result, fitted=replace(result.fitted, record=record)))
     assert told["record"][0]["formula"] == "SE[age, other] * Lin[dose]"
     assert told["kind"] == "table"
     assert [axis["name"] for axis in told["axes"]] == ["age", "dose", "other"]
@@ -224,7 +223,7 @@ def test_classes_are_told_as_chances():
     labels = np.where(rows["height"] + 0.3 * rng.normal(size=60) > 0, "yes", "no")
     kernels = [Linear(0.0, dims="height"), SquaredExponential(1.0, dims="weight")]
     model = farrier.Classifier(kernels, inducing=10, iterations=200, learning_rate=0.05).fit(rows, labels)
-    told = story(model)
+    told = story(model.result_)
     assert told["kind"] == "classes"
     assert told["target"] == {"name": "yes", "unit": "", "scale": "odds"}
     assert "the effect of height alone, raising the chance of yes throughout" in told["components"][0]["title"].lower()
@@ -235,14 +234,14 @@ def test_classes_are_told_as_chances():
     json.dumps(told, allow_nan=False)
 
 
-def test_no_component_is_a_story_too(given):
-    bare = farrier.Regressor([SquaredExponential(2.0)], iterations=5).fit(X, RNG.normal(size=72))
+def test_no_component_is_a_story_too():
+    result = farrier.Regressor([SquaredExponential(2.0)], iterations=5).fit(X, RNG.normal(size=72)).result_
     nothing = Appraisal((), (), (), (1.0,), (), ())
-    bare._fitted = replace(bare._fitted, survivors=0, appraisal=nothing)
+    bare = replace(result, fitted=replace(result.fitted, survivors=0, appraisal=nothing))
     told = story(bare)
     assert told["summary"][0].startswith("No component stands out: the 72 rows look like a constant level and noise")
     assert [part["rest"] for part in told["components"]] == [True]
-    assert str(bare.explain()).startswith("No component stands out")
+    assert str(Explanation(bare)).startswith("No component stands out")
     json.dumps(told, allow_nan=False)
 
 

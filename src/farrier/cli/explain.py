@@ -4,13 +4,17 @@ import json
 import math
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from farrier.cli.screen import decimals, live, note, say, table
 from farrier.cli.source import Source, fit
 from farrier.cli.writing import check_out
 
+if TYPE_CHECKING:
+    from farrier.explain.explanation import Explanation
+
 LEVELS = (80, 95)
+"""The intervals of a forecast, in per cent."""
 
 
 def explain(
@@ -32,7 +36,7 @@ def explain(
         if as_json:
             text = json.dumps(_finite(story | {"forecast": ahead}), indent=2, allow_nan=False)
         else:
-            text = _text(source, model, explanation)
+            text = _text(source, explanation)
         if path is not None:
             from farrier.explain import report
 
@@ -50,11 +54,9 @@ def explain(
         say(f"\nThe report is {path}: open it in a browser.")
 
 
-def _text(source: Source, model: Any, explanation: Any) -> str:
-    from farrier.explain.context import Setting
-
+def _text(source: Source, explanation: "Explanation") -> str:
     unit = f" ({source.unit})" if source.unit else ""
-    return f"{source.title}{unit}\n{Setting.of(model).sentence()}\n\n{explanation}"
+    return f"{source.title}{unit}\n{explanation.findings.setting.sentence()}\n\n{explanation}"
 
 
 def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, Any]]:

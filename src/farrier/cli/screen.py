@@ -72,7 +72,7 @@ def _words(error: Exception) -> str:
 
 
 class Live:
-    """Says what is being done. Called with a `farrier.paper.training.Progress`, or told by `doing`."""
+    """Says what is being done. Called with a `farrier.model.progress.Progress`, or told by `doing`."""
 
     def __init__(self, bar: Progress | None, task: TaskID | None, *, silent: bool) -> None:
         self._bar, self._task, self._silent = bar, task, silent

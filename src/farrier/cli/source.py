@@ -1,6 +1,6 @@
 """DATA on the command line: a bundled series, or a CSV or Parquet file; and the model of it.
 
-All that can be wrong with a file is found here, before jax is imported.
+All that can be wrong with a file is found here, before anything is fitted.
 """
 
 from dataclasses import dataclass, replace
@@ -85,7 +85,6 @@ def _say_what_is_left_out(chosen: Chosen) -> None:
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
     """A model that knows what its rows and columns are called."""
     from farrier.estimators.regressor import Regressor
-    from farrier.explain.context import Context
 
     chosen = source.chosen
     if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:
@@ -94,13 +93,11 @@ def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
     if chosen.axis is not None:
         settings = settings | {"periods": chosen.axis.calendar_periods()}
     model = Regressor(**settings).fit(chosen.X, chosen.y)
-    model._columns = list(chosen.inputs)
-    model._context = Context(
+    return model.describe(
         title=source.title,
         target_name=chosen.target,
         target_unit=source.unit,
         axis=chosen.axis,
         labels=None if chosen.axis is None else chosen.axis.labels(),
-        y=chosen.y,
+        columns=chosen.inputs,
     )
-    return model

@@ -3,25 +3,24 @@
 from time import perf_counter
 from typing import Any
 
-import jax
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from farrier.estimators.estimator import Estimator
+from farrier.estimators.estimator import Estimator, teller
 from farrier.inference.likelihoods import Bernoulli
 from farrier.model.fitted import Fitted
 from farrier.model.other_noise import learn_sites
+from farrier.model.result import Result
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
-from farrier.paper.cache import keep_compiled_programs
 
 
 class Classifier(ClassifierMixin, Estimator):
     """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
 
     Takes the parameters of `Regressor` except `likelihood`, `scale`, `periods` and `method`. For more than two
-    classes wrap it in `sklearn.multiclass.OneVsRestClassifier`.
+    classes wrap it in `sklearn.multiclass.OneVsRestClassifier`. Has the attributes of `Regressor`, and `classes_`.
     """
 
     def __sklearn_tags__(self) -> Any:
@@ -48,28 +47,33 @@ class Classifier(ClassifierMixin, Estimator):
         columns = column_names(X, rows.shape[1])
         check_varies(rows, None, columns)
         self.classes_ = classes
-        keep_compiled_programs()
         begin = perf_counter()
         scale, target = Scale.of(rows), target.astype(np.float64)
         inputs = scale.inputs(rows)
-        with jax.enable_x64(True):
-            fitted = self._find(inputs, target) or self._sparse(inputs, target, scale, columns, Bernoulli())
-            self._finish(fitted, scale, columns, inputs, target)
-        self._target = target
-        self.seconds_ = perf_counter() - begin
-        return self
+        fitted = self._find(inputs, target) or self._sparse(inputs, target, scale, columns, Bernoulli())
+        return self.hold(
+            Result(
+                fitted=fitted,
+                inputs=inputs,
+                target=target,
+                scale=scale,
+                columns=tuple(columns),
+                seconds=perf_counter() - begin,
+                recipe=self._recipe(),
+                classes=tuple(str(label) for label in classes),
+            )
+        )
 
     def _find(self, inputs: np.ndarray, target: np.ndarray) -> Fitted | None:
         """The structure, where nobody chose the candidates or another prior."""
         if self.kernels != "auto" or self.prior != "horseshoe":
             return None
-        return learn_sites(inputs, target, Bernoulli(), tell=self._tell())
+        return learn_sites(inputs, target, Bernoulli(), tell=teller(self.progress))
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""
         inputs = self._inputs(X)
-        with jax.enable_x64(True):
-            probability, _ = self._fitted.observed(inputs)
+        probability, _ = self.result_.fitted.observed(inputs)
         second = probability.mean(axis=0)
         return np.stack([1.0 - second, second], axis=1)
 
@@ -77,6 +81,3 @@ class Classifier(ClassifierMixin, Estimator):
         """The more probable class."""
         second = self.predict_proba(X)[:, 1] > 0.5
         return self.classes_[second.astype(int)]
-
-    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
-        return float(np.var(f))

@@ -97,8 +97,8 @@ class Encoder:
         what = f"{type(value).__module__}.{type(value).__qualname__}"
         if is_dataclass(value) or isinstance(value, tuple):
             raise TypeError(
-                f"{what} is a type that files do not know: call farrier.estimators.known_types.register on it, before "
-                "save and before load"
+                f"{what} is a type that files do not know: where it is a kernel, call "
+                "farrier.kernels.registry.register on it, before save and before load"
             )
         raise TypeError(f"{what} cannot be written to a file: leave it out of the model")
 
@@ -133,8 +133,8 @@ class Encoder:
         cls = type(model)
         if name_of(cls) is None:
             raise TypeError(
-                f"{cls.__module__}.{cls.__qualname__} is an estimator that files do not know: call "
-                "farrier.estimators.known_types.register on it, before save and before load"
+                f"{cls.__module__}.{cls.__qualname__} is an estimator that files do not know: save the Regressor, "
+                "Classifier or Forecaster inside it"
             )
         parameters = {name: value for name, value in model.get_params(deep=False).items() if name != LEFT_OUT}
         others = {name: value for name, value in vars(model).items() if name not in parameters and name != LEFT_OUT}

@@ -1,16 +1,15 @@
 """What `Regressor` and `Classifier` share: scikit-learn's conventions around a fitted model. No mathematics.
 
 Inputs and targets are standardised inside; everything that comes back is in the user's units. Predictions integrate
-over q(w) at fixed quasi-random points, so two calls give the same numbers. All work is done in 64-bit floats, which
-are switched on for the duration of a call and no longer.
+over q(w) at fixed quasi-random points, so two calls give the same numbers. A fit leaves one `Result`, and all other
+fitted attributes are read from it. The paper's algorithm is loaded by name when somebody asks for it.
 """
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from importlib import import_module
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-import jax
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
@@ -18,19 +17,21 @@ from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier.estimators.explaining import Tells
-from farrier.explain.components import Component, ComponentTable, Decomposition
+from farrier.explain.components import ComponentTable, Decomposition
+from farrier.explain.context import Context
 from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.registry import CentredPeriodic, Periodic
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
+from farrier.model.result import Recipe, Result
 from farrier.model.tables import Scale, check_cells
-from farrier.model.target_scale import named
-from farrier.paper.pool import Pool, stack
+from farrier.model.tiers import Tell
 from farrier.search.starting_kernels import Start
+from farrier.search.structure import Decision
 
 DEFAULT_INDUCING = 100
+"""Inducing points for each kernel of the stochastic tier, by judgement."""
 
 
 class Estimator(Tells, BaseEstimator):
@@ -76,57 +77,53 @@ class Estimator(Tells, BaseEstimator):
 
         The means add up to the prediction on that scale.
         """
-        inputs = self._inputs(X)
-        fitted = self._fitted
-        with jax.enable_x64(True):
-            mean, variance = fitted.parts(inputs, range(fitted.survivors))
-        names = ["level", *(f"{i}: {kernel.formula(self._columns)}" for i, kernel in enumerate(self.pool_))]
-        names += ["the rest"] * (len(mean) - len(names))
-        mean = mean * fitted.z_scale
-        mean[0] += fitted.z_mean
-        return Decomposition(tuple(names), mean, np.sqrt(np.maximum(variance, 0.0)) * fitted.z_scale)
+        rows = self._rows(X)
+        return Decomposition.of(self.result_, rows)
 
-    @abstractmethod
-    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
-        """What the variance of a component is a share of, given the target and the fit f on the model's scale."""
+    @property
+    def pool_(self) -> list[Kernel]:
+        """The kernels that explain after training, in the units of X."""
+        return self.result_.kernels
 
-    def _finish(self, fitted: Fitted, scale: Scale, columns: list[str], inputs: np.ndarray, z: np.ndarray) -> None:
-        """Keep what was found, in the user's units where the user sees it."""
-        # numpy arrays keep their 64 bits wherever they are taken
-        self._fitted, self._scale, self._columns = fitted, scale, columns
-        self._rows = inputs
-        self.pool_ = [kernel.rescale(scale.x_scale, scale.x_mean) for kernel in fitted.explaining.kernels]
-        self.components_ = self._component_table(inputs, z)
-        self.transform_ = fitted.transform.name
-        self.record_ = fitted.record
-        self.tier_ = fitted.tier
-        self.elbo_ = fitted.bound
-        self.n_iter_ = fitted.steps
+    @property
+    def transform_(self) -> str:
+        """The scale on which components add up."""
+        return self.result_.fitted.transform.name
 
-    def _component_table(self, inputs: np.ndarray, z: np.ndarray) -> ComponentTable:
-        fitted = self._fitted
-        mean, _ = fitted.parts(inputs, range(fitted.survivors))
-        total = self._variance_to_explain(z, mean.sum(axis=0))
-        named, rest = mean[1 : 1 + fitted.survivors].std(axis=1), mean[1 + fitted.survivors :].sum(axis=0).std()
-        quantiles = [np.asarray(fitted.explaining.prior.quantile(p)) * fitted.z_scale for p in (0.025, 0.5, 0.975)]
-        losses = fitted.appraisal.losses if fitted.appraisal else [None] * fitted.survivors
-        rows = [
-            Component(
-                index=i,
-                formula=kernel.formula(self._columns),
-                kernel=repr(kernel),
-                weight=float(quantiles[1][i]),
-                weight_low=float(quantiles[0][i]),
-                weight_high=float(quantiles[2][i]),
-                sd=float(named[i]) * fitted.z_scale,
-                share=float(named[i] ** 2) / max(total, np.finfo(float).tiny),
-                evidence=losses[i],
-                period=_periods_of(kernel),
-            )
-            for i, kernel in enumerate(self.pool_)
-        ]
-        others = len(fitted.kernels) - fitted.survivors - (fitted.level is not None)
-        return ComponentTable(tuple(sorted(rows, key=lambda row: -row.sd)), float(rest) * fitted.z_scale, others)
+    @property
+    def record_(self) -> tuple[Decision, ...]:
+        """What was tried, what it gained, why it went or stayed."""
+        return self.result_.fitted.record
+
+    @property
+    def tier_(self) -> str:
+        """ "exact", "collapsed", "local" or "stochastic"."""
+        return self.result_.fitted.tier
+
+    @property
+    def elbo_(self) -> float:
+        """The lower bound on the log evidence of y."""
+        return self.result_.fitted.bound
+
+    @property
+    def n_iter_(self) -> int:
+        """Steps of training."""
+        return self.result_.fitted.steps
+
+    @property
+    def seconds_(self) -> float:
+        """How long the fit took."""
+        return self.result_.seconds
+
+    def hold(self, result: Result) -> Self:
+        """Become the fitted estimator of a result. What `describe` said of other rows is forgotten."""
+        self.result_, self.context_ = result, Context()
+        self.components_ = ComponentTable.of(result)
+        return self
+
+    def _recipe(self) -> Recipe:
+        name = type(self).__name__
+        return Recipe.of(name, self.get_params(), type(self)().get_params(), "fit(X, y)")
 
     def _given(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
         """The kernels that somebody chose, on the scale of the model; the user's own are in the user's units."""
@@ -143,21 +140,13 @@ class Estimator(Tells, BaseEstimator):
                 raise ValueError(f"kernels must hold kernels or formulas such as 'SE * Per', got {kernel!r}.")
         return kernels
 
-    def _pool(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> Pool:
-        """The candidates of the stochastic tier."""
-        if isinstance(self.kernels, str):
-            return Pool.paper(inputs, y, seed=seed)
-        return stack(self._given(inputs, y, scale, columns, seed), inputs=inputs.shape[1])
-
     def _sparse(
         self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], likelihood: Likelihood
     ) -> Fitted:
-        """The stochastic tier, which is loaded when somebody needs it; in the units of the model."""
-        from farrier.paper.prediction import InBlocks
-        from farrier.paper.sparse import SparseTraining, train_sparse
-
+        """The stochastic tier, on the scale of the model."""
+        sparse = import_module("farrier.paper.sparse")
         seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-        training = SparseTraining(
+        training = sparse.SparseTraining(
             prior=self.prior,
             iterations=int(self.iterations),
             tolerance=float(self.tolerance),
@@ -167,48 +156,36 @@ class Estimator(Tells, BaseEstimator):
             points=self._number_of_inducing_points(inputs),
             seed=seed,
         )
-        pool = self._pool(inputs, y, scale, columns, seed)
-        trained = train_sparse(pool, inputs, y, likelihood, training)
-        self.history_ = trained.history
-        likelihood, posterior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior))
-        return Fitted(
-            posterior=InBlocks(posterior),
-            likelihood=likelihood,
-            prior=trained.prior,
-            kernels=tuple(trained.pool),
-            survivors=len(trained.pool),
-            transform=named("identity"),
-            z_mean=0.0,
-            z_scale=1.0,
-            bound=trained.bound,
-            tier="stochastic",
-            steps=len(trained.history.bound),
-        )
-
-    def _tell(self) -> Callable[[str, float], None]:
-        if self.progress is None:
-            return lambda what, bound: None
-        progress, count = self.progress, [0]
-
-        def tell(what: str, bound: float) -> None:
-            count[0] += 1
-            progress(Progress(what, count[0], 0, bound))
-
-        return tell
+        kernels = None if isinstance(self.kernels, str) else self._given(inputs, y, scale, columns, seed)
+        fitted, self.history_ = sparse.fit_sparse(kernels, inputs, y, likelihood, training)
+        return fitted
 
     def _number_of_inducing_points(self, X: np.ndarray) -> int:
         if self.inducing is not None and self.inducing > len(X):
             raise ValueError(f"inducing={self.inducing} is more than the {len(X)} rows of X: ask for at most {len(X)}.")
         return min(self.inducing or DEFAULT_INDUCING, len(X))
 
-    def _inputs(self, X: Any) -> np.ndarray:
-        """New rows, checked, on the scale of the model."""
+    def _rows(self, X: Any) -> np.ndarray:
+        """New rows, checked, in the units of X."""
         check_is_fitted(self)
         check_cells(X, "X")
         rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
-        return self._scale.inputs(rows)
+        return rows
+
+    def _inputs(self, X: Any) -> np.ndarray:
+        """New rows, checked, on the scale of the model."""
+        rows = self._rows(X)
+        return self.result_.at(rows)
 
 
-def _periods_of(kernel: Kernel) -> str:
-    factors = [f for f in kernel.products()[0] if isinstance(f, Periodic | CentredPeriodic)]
-    return ", ".join(f"{value:.4g}" for f in factors for value in np.ravel(np.asarray(f.period)))
+def teller(progress: Callable[[Progress], None] | None) -> Tell:
+    """What a fit tells, passed on to the user's callback with a running count."""
+    if progress is None:
+        return lambda what, bound: None
+    count = [0]
+
+    def tell(what: str, bound: float) -> None:
+        count[0] += 1
+        progress(Progress(what, count[0], 0, bound))
+
+    return tell

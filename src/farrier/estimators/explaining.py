@@ -1,31 +1,76 @@
 """What every fitted estimator can tell of itself: in words, as a report, in pictures, as a file."""
 
 import os
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
+
+from farrier.explain.components import ComponentTable
+from farrier.explain.context import Context
+from farrier.model.result import Result
+from farrier.series.calendar import TimeAxis
 
 if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
-    from farrier.explain.context import Context
     from farrier.explain.explanation import Explanation
 
 
 class Tells:
-    """The methods that explain, draw and save a fitted model."""
+    """The methods that explain, draw and save a fitted model: all of them read `result_` and `context_`."""
 
-    _context: "Context | None" = None
-    """What is known about the data beside the numbers; set by whoever knows it."""
+    result_: Result
+    """What the fit left."""
+    context_: Context
+    """What is known about the data beside the numbers."""
+    components_: ComponentTable
+
+    def describe(
+        self,
+        *,
+        title: str = "",
+        target_name: str = "y",
+        target_unit: str = "",
+        axis: TimeAxis | None = None,
+        labels: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Self:
+        """Say what the numbers are, for explanations, reports and plots.
+
+        Parameters
+        ----------
+        title : str
+            The title of a report.
+        target_name, target_unit : str
+            What y is called, and its unit.
+        axis : TimeAxis, default=None
+            The times of the rows, where X is one column of times.
+        labels : list of str, default=None
+            What the rows are called, in the order in which they were fitted.
+        columns : list of str, default=None
+            The names of the inputs; None keeps those they have.
+        """
+        check_is_fitted(self)
+        rows, inputs = self.result_.inputs.shape
+        for name, given, count in (("labels", labels, rows), ("columns", columns, inputs)):
+            if given is not None and len(given) != count:
+                raise ValueError(f"{name}: {len(given)} names for {count}: give one for each.")
+        self.context_ = Context(title, target_name, target_unit, axis, labels)
+        if columns is not None:
+            self.result_ = replace(self.result_, columns=tuple(columns))
+            self.components_ = self.components_.renamed(self.result_)
+        return self
 
     def explain(self) -> "Explanation":
         """The components in plain English, largest first: print it, or take it as a table or as Markdown."""
         from farrier.explain.explanation import Explanation
 
         check_is_fitted(self)
-        return Explanation(self)
+        return Explanation(self.result_, self.context_)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None, horizon: int | None = None) -> Path:
         """Write the whole story to one HTML file that needs nothing but a browser.
@@ -36,28 +81,28 @@ class Tells:
         from farrier.explain.story import story
 
         check_is_fitted(self)
-        return report.write(story(self, title=title, horizon=_steps(horizon)), path)
+        return report.write(story(self.result_, self.context_, title=title, horizon=_steps(horizon)), path)
 
     def plot(self, *, horizon: int | None = 0, ax: "Axes | None" = None) -> "Axes":
         """Draw data, fit and 95 % band, with a forecast of `horizon` steps; of a table, observed against fitted."""
         from farrier.explain import pictures
 
         check_is_fitted(self)
-        return pictures.plot(self, horizon=_steps(horizon), ax=ax)
+        return pictures.plot(self.result_, self.context_, horizon=_steps(horizon), ax=ax)
 
     def plot_components(self, *, horizon: int | None = 0) -> "np.ndarray":
         """Draw every component with its 95 % band, one panel each, and return their axes."""
         from farrier.explain import pictures
 
         check_is_fitted(self)
-        return pictures.plot_components(self, horizon=_steps(horizon))
+        return pictures.plot_components(self.result_, self.context_, horizon=_steps(horizon))
 
     def plot_weights(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the weight of every candidate before and after the fit."""
         from farrier.explain import pictures
 
         check_is_fitted(self)
-        return pictures.plot_weights(self, ax=ax)
+        return pictures.plot_weights(self.result_, self.context_, ax=ax)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to a file for `farrier.load`."""

@@ -5,6 +5,7 @@ inputs, the known regressors after them.
 """
 
 from collections.abc import Callable, Sequence
+from copy import copy
 from dataclasses import dataclass
 from numbers import Integral
 from typing import Any
@@ -14,14 +15,21 @@ import numpy as np
 
 from farrier.estimators.regressor import Regressor
 from farrier.model.progress import Progress
-from farrier.model.refit import refitted
+from farrier.model.result import Recipe
 from farrier.series.observed import Observed, native_column, read_regressors
+
+OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
+"""The settings of a `Forecaster` that go to its `Regressor` as they are."""
 
 
 class OverTime(Regressor):
-    """A regressor whose first input is time."""
+    """The regressor inside a `Forecaster`: its first input is time."""
 
     _timed = True
+
+    def _recipe(self) -> Recipe:
+        own = {name: value for name, value in self.get_params().items() if name in OWN}
+        return Recipe.of("Forecaster", own, type(self)().get_params(), "fit(times, y)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,7 +63,7 @@ class FittedSeries:
         observed = self.observed.extended(more)
         rows = observed.present
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
-        return FittedSeries(observed, _quiet(refitted(self.model, X, observed.y[rows], progress)))
+        return FittedSeries(observed, _quiet(self.model.refit(X, observed.y[rows], progress=progress)))
 
     def ahead(self, when: Any, future: Any) -> Ahead:
         """The next so many steps, or stamps that somebody chose; `future` holds the regressors at these times."""
@@ -111,17 +119,11 @@ class FittedSeries:
         found = self.model.predict_quantiles(ahead.X, levels)
         return {f"quantile_{level:g}": column for level, column in zip(levels, found.T, strict=True)}
 
-    def told(self, title: str = "") -> Any:
+    def told(self) -> Regressor:
         """The model, knowing what its rows and its target are called."""
-        from farrier.explain.context import Context
-
         observed, rows = self.observed, self.observed.present
         axis = observed.axis.take(rows)
-        model: Any = self.model
-        model._context = Context(
-            title=title, target_name=observed.layout.target, axis=axis, labels=axis.labels(), y=observed.y[rows]
-        )
-        return model
+        return copy(self.model).describe(target_name=observed.layout.target, axis=axis, labels=axis.labels())
 
 
 def _quiet(model: Regressor) -> Regressor:

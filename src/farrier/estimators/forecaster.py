@@ -5,9 +5,9 @@
     forecaster.update(new_rows)                           # the structure stays
     print(forecaster.explain())
 
-Times are read by timeaxis.py, which knows the calendar: months count as equal steps, future stamps fall where the old
-ones did (month ends, business days ...), and the year, the week and the day are tried as periods. Rows without a value
-are left out of the fit, never filled; times may be irregular. Many series at once: panel.py.
+Times are read by series/calendar.py, which knows the calendar: months count as equal steps, future stamps fall where
+the old ones did (month ends, business days ...), and the year, the week and the day are tried as periods. Rows without
+a value are left out of the fit, never filled; times may be irregular. Many series at once: panel.py.
 """
 
 import os
@@ -23,16 +23,14 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
-from farrier.estimators.fitted_series import Ahead, FittedSeries
+from farrier.estimators.fitted_series import OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.kernels.algebra import Kernel
 from farrier.model.progress import Progress
+from farrier.model.result import Result
 from farrier.series.observed import Layout, read
-
-OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
-"""The settings that go to the `Regressor` as they are."""
 
 
 class Forecaster(BaseEstimator):
@@ -50,8 +48,12 @@ class Forecaster(BaseEstimator):
 
     Attributes
     ----------
+    fitted_ : FittedSeries or Panel
+        The series with its model, or many of them by name.
     components_ : ComponentTable
         One row a component, as in `Regressor`. (One series.)
+    result_ : Result
+        What the fit left, as in `Regressor`. (One series.)
     model_ : Regressor
         The fitted model, whose first input are the times as numbers. (One series.)
     series_ : dict
@@ -122,14 +124,14 @@ class Forecaster(BaseEstimator):
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}
             layout = Layout(id=id or ID)
-            self._found: FittedSeries | Panel = fit_panel(
+            self.fitted_: FittedSeries | Panel = fit_panel(
                 series, layout, names, self._settings(progress=None), self.n_jobs, self._finish()
             )
             return self
         if id is not None:
             raise ValueError(f"id={id!r} names a column of a frame: give a frame, or leave it out.")
         observed = read(series, y, time=time, target=target, regressors=regressors)
-        self._found = FittedSeries.fit(observed, self._settings())
+        self.fitted_ = FittedSeries.fit(observed, self._settings())
         return self
 
     def update(self, series: Any, y: Any = None) -> "Forecaster":
@@ -140,12 +142,12 @@ class Forecaster(BaseEstimator):
         """
         found = self._fitted()
         if isinstance(found, Panel):
-            self._found = found.updated(series, self._settings(progress=None), self.n_jobs, self._finish())
+            self.fitted_ = found.updated(series, self._settings(progress=None), self.n_jobs, self._finish())
             return self
         layout = found.observed.layout
         framed = isinstance(nw.from_native(series, eager_only=True, pass_through=True), nw.DataFrame)
         names: dict[str, Any] = {"time": layout.time, "target": layout.target, "regressors": layout.regressors}
-        self._found = found.updated(read(series, y, **(names if framed else {})), self.progress)
+        self.fitted_ = found.updated(read(series, y, **(names if framed else {})), self.progress)
         return self
 
     def forecast(self, horizon: int | None = None, levels: Sequence[float] = (80, 95), *, future: Any = None) -> Any:
@@ -221,6 +223,11 @@ class Forecaster(BaseEstimator):
         return self._one().model.components_
 
     @property
+    def result_(self) -> Result:
+        """What the fit of one series left."""
+        return self._one().model.result_
+
+    @property
     def model_(self) -> Regressor:
         """The model of one series."""
         return self._one().told()
@@ -241,16 +248,16 @@ class Forecaster(BaseEstimator):
         if name in panel.errors and name not in panel.series:
             raise KeyError(f"{name!r} could not be fitted: {panel.errors[name]}")
         one = Forecaster(**self.get_params(deep=False))
-        one._found = panel.series[name]
+        one.fitted_ = panel.series[name]
         return one
 
     def __sklearn_is_fitted__(self) -> bool:
-        return "_found" in vars(self)
+        return "fitted_" in vars(self)
 
     def _fitted(self) -> FittedSeries | Panel:
         if not self.__sklearn_is_fitted__():
             raise NotFittedError("This Forecaster is not fitted yet: call fit first.")
-        return self._found
+        return self.fitted_
 
     def _one(self) -> FittedSeries:
         found = self._fitted()

@@ -1,11 +1,8 @@
 """The types that a model file may hold, by name.
 
-A file names types; only those listed here, or made known by `register`, are ever built. A module is imported when a
-file needs one of its types, so that a plain model does not load the stochastic tier.
-
-    @register
-    @dataclass(frozen=True)
-    class Mine(Kernel): ...
+A file names types; only those listed here, and the families of kernels/registry.py, are ever built. A kernel of your
+own is made known by `farrier.kernels.registry.register`. A module is imported when a file needs one of its types, so
+that a plain model does not load the stochastic tier.
 """
 
 import types
@@ -14,41 +11,42 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass
 from functools import lru_cache
 from importlib import import_module
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
-T = TypeVar("T")
+from farrier.kernels.registry import known_families
 
 HOMES: dict[str, tuple[str, ...]] = {
-    "farrier.kernels.registry": (
-        "Constant",
-        "Step",
-        "StepUntil",
-        "Linear",
-        "SquaredExponential",
-        "RationalQuadratic",
-        "Matern12",
-        "Matern32",
-        "Matern52",
-        "Periodic",
-        "CentredPeriodic",
-        "White",
-    ),
     "farrier.kernels.algebra": ("Product", "Sum"),
-    "farrier.evaluation.slots": ("SlotPool",),
+    "farrier.evaluation.products": ("Products",),
     "farrier.inference.exact_posterior": ("GaussianPosterior",),
     "farrier.inference.collapsed": ("CollapsedPosterior",),
     "farrier.inference.blockwise": ("LocalPosterior",),
-    "farrier.inference.inducing_points": ("Groups",),
+    "farrier.inference.inducing_points": ("Groups", "PointLimits"),
     "farrier.inference.likelihoods": ("Gaussian", "Bernoulli", "StudentT", "Poisson"),
     "farrier.inference.weight_priors": ("NoPrior", "Softmax", "SpikeAndSlab"),
     "farrier.inference.horseshoe": ("Horseshoe",),
     "farrier.search.appraisal": ("Appraisal",),
     "farrier.search.averaging": ("Member",),
     "farrier.search.structure": ("Decision",),
+    "farrier.search.candidate_settings": ("CandidateSettings", "PeriodSettings", "StartSettings"),
+    "farrier.search.settings": (
+        "SearchSettings",
+        "RowSettings",
+        "FitSettings",
+        "ScreeningSettings",
+        "GrowingSettings",
+        "ChangepointSettings",
+        "ScaleSettings",
+        "AveragingSettings",
+        "InducingSettings",
+        "PosteriorSettings",
+        "SiteSettings",
+        "AppraisalSettings",
+    ),
     "farrier.model.fitted": ("Fitted", "Alone"),
+    "farrier.model.result": ("Result", "Recipe"),
     "farrier.model.tables": ("Scale",),
     "farrier.model.target_scale": ("Transform",),
     "farrier.series.calendar": ("TimeAxis", "Steps"),
@@ -77,7 +75,6 @@ HOMES: dict[str, tuple[str, ...]] = {
 }
 """The types of Farrier by the module that defines them."""
 _HOME_OF = {name: home for home, names in HOMES.items() for name in names}
-_REGISTERED: dict[str, type] = {}
 
 
 @dataclass(frozen=True)
@@ -105,29 +102,18 @@ HOOKS = {
 """A transform holds functions and is known by its name; the time axis of a series follows from its stamps."""
 
 
-def register(cls: type[T]) -> type[T]:
-    """Make a dataclass, a NamedTuple or an estimator known to `save` and `load`; usable as a decorator."""
-    if not (is_dataclass(cls) or _is_named_tuple(cls) or issubclass(cls, BaseEstimator)):
-        raise TypeError(f"register: {cls!r} is no dataclass, NamedTuple or estimator: a file holds only their fields")
-    name = cls.__name__
-    if name in _HOME_OF:
-        raise ValueError(f"register: Farrier has a type {name!r} of its own: choose another name")
-    _REGISTERED[name] = cls
-    return cls
-
-
 def name_of(cls: type) -> str | None:
     """The name under which a file may hold objects of this type; None if it may not."""
-    name = cls.__name__
-    home = _HOME_OF.get(name)
-    known = _REGISTERED.get(name) if home is None or home != cls.__module__ else cls
-    return name if known is cls else None
+    known = known_families().get(cls.__name__)
+    if known is None and _HOME_OF.get(cls.__name__) == cls.__module__:
+        known = cls
+    return cls.__name__ if known is cls else None
 
 
 def type_named(name: str) -> type | None:
     """The type of that name; None if files may hold no such type."""
-    if name in _REGISTERED:
-        return _REGISTERED[name]
+    if name in known_families():
+        return known_families()[name]
     return getattr(import_module(_HOME_OF[name]), name) if name in _HOME_OF else None
 
 

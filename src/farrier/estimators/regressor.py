@@ -6,29 +6,29 @@ print(model.explain())
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
+from copy import copy
+from importlib import import_module
 from time import perf_counter
 from typing import Any, Literal
 
-import jax
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from farrier.estimators.estimator import Estimator
+from farrier.estimators.estimator import Estimator, teller
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted, gaussian_noise
-from farrier.model.learning import Learned, fit_given, learn
+from farrier.model.learning import fit_given, learn
 from farrier.model.other_noise import learn_sites
 from farrier.model.progress import Progress
-from farrier.model.survivors import survivors
+from farrier.model.refit import refitted
+from farrier.model.result import Result
+from farrier.model.survivors import from_learned
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
-from farrier.model.target_scale import TRANSFORMS, Transform, named
-from farrier.paper.cache import keep_compiled_programs
-from farrier.paper.pool import Pool
+from farrier.model.target_scale import TRANSFORMS, named
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
@@ -74,6 +74,10 @@ class Regressor(RegressorMixin, Estimator):
 
     Attributes
     ----------
+    result_ : Result
+        What the fit left, on which all other attributes, explanations, reports and plots rest.
+    context_ : Context
+        What `describe` said of the data.
     components_ : ComponentTable
         One row a component, largest first, in the units of X and (on the scale of `transform_`) y.
     transform_ : str
@@ -140,7 +144,7 @@ class Regressor(RegressorMixin, Estimator):
         check_cells(y, "y")
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         rows, target = checked
-        target = np.asarray(target, np.float64)
+        target = np.array(target, np.float64)
         columns = column_names(X, rows.shape[1])
         check_varies(rows, target, columns)
         if self.likelihood != "gaussian" and self.method in ("exact", "collapsed"):
@@ -151,30 +155,56 @@ class Regressor(RegressorMixin, Estimator):
         transform = named("identity" if self.scale == "auto" else self.scale)
         if target.min() <= transform.lowest:
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
-        keep_compiled_programs()
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target))
         inputs = scale.inputs(rows)
-        with jax.enable_x64(True):
-            z = scale.target(transform.forward(target))
-            if self.likelihood == "student-t" and self._searches() and self.method == "auto":
-                known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-                timed = self._timed and inputs.shape[1] > 1
-                fitted = learn_sites(inputs, z, self._noise(), known=known, timed=timed, tell=self._tell())
-                fitted = in_units(fitted, transform, scale, target)
-            elif self._integrates(inputs, target, scale, columns):
-                fitted = self._integrated(inputs, target, scale, columns)
-            else:
-                fitted = self._sparse(inputs, z, scale, columns, self._noise())
-                fitted = in_units(fitted, transform, scale, target)
-            self._finish(fitted, scale, columns, inputs, fitted.scaled(target))
-        self._target = target
-        self.seconds_ = perf_counter() - begin
-        return self
+        fitted = self._fit(inputs, target, scale, columns)
+        return self.hold(
+            Result(
+                fitted=fitted,
+                inputs=inputs,
+                target=target,
+                scale=scale,
+                columns=tuple(columns),
+                seconds=perf_counter() - begin,
+                recipe=self._recipe(),
+            )
+        )
+
+    def refit(self, X: Any, y: Any, *, progress: Callable[[Progress], None] | None = None) -> "Regressor":
+        """A copy of this model, its structure fitted to other rows, as a rule the old ones and more.
+
+        Weights and hyperparameters are fitted again from where they are; nothing is searched for, and the scale of
+        inputs and target stays. The stochastic tier has no such start and fits from the beginning.
+        """
+        inputs = self._inputs(X)
+        check_cells(y, "y")
+        target = np.array(y, np.float64)
+        if target.shape != (len(inputs),):
+            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        again = copy(self)
+        again.progress = progress
+        if self.tier_ == "stochastic":
+            return again.fit(X, target)
+        return again.hold(refitted(self.result_, inputs, target, teller(progress)))
+
+    def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
+        """The model by the tier that suits noise, kernels and rows."""
+        transform = named("identity" if self.scale == "auto" else self.scale)
+        if self._integrates(inputs, y, scale, columns):
+            return self._integrated(inputs, y, scale, columns)
+        z = scale.target(transform.forward(y))
+        if self.likelihood == "student-t" and self._searches() and self.method == "auto":
+            known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
+            timed = self._timed and inputs.shape[1] > 1
+            fitted = learn_sites(inputs, z, self._noise(), known=known, timed=timed, tell=teller(self.progress))
+        else:
+            fitted = self._sparse(inputs, z, scale, columns, self._noise())
+        return fitted.in_units(transform, scale, y)
 
     def _integrated(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
         """The exact and the collapsed tier."""
-        tell = self._tell()
+        tell = teller(self.progress)
         common = {"transform": self.scale, "tier": self.method, "tell": tell}
         if self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
@@ -192,7 +222,7 @@ class Regressor(RegressorMixin, Estimator):
         """The candidates that somebody chose."""
         seed, z = int(check_random_state(self.random_state).randint(2**31 - 1)), (y - y.mean()) / y.std()
         if isinstance(self.kernels, str):
-            return list(Pool.paper(inputs, z, seed=seed))
+            return list(import_module("farrier.paper.pool").Pool.paper(inputs, z, seed=seed))
         return self._given(inputs, z, scale, columns, seed)
 
     def _searches(self) -> bool:
@@ -215,10 +245,9 @@ class Regressor(RegressorMixin, Estimator):
         if return_std and return_cov:
             raise ValueError("return_std and return_cov: ask for one of them, got both.")
         inputs = self._inputs(X)
-        with jax.enable_x64(True):
-            if return_cov:
-                return self._predict_joint(inputs)
-            mean, std = self._fitted.moments(inputs)
+        if return_cov:
+            return self._predict_joint(inputs)
+        mean, std = self.result_.fitted.moments(inputs)
         return (mean, std) if return_std else mean
 
     def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
@@ -227,19 +256,17 @@ class Regressor(RegressorMixin, Estimator):
         if bad:
             raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
         inputs = self._inputs(X)
-        with jax.enable_x64(True):
-            return self._fitted.quantiles(inputs, levels).T
+        return self.result_.fitted.quantiles(inputs, levels).T
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y | X, data) of new observations, one number a row."""
         inputs, target = self._inputs(X), np.asarray(y, np.float64)
         if target.shape != (len(inputs),):
             raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
-        with jax.enable_x64(True):
-            return self._fitted.log_density(inputs, target)
+        return self.result_.fitted.log_density(inputs, target)
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        fitted = self._fitted
+        fitted = self.result_.fitted
         if fitted.transform.name != "identity":
             raise ValueError(
                 f"return_cov: components add up on the {fitted.transform.name} scale here, where a covariance of y "
@@ -257,38 +284,3 @@ class Regressor(RegressorMixin, Estimator):
         if self.likelihood == "student-t":
             return StudentT.with_degrees(np.sqrt(settings.fits.start_noise), settings.sites.degrees)
         return gaussian_noise(settings.fits.start_noise)
-
-    def _variance_to_explain(self, z: np.ndarray, f: np.ndarray) -> float:
-        return float(np.var(z))
-
-
-def in_units(fitted: Fitted, transform: Transform, scale: Scale, y: np.ndarray) -> Fitted:
-    """What was fitted to y on the scale of the model, in the units of y."""
-    # the density of y is that of the scaled y times its slope
-    jacobian = float(transform.log_slope(y).sum()) - len(y) * float(np.log(scale.y_scale))
-    return replace(
-        fitted, bound=fitted.bound + jacobian, transform=transform, z_mean=scale.y_mean, z_scale=scale.y_scale
-    )
-
-
-def from_learned(learned: Learned, inputs: np.ndarray, y: np.ndarray) -> Fitted:
-    """What was learned, with the components that explain fitted by themselves."""
-    return Fitted(
-        posterior=learned.posterior,
-        likelihood=gaussian_noise(learned.noise),
-        prior=learned.model.prior,
-        kernels=learned.kernels,
-        survivors=learned.survivors,
-        level=learned.level,
-        transform=learned.transform,
-        z_mean=learned.z_mean,
-        z_scale=learned.z_scale,
-        bound=learned.bound,
-        tier=learned.tier,
-        steps=learned.steps,
-        record=learned.record,
-        appraisal=learned.appraisal,
-        alone=survivors(learned, inputs, y),
-        members=learned.members,
-        settings=learned.settings,
-    )

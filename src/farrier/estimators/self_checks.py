@@ -13,7 +13,6 @@ from sklearn.base import ClassifierMixin, RegressorMixin
 
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.estimators.panel import Panel
-from farrier.explain.context import rows_of
 from farrier.series.observed import Layout
 
 TOLERANCE = 1e-8
@@ -68,7 +67,7 @@ def _following(layout: Layout, *series: FittedSeries) -> list[str]:
 
 
 def _some_rows(model: Any) -> np.ndarray:
-    return np.stack(_spread(list(rows_of(model)), MOST_ROWS))
+    return np.stack(_spread(list(model.result_.rows), MOST_ROWS))
 
 
 def _predicted(model: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -103,7 +102,7 @@ def _check_rows(series: FittedSeries) -> None:
     if observed.extra.shape[1] != len(observed.layout.regressors):
         raise ValueError("the regressors have other names than there are columns")
     expected = np.column_stack([observed.axis.numbers, observed.extra])[observed.present]
-    if not _are_close(rows_of(series.model), expected, np.abs(expected).max(axis=0)):
+    if not _are_close(series.model.result_.rows, expected, np.abs(expected).max(axis=0)):
         raise ValueError("the model was fitted to other rows than those of the series")
 
 

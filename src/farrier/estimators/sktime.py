@@ -13,6 +13,7 @@ from typing import Any
 
 import pandas as pd
 
+from farrier.estimators.fitted_series import FittedSeries
 from farrier.estimators.forecaster import Forecaster
 from farrier.series.observed import Observed
 
@@ -90,7 +91,7 @@ class FarrierForecaster(BaseForecaster):
         return self
 
     def _update(self, y: Any, X: Any = None, update_params: bool = True) -> "FarrierForecaster":
-        seen = self.forecaster_._one().observed
+        seen = self._series().observed
         fresh = ~pd.Index(y.index).isin(pd.Index(seen.stamps[seen.present]))
         if update_params and fresh.any() and y[fresh].notna().any():
             self.forecaster_.update(self._frame(y[fresh], None if X is None else X.loc[y.index[fresh]]))
@@ -112,6 +113,11 @@ class FarrierForecaster(BaseForecaster):
         """Small settings for sktime's own checks."""
         return [{"kernels": ["Lin", "SE"], "iterations": 5}, {"kernels": ["SE"], "prior": "none", "iterations": 5}]
 
+    def _series(self) -> FittedSeries:
+        found = self.forecaster_.fitted_
+        assert isinstance(found, FittedSeries), "sktime vectorises over many series"
+        return found
+
     def _frame(self, y: Any, X: Any) -> Any:
         frame = pd.DataFrame({TIME: y.index, TARGET: y.to_numpy()})
         if X is not None:
@@ -123,7 +129,7 @@ class FarrierForecaster(BaseForecaster):
 
     def _at(self, index: Any, X: Any, levels: Sequence[float]) -> Any:
         """Mean and quantiles at any times, past or future."""
-        one = self.forecaster_._one()
+        one = self._series()
         future = self._known(one.observed, index, X) if one.observed.layout.regressors else None
         ahead = one.ahead(index, future)
         return pd.DataFrame({"mean": one.model.predict(ahead.X), **one.quantiles(ahead, levels)})

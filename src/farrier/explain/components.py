@@ -2,15 +2,18 @@
 
 `ComponentTable` is one row a kernel, largest first; it prints the rows that matter and sums up the others in one, so
 that the shares still mean something. `Decomposition` holds the mean and standard deviation of every component at
-some rows; the means add up to the prediction.
+some rows; the means add up to the prediction. Both are made of a `Result`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from typing import Any, overload
 
 import numpy as np
 
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.registry import CentredPeriodic, Periodic
+from farrier.model.result import Result
 from farrier.model.tables import frame_like
 
 NEGLIGIBLE = 1e-3
@@ -49,6 +52,38 @@ class ComponentTable(Sequence[Component]):
     """The standard deviation of what all kernels beside the components add together."""
     others: int = 0
     """How many such kernels there are."""
+
+    @classmethod
+    def of(cls, result: Result) -> "ComponentTable":
+        """The components that explain."""
+        fitted = result.fitted
+        mean, _ = fitted.parts(result.inputs, range(fitted.survivors))
+        total = result.variance_to_explain(mean.sum(axis=0))
+        named, rest = mean[1 : 1 + fitted.survivors].std(axis=1), mean[1 + fitted.survivors :].sum(axis=0).std()
+        low, median, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
+        losses = fitted.appraisal.losses if fitted.appraisal else [None] * fitted.survivors
+        rows = [
+            Component(
+                index=i,
+                formula=kernel.formula(result.columns),
+                kernel=repr(kernel),
+                weight=float(median[i]),
+                weight_low=float(low[i]),
+                weight_high=float(high[i]),
+                sd=float(named[i]) * fitted.z_scale,
+                share=float(named[i] ** 2) / max(total, np.finfo(float).tiny),
+                evidence=losses[i],
+                period=_periods_of(kernel),
+            )
+            for i, kernel in enumerate(result.kernels)
+        ]
+        others = len(fitted.kernels) - fitted.survivors - (fitted.level is not None)
+        return cls(tuple(sorted(rows, key=lambda row: -row.sd)), float(rest) * fitted.z_scale, others)
+
+    def renamed(self, result: Result) -> "ComponentTable":
+        """The same with the names that the inputs now have."""
+        formulas = [kernel.formula(result.columns) for kernel in result.kernels]
+        return replace(self, rows=tuple(replace(row, formula=formulas[row.index]) for row in self.rows))
 
     @overload
     def __getitem__(self, index: int) -> Component: ...
@@ -113,6 +148,17 @@ class Decomposition:
     mean: np.ndarray
     sd: np.ndarray
 
+    @classmethod
+    def of(cls, result: Result, X: np.ndarray) -> "Decomposition":
+        """At rows X in the user's units, on the scale of the transform."""
+        fitted = result.fitted
+        mean, variance = fitted.parts(result.at(X), range(fitted.survivors))
+        names = ["level", *(f"{i}: {kernel.formula(result.columns)}" for i, kernel in enumerate(result.kernels))]
+        names += ["the rest"] * (len(mean) - len(names))
+        mean = mean * fitted.z_scale
+        mean[0] += fitted.z_mean
+        return cls(tuple(names), mean, np.sqrt(np.maximum(variance, 0.0)) * fitted.z_scale)
+
     def total(self) -> np.ndarray:
         """The prediction: the sum of all means."""
         return self.mean.sum(axis=0)
@@ -124,3 +170,8 @@ class Decomposition:
             columns[name] = mean
             columns[f"{name} sd"] = sd
         return frame_like(columns, like)
+
+
+def _periods_of(kernel: Kernel) -> str:
+    factors = [f for f in kernel.products()[0] if isinstance(f, Periodic | CentredPeriodic)]
+    return ", ".join(f"{value:.4g}" for f in factors for value in np.ravel(np.asarray(f.period)))

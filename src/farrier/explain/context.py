@@ -7,12 +7,12 @@ order, and how each is called. Where nobody said anything one input is read as a
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from farrier.explain.facts import Axis, Estimate, Target
 from farrier.explain.numbers import count, is_time, length, moment
+from farrier.model.result import Result
 from farrier.series.calendar import TimeAxis
 
 SCALES = {"identity": "additive", "log": "multiplicative"}
@@ -48,8 +48,6 @@ class Context:
     """The times of the rows, in the order in which they were fitted."""
     labels: Sequence[str] | None = None
     """What the rows are called, in the same order."""
-    y: np.ndarray | None = None
-    """The target in the same order, as it is to be shown; None: as it was fitted."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,16 +66,15 @@ class Setting:
     time: TimeAxis | None
 
     @classmethod
-    def of(cls, model: Any) -> "Setting":
-        """The setting of a fitted estimator."""
-        context = model._context or Context()
-        rows, columns = rows_of(model), model._columns
-        classes = getattr(model, "classes_", None)
+    def of(cls, result: Result, context: Context | None = None) -> "Setting":
+        """The setting of a result, with what is known beside it."""
+        context = context or Context()
+        rows, columns, classes = result.rows, result.columns, result.classes
         time = context.axis if context.axis is not None else _time_of(rows, columns[0])
         if classes is not None:
-            target = Target(str(classes[1]), scale="odds")
+            target = Target(classes[1], scale="odds")
         else:
-            scale = SCALES.get(model.transform_, "transformed")
+            scale = SCALES.get(result.fitted.transform.name, "transformed")
             target = Target(context.target_name, context.target_unit, scale)
         series = time is not None and rows.shape[1] == 1 and classes is None
         if series and time is not None:
@@ -153,17 +150,6 @@ def say_length(x: float, axis: Axis) -> str:
         return said
     said = re.sub(r"\.0 ", " ", said)
     return re.sub(r"^1 (\w+)s$", r"one \1", said)
-
-
-def rows_of(model: Any) -> np.ndarray:
-    """The rows that were fitted, in the user's units."""
-    return model._rows * model._scale.x_scale + model._scale.x_mean
-
-
-def target_of(model: Any) -> np.ndarray:
-    """The target of the rows that were fitted."""
-    shown = None if model._context is None else model._context.y
-    return model._target if shown is None else np.asarray(shown, np.float64)
 
 
 def labels_of(time: TimeAxis, numbers: np.ndarray, plain: list[str]) -> list[str]:

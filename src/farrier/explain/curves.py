@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from farrier.explain.context import Setting, labels_of, rows_of, target_of
+from farrier.explain.context import Setting, labels_of
 from farrier.explain.gather import Z95, Findings, columns_of, in_words_of
 from farrier.model.fitted import Fitted
+from farrier.model.result import Result
 from farrier.model.target_scale import Transform
 
 MOST_ROWS = 1000
@@ -41,18 +42,18 @@ class Rows:
     y: np.ndarray
 
     @classmethod
-    def of(cls, model: Any, setting: Setting, ahead: int) -> "Rows":
-        """Rows of a fitted estimator, with so many steps ahead."""
+    def of(cls, result: Result, setting: Setting, ahead: int) -> "Rows":
+        """Rows of a result, with so many steps ahead."""
         n = len(setting.order)
         chosen = setting.order[np.unique(np.linspace(0, n - 1, MOST_ROWS).round().astype(int))]
-        inputs, x = model._rows[chosen], rows_of(model)[chosen, 0]
+        inputs, x = result.inputs[chosen], result.rows[chosen, 0]
         labels = [setting.labels[i] for i in chosen] if setting.labels else []
         if ahead and setting.time is not None:
             later = setting.time.future(ahead)
             labels += labels_of(setting.time, later.numbers, later.labels)
             x = np.concatenate([x, later.numbers])
-            inputs = np.vstack([inputs, model._scale.inputs(later.numbers[:, None])])
-        return cls(setting, chosen, x, labels, inputs, target_of(model)[chosen])
+            inputs = np.vstack([inputs, result.at(later.numbers[:, None])])
+        return cls(setting, chosen, x, labels, inputs, result.target[chosen])
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,9 +71,9 @@ class Curves:
     """Whether the rest is the difference of two fits, which has no band."""
 
     @classmethod
-    def of(cls, model: Any, named: Sequence[int], rows: Rows) -> "Curves":
-        """The components of a fitted estimator."""
-        fitted = model._fitted
+    def of(cls, result: Result, named: Sequence[int], rows: Rows) -> "Curves":
+        """The components of a result."""
+        fitted = result.fitted
         mean, variance = fitted.parts(rows.inputs, named)
         shift = mean[1:, : len(rows.y)].mean(axis=1, keepdims=True)
         mean = np.vstack([mean[:1] + shift.sum(), mean[1:] - shift])
@@ -142,12 +143,12 @@ def short(values: np.ndarray) -> list[float]:
     return [float(f"{value:.{DIGITS}g}") for value in values]
 
 
-def fit_of(model: Any, rows: Rows) -> dict[str, Any]:
+def fit_of(result: Result, rows: Rows) -> dict[str, Any]:
     """The data and the fit; for a series with the band of an observation, and the forecast."""
-    fitted, n = model._fitted, len(rows.y)
-    if rows.setting.kind == "classes":
+    fitted, n = result.fitted, len(rows.y)
+    if result.classes is not None:
         chance, _ = fitted.observed(rows.inputs)
-        return {"y": [str(model.classes_[int(c)]) for c in rows.y], "mean": short(chance.mean(axis=0))}
+        return {"y": [result.classes[int(c)] for c in rows.y], "mean": short(chance.mean(axis=0))}
     mean, _ = fitted.moments(rows.inputs)
     if rows.setting.kind == "table":
         return {"y": rows.y.tolist(), "mean": short(mean)}
@@ -165,23 +166,23 @@ def fit_of(model: Any, rows: Rows) -> dict[str, Any]:
     }
 
 
-def effects(model: Any, found: Findings) -> list[dict[str, Any] | None]:
+def effects(result: Result, found: Findings) -> list[dict[str, Any] | None]:
     """For each component of a table the curve of its one input, the map of its two, or nothing."""
-    return [_effect(model, found, place) for place in range(len(found.named))]
+    return [_effect(result, found, place) for place in range(len(found.named))]
 
 
-def _effect(model: Any, found: Findings, place: int) -> dict[str, Any] | None:
-    setting, columns = found.setting, model._columns
-    own = columns_of(model.pool_[found.named[place]], columns)
+def _effect(result: Result, found: Findings, place: int) -> dict[str, Any] | None:
+    setting, columns = found.setting, result.columns
+    own = columns_of(result.kernels[found.named[place]], columns)
     if len(own) not in (1, 2):
         return None
     points = CURVE_POINTS if len(own) == 1 else GRID_POINTS
     ticks = [np.linspace(setting.axes[name].low, setting.axes[name].high, points) for name in own]
     grid = np.stack([axis.ravel() for axis in np.meshgrid(*ticks)], axis=1)
-    rows = np.tile(model._scale.x_mean, (len(grid), 1))
+    rows = np.tile(result.scale.x_mean, (len(grid), 1))
     rows[:, [columns.index(name) for name in own]] = grid
-    fitted = model._fitted
-    mean, variance = centred(fitted, model._scale.inputs(rows), model._rows, found.named[place])
+    fitted = result.fitted
+    mean, variance = centred(fitted, result.at(rows), result.inputs, found.named[place])
     mean, low, high = seen(setting, fitted.z_scale, mean, np.sqrt(np.maximum(variance, 0.0)))
     if len(own) == 1:
         return {"column": own[0], "x": short(ticks[0]), "mean": short(mean), "low": short(low), "high": short(high)}

@@ -11,9 +11,11 @@ from typing import Any
 import numpy as np
 
 from farrier.explain import sentences
+from farrier.explain.context import Context
 from farrier.explain.gather import Findings, findings
 from farrier.explain.numbers import capital, known, per_cent, significant
 from farrier.explain.story import story
+from farrier.model.result import Result
 from farrier.model.tables import frame_like
 
 FRAMES = ("pandas", "polars")
@@ -23,12 +25,12 @@ FRAMES = ("pandas", "polars")
 class Explanation:
     """The components of a fitted model in plain English, largest first."""
 
-    def __init__(self, model: Any) -> None:
-        self._model = model
-        self._found: Findings = findings(model)
+    def __init__(self, result: Result, context: Context | None = None) -> None:
+        self.result = result
+        self.findings: Findings = findings(result, context)
 
     def __str__(self) -> str:
-        found = self._found
+        found = self.findings
         axes, target = found.setting.axes, found.setting.target
         return sentences.text(found.facts, axes, target, found.noise, len(found.setting.order), found.rest_share)
 
@@ -36,14 +38,14 @@ class Explanation:
         return str(self)
 
     def __len__(self) -> int:
-        return len(self._found.facts)
+        return len(self.findings.facts)
 
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
     def to_dict(self, *, title: str | None = None, horizon: int | None = None) -> dict[str, Any]:
         """The story: everything that the report shows, as text, numbers and lists."""
-        return story(self._model, title=title, horizon=horizon, found=self._found)
+        return story(self.result, title=title, horizon=horizon, found=self.findings)
 
     def to_frame(self, like: Any = None) -> Any:
         """One row a component: a frame of the same kind as `like`.
@@ -58,7 +60,7 @@ class Explanation:
 
     def to_markdown(self) -> str:
         """The explanation with headings and a table, for a README or a notebook."""
-        found = self._found
+        found = self.findings
         setting = found.setting
         heading = setting.title or ("The explanation" if setting.target.name == "y" else capital(setting.target.name))
         summary = sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
@@ -73,7 +75,7 @@ class Explanation:
         return "\n\n".join(lines) + "\n"
 
     def _columns(self) -> dict[str, list[Any]]:
-        found = self._found
+        found = self.findings
         axes, target = found.setting.axes, found.setting.target
         columns: dict[str, list[Any]] = {
             "component": [sentences.title(facts, axes, target) for facts in found.facts],

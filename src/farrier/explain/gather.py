@@ -1,4 +1,4 @@
-"""From a fitted model to facts: what each component is, how large, how sure, in the user's units.
+"""From a result to facts: what each component is, how large, how sure, in the user's units.
 
 Only plain numbers leave this file (facts.py). Components come in the order of what they add; their sizes are those of
 the posterior at the rows that were fitted, their intervals those of the appraisal, where there was one.
@@ -8,18 +8,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-import jax
-import jax.numpy as jnp
 import numpy as np
 
 from farrier.explain.components import NEGLIGIBLE
-from farrier.explain.context import Setting
+from farrier.explain.context import Context, Setting
 from farrier.explain.facts import Estimate, Factor, Facts
 from farrier.explain.parts import NAMED
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
 from farrier.model.fitted import Fitted
-from farrier.paper.cache import keep_compiled_programs
+from farrier.model.result import Result
 
 Z95 = 1.96
 MOST_ROWS = 4000
@@ -48,7 +46,7 @@ class Findings:
 
     setting: Setting
     named: tuple[int, ...]
-    """The components that are told, as places in `pool_`, in the order of `facts`."""
+    """The components that are told, as places in `Result.kernels`, in the order of `facts`."""
     facts: tuple[Facts, ...]
     noise: float | None
     """The standard deviation of the noise, in units of y or relative."""
@@ -59,37 +57,35 @@ class Findings:
     """The part of the variance that components and rest explain together."""
 
 
-def findings(model: Any) -> Findings:
-    """What a fitted estimator found."""
-    keep_compiled_programs()
-    fitted, setting = model._fitted, Setting.of(model)
-    with jax.enable_x64(True):
-        rows = np.unique(np.linspace(0, len(model._rows) - 1, MOST_ROWS).round().astype(int))
-        inputs = model._rows[rows]
-        mean, spread = fitted.parts(inputs, range(fitted.survivors))
-        target = mean.sum(axis=0) if setting.kind == "classes" else fitted.scaled(model._target[rows])
-        variance = max(float(np.var(target)), np.finfo(float).tiny)
-        shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
-        named = _order(fitted, shares)
-        running = np.cumsum(mean[[1 + i for i in named]], axis=0)
-        together = 1.0 - np.var(target - running, axis=1) / variance
-        # of the first, together is alone
-        together[:1] = np.minimum(shares[list(named[:1])], 1.0)
-        facts = tuple(
-            _facts(model, setting, _Curve(inputs, mean[1 + i], spread[1 + i]), i, place, shares[i], together[place])
-            for place, i in enumerate(named)
-        )
-        left = mean.sum(axis=0) - mean[0] - (running[-1] if named else 0.0)
-        others = len(fitted.kernels) - len(named) - (fitted.level is not None)
-        return Findings(
-            setting=setting,
-            named=named,
-            facts=facts,
-            noise=_noise(fitted, setting),
-            others=others,
-            rest_share=float(np.var(left)) / variance if others else None,
-            explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
-        )
+def findings(result: Result, context: Context | None = None) -> Findings:
+    """What there is to tell of a result, and of what is known beside it."""
+    fitted, setting = result.fitted, Setting.of(result, context)
+    rows = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
+    inputs = result.inputs[rows]
+    mean, spread = fitted.parts(inputs, range(fitted.survivors))
+    target = mean.sum(axis=0) if setting.kind == "classes" else fitted.scaled(result.target[rows])
+    variance = max(float(np.var(target)), np.finfo(float).tiny)
+    shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
+    named = _order(fitted, shares)
+    running = np.cumsum(mean[[1 + i for i in named]], axis=0)
+    together = 1.0 - np.var(target - running, axis=1) / variance
+    # of the first, together is alone
+    together[:1] = np.minimum(shares[list(named[:1])], 1.0)
+    facts = tuple(
+        _facts(result, setting, _Curve(inputs, mean[1 + i], spread[1 + i]), i, place, shares[i], together[place])
+        for place, i in enumerate(named)
+    )
+    left = mean.sum(axis=0) - mean[0] - (running[-1] if named else 0.0)
+    others = len(fitted.kernels) - len(named) - (fitted.level is not None)
+    return Findings(
+        setting=setting,
+        named=named,
+        facts=facts,
+        noise=_noise(fitted, setting),
+        others=others,
+        rest_share=float(np.var(left)) / variance if others else None,
+        explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
+    )
 
 
 def in_words_of(target_scale: str, size: float) -> float:
@@ -122,17 +118,19 @@ class _Curve:
     variance: np.ndarray
 
 
-def _facts(model: Any, setting: Setting, curve: _Curve, i: int, place: int, share: float, cumulative: float) -> Facts:
-    fitted, kernel, scale = model._fitted, model.pool_[i], setting.target.scale
+def _facts(
+    result: Result, setting: Setting, curve: _Curve, i: int, place: int, share: float, cumulative: float
+) -> Facts:
+    fitted, kernel, scale = result.fitted, result.kernels[i], setting.target.scale
     appraisal, z_scale = fitted.appraisal, fitted.z_scale
-    factors = _factors(model, kernel, i)
-    quantiles = [float(np.asarray(fitted.explaining.prior.quantile(p))[i]) * z_scale for p in (0.5, 0.025, 0.975)]
+    factors = _factors(result, kernel, i)
+    quantiles = [float(fitted.weights(level)[i]) for level in (0.5, 0.025, 0.975)]
     errors = [None, None]
     if appraisal is not None and appraisal.errors:
         errors = [in_words_of(scale, error * z_scale) for error in appraisal.errors[place : place + 2]]
     nouns = [factor.kind for factor in factors if factor.kind != "constant"]
     return Facts(
-        formula=kernel.formula(model._columns if len(model._columns) > 1 else None),
+        formula=kernel.formula(result.names),
         factors=factors,
         share=float(share),
         cumulative=float(cumulative),
@@ -141,22 +139,21 @@ def _facts(model: Any, setting: Setting, curve: _Curve, i: int, place: int, shar
         evidence=None if appraisal is None else appraisal.losses[i],
         error_before=errors[0],
         error_after=errors[1],
-        slope=_slope(model, setting, curve, i) if nouns == ["linear"] else None,
-        monotone=_monotone(curve, columns_of(kernel, model._columns), model._columns),
+        slope=_slope(result, setting, curve, i) if nouns == ["linear"] else None,
+        monotone=_monotone(curve, columns_of(kernel, result.columns), result.columns),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 
 
-def _factors(model: Any, kernel: Kernel, i: int) -> tuple[Factor, ...]:
+def _factors(result: Result, kernel: Kernel, i: int) -> tuple[Factor, ...]:
     """The factors of a component with the intervals of their numbers."""
-    appraisal, scale = model._fitted.appraisal, model._scale
-    found = kernel.products()[0]
+    appraisal, found = result.fitted.appraisal, kernel.products()[0]
     ends: list[Sequence[Base]] = []
     if appraisal is not None:
-        ends = [side[i].rescale(scale.x_scale, scale.x_mean).products()[0] for side in (appraisal.low, appraisal.high)]
+        ends = [result.in_units(side[i]).products()[0] for side in (appraisal.low, appraisal.high)]
     told = []
     for place, factor in enumerate(found):
-        names = _names(factor, model._columns)
+        names = _names(factor, result.columns)
         # over several inputs these are products of one factor each
         splits = isinstance(factor, base.SquaredExponential | base.Periodic) and len(names) <= NAMED + 1
         groups = [(name,) for name in names] if splits else [names]
@@ -216,18 +213,18 @@ def _amplitude(factors: Sequence[Factor], setting: Setting) -> str | None:
     return "smallest inside" if "smallest inside" in sides else sides.pop() if len(sides) == 1 else None
 
 
-def _slope(model: Any, setting: Setting, curve: _Curve, i: int) -> Estimate | None:
+def _slope(result: Result, setting: Setting, curve: _Curve, i: int) -> Estimate | None:
     """The change of y for a unit of x along f(x) = b (x - location), whose variance is (x - location)^2 Var b."""
-    kernel, fitted = model._fitted.explaining.kernels[i], model._fitted
-    own = columns_of(kernel, model._columns)
+    kernel, fitted = result.fitted.explaining.kernels[i], result.fitted
+    own = columns_of(kernel, result.columns)
     if len(own) != 1:
         return None
-    d = model._columns.index(own[0])
+    d = result.columns.index(own[0])
     line = next(factor for factor in kernel.products()[0] if isinstance(factor, base.Linear))
     away = curve.inputs[:, d] - _entry(line.location, 0)
     far = int(np.argmax(np.abs(away)))
     slope, sd = curve.mean[far] / away[far], np.sqrt(max(curve.variance[far], 0.0)) / abs(away[far])
-    unit = fitted.z_scale / float(model._scale.x_scale[d])
+    unit = fitted.z_scale / float(result.scale.x_scale[d])
     ends = (slope, slope - Z95 * sd, slope + Z95 * sd)
     return Estimate(*(in_words_of(setting.target.scale, float(end) * unit) for end in ends))
 
@@ -235,8 +232,4 @@ def _slope(model: Any, setting: Setting, curve: _Curve, i: int) -> Estimate | No
 def _noise(fitted: Fitted, setting: Setting) -> float | None:
     if setting.kind == "classes":
         return None
-    if fitted.explaining.noise is not None:
-        variance = fitted.explaining.noise
-    else:
-        _, (variance,) = fitted.likelihood.predict(jnp.zeros(1), jnp.zeros(1))
-    return in_words_of(setting.target.scale, float(np.sqrt(variance)) * fitted.z_scale)
+    return in_words_of(setting.target.scale, float(np.sqrt(fitted.noise_variance)) * fitted.z_scale)

@@ -19,10 +19,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from farrier.explain.checks import Check, checks
-from farrier.explain.context import Setting, rows_of, say_length
+from farrier.explain.context import Setting, say_length
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.likelihoods import Gaussian
 from farrier.model.fitted import Fitted
+from farrier.model.result import Result
 from farrier.model.tiers import snapped
 
 MOST_ROWS = 1000
@@ -31,17 +32,17 @@ LEAST = 1e-9
 """Of the noise, that is left of it where a row nearly determines itself."""
 
 
-def model_checks(model: Any, setting: Setting) -> list[Check]:
+def model_checks(result: Result, setting: Setting) -> list[Check]:
     """The checks that apply; none for classes."""
     if setting.kind == "classes":
         return []
     last = setting.order[-MOST_ROWS:]
-    fitted = model._fitted
+    fitted = result.fitted
     # the exact tier has seen the rows on their grid
-    inputs = (snapped(model._rows) if fitted.tier == "exact" else model._rows)[last]
-    z = fitted.scaled(model._target)[last]
+    inputs = (snapped(result.inputs) if fitted.tier == "exact" else result.inputs)[last]
+    z = result.scaled_target[last]
     axis = setting.axis if setting.kind == "series" else None
-    times = None if axis is None else rows_of(model)[last, 0]
+    times = None if axis is None else result.rows[last, 0]
     if not isinstance(fitted.likelihood, Gaussian) or fitted.tier == "stochastic":
         return checks(_standardised(z, *fitted.observed(inputs)), times, None, axis, _say(setting))
     residual = _standardised(z, *given_earlier(fitted, inputs, z))

@@ -15,8 +15,10 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+from farrier.explain.context import Context
 from farrier.explain.figures import measure, own_axis
 from farrier.explain.story import story
+from farrier.model.result import Result
 
 INK, BLUE, ORANGE, GREY = "#222222", "#2166ac", "#d95f02", "#999999"
 BAND = 0.18
@@ -29,12 +31,12 @@ LONGEST = 56
 Story = Mapping[str, Any]
 
 
-def plot(model: Any, *, horizon: int | None = 0, ax: Axes | None = None) -> Axes:
+def plot(result: Result, context: Context | None = None, *, horizon: int | None = 0, ax: Axes | None = None) -> Axes:
     """Data, fit and 95 % band, with a forecast of `horizon` steps (None: as long as the report's).
 
     Of a table: observed against fitted.
     """
-    told = story(model, horizon=horizon)
+    told = story(result, context, horizon=horizon)
     ax = _axes(ax)
     series = told["series"]
     if told["kind"] != "series":
@@ -56,9 +58,9 @@ def plot(model: Any, *, horizon: int | None = 0, ax: Axes | None = None) -> Axes
     return ax
 
 
-def plot_components(model: Any, *, horizon: int | None = 0) -> np.ndarray:
+def plot_components(result: Result, context: Context | None = None, *, horizon: int | None = 0) -> np.ndarray:
     """One panel a component, largest first, each with its 95 % band; of a table the curve or the map of its inputs."""
-    told = story(model, horizon=horizon)
+    told = story(result, context, horizon=horizon)
     parts = [part for part in told["components"] if part["mean"] or part["effect"]]
     if not parts:
         _, ax = plt.subplots(figsize=(WIDTH, 1.5), layout="constrained")
@@ -75,9 +77,9 @@ def plot_components(model: Any, *, horizon: int | None = 0) -> np.ndarray:
     return axes[:, 0]
 
 
-def plot_weights(model: Any, *, ax: Axes | None = None) -> Axes:
+def plot_weights(result: Result, context: Context | None = None, *, ax: Axes | None = None) -> Axes:
     """The weight of every candidate before the fit and after it, with its 95 % interval, on a log scale."""
-    rows = story(model, horizon=0)["weights"][::-1]
+    rows = story(result, context, horizon=0)["weights"][::-1]
     ax = _axes(ax, height=0.28 * len(rows) + 1.2)
     places = np.arange(len(rows))
     for place, row in zip(places, rows, strict=True):

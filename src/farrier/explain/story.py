@@ -1,6 +1,6 @@
-"""The story of a fitted model: one plain dictionary of text, numbers and lists that holds everything the report shows.
+"""The story of a result: one plain dictionary of text, numbers and lists that holds everything the report shows.
 
-    story(model, title="Sales", horizon=12)
+    story(model.result_, Context(title="Sales"), horizon=12)
 
 The words come from sentences.py, made of the facts of gather.py; the checks from leftover.py; what pictures show from
 curves.py; here they are put together. What nobody knows is None, an empty list or an empty text.
@@ -8,16 +8,12 @@ curves.py; here they are put together. What nobody knows is None, an empty list 
 
 import platform
 import re
-from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-import jax
-import numpy as np
-
 from farrier.explain import sentences
-from farrier.explain.context import Context as Context
+from farrier.explain.context import Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
 from farrier.explain.facts import Estimate, Facts
 from farrier.explain.gather import Findings, findings
@@ -26,6 +22,7 @@ from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
 from farrier.inference.weight_priors import starting_weight
+from farrier.model.result import Recipe, Result
 
 REST_TITLE = "Everything too small to name"
 WORTH_A_WORD = 0.05
@@ -38,44 +35,45 @@ SCALES = {
 
 
 def story(
-    model: Any, *, title: str | None = None, horizon: int | None = None, found: Findings | None = None
+    result: Result,
+    context: Context | None = None,
+    *,
+    title: str | None = None,
+    horizon: int | None = None,
+    found: Findings | None = None,
 ) -> dict[str, Any]:
-    """Everything there is to tell of a fitted estimator, with a forecast of `horizon` steps where rows have an order.
+    """Everything there is to tell of a result, with a forecast of `horizon` steps where rows have an order.
 
     By default a forecast is as long as a sixth of the data if they are evenly spaced in time. `found` is what there is
     to tell of it, where that is known already.
     """
-    found = found or findings(model)
-    setting, fitted = found.setting, model._fitted
-    ahead = setting.horizon(horizon)
-    with jax.enable_x64(True):
-        rows = Rows.of(model, setting, ahead)
-        components = _components(model, found, rows)
-        checks = [asdict(check) for check in model_checks(model, setting)]
-        said = asdict(setting.target)
-        scale = SCALES.get(said["scale"], "").format(transform=f"{fitted.transform.name}s", **said)
-        told = {
-            "title": title or setting.title or ("" if said["name"] == "y" else capital(said["name"])),
-            "subtitle": scale,
-            "kind": setting.kind,
-            "target": said,
-            "axes": [asdict(axis) for axis in setting.axes.values()],
-            "data": {"rows": len(setting.order), "sentence": setting.sentence()},
-            "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order)),
-            "series": fit_of(model, rows),
-            "components": components,
-            "checks": checks,
-            "weights": _weights(model, found),
-            "record": _record(model),
-            "repeat": _repeat(model),
-        }
-        return plain(told, "story")
-
-
-def _components(model: Any, found: Findings, rows: Rows) -> list[dict[str, Any]]:
+    found = found or findings(result, context)
     setting = found.setting
-    curves = Curves.of(model, found.named, rows)
-    pictures = effects(model, found) if setting.kind != "series" else [None] * len(found.named)
+    rows = Rows.of(result, setting, setting.horizon(horizon))
+    said = asdict(setting.target)
+    scale = SCALES.get(said["scale"], "").format(transform=f"{result.fitted.transform.name}s", **said)
+    told = {
+        "title": title or setting.title or ("" if said["name"] == "y" else capital(said["name"])),
+        "subtitle": scale,
+        "kind": setting.kind,
+        "target": said,
+        "axes": [asdict(axis) for axis in setting.axes.values()],
+        "data": {"rows": len(setting.order), "sentence": setting.sentence()},
+        "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order)),
+        "series": fit_of(result, rows),
+        "components": _components(result, found, rows),
+        "checks": [asdict(check) for check in model_checks(result, setting)],
+        "weights": _weights(result, found),
+        "record": _record(result),
+        "repeat": _repeat(result.recipe, result.seconds),
+    }
+    return plain(told, "story")
+
+
+def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, Any]]:
+    setting = found.setting
+    curves = Curves.of(result, found.named, rows)
+    pictures = effects(result, found) if setting.kind != "series" else [None] * len(found.named)
     told = []
     for place, (i, facts) in enumerate(zip(found.named, found.facts, strict=True)):
         words = {
@@ -87,18 +85,18 @@ def _components(model: Any, found: Findings, rows: Rows) -> list[dict[str, Any]]
         numbers = ("share", "cumulative", "sd", "evidence", "error_before", "error_after")
         told.append(
             words
-            | {"formula": facts.formula, "kernel": _rounded(repr(model.pool_[i])), "rest": False}
+            | {"formula": facts.formula, "kernel": _rounded(repr(result.kernels[i])), "rest": False}
             | {name: getattr(facts, name) for name in numbers}
             | {"weight": asdict(facts.weight), "period": _period(facts)}
             | curves.of_component(place)
             | {"effect": pictures[place]}
         )
     if found.others and found.rest_share is not None:
-        told.append(_rest(model, found, curves))
+        told.append(_rest(result, found, curves))
     return told
 
 
-def _rest(model: Any, found: Findings, curves: Curves) -> dict[str, Any]:
+def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
     """What is too small to name, so that the parts add up."""
     share, many = per_cent(found.rest_share or 0.0), found.others
     who = f"{count(many)} further candidates add together" if many > 1 else "one further candidate adds"
@@ -108,7 +106,7 @@ def _rest(model: Any, found: Findings, curves: Curves) -> dict[str, Any]:
     if end is not None:
         by = amount(abs(end), found.setting.target)
         ahead += f": at the end of this one it {'adds' if end > 0 else 'takes off'} {by}"
-    members = model._fitted.members
+    members = result.fitted.members
     if members and 1.0 - members[0].share > WORTH_A_WORD:
         ahead += (
             f". {per_cent(1.0 - members[0].share)} of the forecast is that of other structures, which explain the rows "
@@ -140,41 +138,34 @@ def _period(facts: Facts) -> dict[str, float] | None:
     return asdict(periods[0]) if periods else None
 
 
-def _weights(model: Any, found: Findings) -> list[dict[str, Any]]:
+def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
     """Every candidate of the pool: where its weight started, and where it is; those that are told come first."""
-    fitted = model._fitted
+    fitted = result.fitted
     candidates = [i for i in range(len(fitted.kernels)) if i != fitted.level]
     given = starting_weight(len(candidates))
-    told = []
-    settings = fitted.settings
+    low, after, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
+    settings, told = fitted.settings, []
     for i in candidates:
-        survivor = i < fitted.survivors
-        prior = fitted.explaining.prior if survivor else fitted.prior
-        searched = settings.growing.first_weight if survivor else settings.averaging.rest_weight
-        low, after, high = (float(np.asarray(prior.quantile(p))[i]) * fitted.z_scale for p in (0.025, 0.5, 0.975))
+        searched = settings.growing.first_weight if i < fitted.survivors else settings.averaging.rest_weight
         told.append(
             {
-                "formula": fitted.kernels[i].formula(_names(model)),
+                "formula": fitted.kernels[i].formula(result.names),
                 "before": (given if fitted.appraisal is None else searched) * fitted.z_scale,
-                "after": after,
-                "low": low,
-                "high": high,
+                "after": float(after[i]),
+                "low": float(low[i]),
+                "high": float(high[i]),
                 "kept": i in found.named,
             }
         )
     return sorted(told, key=lambda row: (not row["kept"], -row["after"]))
 
 
-def _names(model: Any) -> Sequence[str] | None:
-    return model._columns if len(model._columns) > 1 else None
-
-
-def _record(model: Any) -> list[dict[str, Any]]:
+def _record(result: Result) -> list[dict[str, Any]]:
     """The search, step by step; inputs by their names."""
 
     def named(formula: str) -> str:
         def names(match: re.Match[str]) -> str:
-            return f"[{', '.join(model._columns[int(place)] for place in match[1].split(', '))}]"
+            return f"[{', '.join(result.columns[int(place)] for place in match[1].split(', '))}]"
 
         return re.sub(r"\[(\d+(?:, \d+)*)\]", names, formula)
 
@@ -186,32 +177,21 @@ def _record(model: Any) -> list[dict[str, Any]]:
             "gain": float(decision.gain),
             "reason": decision.reason,
         }
-        for decision in model.record_
+        for decision in result.fitted.record
     ]
 
 
-def _repeat(model: Any) -> dict[str, Any]:
+def _repeat(recipe: Recipe, seconds: float) -> dict[str, Any]:
     """What it takes to do it again."""
-    settings = {name: _setting(value) for name, value in model.get_params().items() if not callable(value)}
-    usual = {name: _setting(value) for name, value in type(model)().get_params().items() if not callable(value)}
-    changed = ", ".join(f"{name}={value!r}" for name, value in settings.items() if value != usual.get(name))
-    seed = settings.pop("random_state", None)
+    settings = {name: value for name, value in recipe.settings.items() if name != "random_state"}
     packages = {name: version(name) for name in ("farrier", "jax", "numpy")}
     return {
         "settings": {name: value for name, value in settings.items() if value is not None},
         "versions": packages | {"python": platform.python_version()},
-        "seconds": float(model.seconds_),
-        "seed": seed if isinstance(seed, int) else None,
-        "code": f"farrier.{type(model).__name__}({changed}).fit(X, y)",
+        "seconds": seconds,
+        "seed": recipe.seed,
+        "code": recipe.code,
     }
-
-
-def _setting(value: Any) -> Any:
-    if isinstance(value, list | tuple):
-        return [_setting(each) for each in value]
-    if isinstance(value, np.generic):
-        return value.item()
-    return value if value is None or isinstance(value, str | int | float | bool) else str(value)
 
 
 def _rounded(kernel: str) -> str:

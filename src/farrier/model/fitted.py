@@ -1,16 +1,16 @@
 """A fitted model on its own scale, whichever tier made it, and its predictions in the units of y.
 
-The model works on z = (t(y) - mean) / scale with t one of transforms.py. Given each draw of the weights an observation
-of z is Gaussian (for other noise: has the same mean and variance), so over the draws it is a mixture, whose quantiles
-are found exactly and carried back through t.
+The model works on z = (t(y) - mean) / scale, where t is a transform of target_scale.py. Given a draw of the weights an
+observation of z is Gaussian (for other noise: has the same mean and variance). Over the draws it is a mixture, whose
+quantiles are found exactly and carried back through t.
 
 The whole pool predicts. Where the components that explain were fitted by themselves (`alone`), they are what is shown:
-beside a pool that holds the like of them, each would have lent a part of itself to the others. What the prediction adds
-to their sum is the rest, so that the parts add up.
+similar kernels in the pool share signal, so a component of the pool alone would show only its part. What the
+prediction adds to the sum of the components is the rest, so that the parts add up.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
@@ -19,6 +19,7 @@ from scipy.special import logsumexp, ndtr, ndtri
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
+from farrier.model.tables import Scale
 from farrier.model.target_scale import Transform
 from farrier.search.appraisal import Appraisal
 from farrier.search.averaging import Member
@@ -87,6 +88,27 @@ class Fitted:
     def explaining(self) -> Alone:
         """What the survivors are read from: their own fit, or else that of the whole pool."""
         return self.alone or Alone(self.posterior, self.prior, self.kernels[: self.survivors], self.level)
+
+    @property
+    def noise_variance(self) -> float:
+        """The variance of what the components that explain leave, on the scale of z."""
+        if self.explaining.noise is not None:
+            return self.explaining.noise
+        _, (variance,) = self.likelihood.predict(np.zeros(1), np.zeros(1))
+        return float(variance)
+
+    def weights(self, level: float) -> np.ndarray:
+        """A quantile of the weight of every kernel, (m,), on the scale of t(y); of survivors as they explain."""
+        whole, own = (np.asarray(prior.quantile(level)) for prior in (self.prior, self.explaining.prior))
+        return np.concatenate([own[: self.survivors], whole[self.survivors :]]) * self.z_scale
+
+    def in_units(self, transform: Transform, scale: Scale, y: np.ndarray) -> "Fitted":
+        """This model, fitted to t(y) on the scale of the model, in the units of y."""
+        # the density of y is that of the scaled y times its slope
+        jacobian = float(transform.log_slope(y).sum()) - len(y) * float(np.log(scale.y_scale))
+        return replace(
+            self, bound=self.bound + jacobian, transform=transform, z_mean=scale.y_mean, z_scale=scale.y_scale
+        )
 
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw of the weights, (S, N)."""

@@ -1,84 +1,71 @@
-"""More rows, the same structure: the weights and numbers that were found are taken up again, nothing is looked for.
+"""More rows, the same structure: weights and hyperparameters are fitted again from where they are, without a search.
 
-Both models of learning.py are fitted again from where they stand: the survivors, which explain, and the whole shrunk
-pool, which predicts. The scale of inputs and target stays that of the first fit, so that every number keeps its
-meaning. A fit from the start spends most of its time looking for the structure; this spends none.
+Both models of learning.py are fitted again: the survivors, which explain, and the whole shrunk pool, which predicts.
+The scale of inputs and target stays that of the first fit, so that every number keeps its meaning. A fit from the
+start spends most of its time on the search for the structure; this spends none. Noise that is not Gaussian goes
+through refit_sites.py.
 """
 
-from collections.abc import Callable, Sequence
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from time import perf_counter
-from typing import Any
 
 import numpy as np
 
-from farrier.estimators.regressor import Regressor, from_learned
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
-from farrier.inference.exact import ExactObjective
-from farrier.inference.hyperparameter_priors import price
-from farrier.inference.lbfgs import climb
 from farrier.inference.likelihoods import Gaussian
-from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import Learned, search_rows
-from farrier.model.progress import Progress
-from farrier.model.tiers import (
-    POSTERIORS,
-    Tell,
-    collapsed_objective,
-    exact_posterior,
-    weights_of,
-)
+from farrier.model.refit_sites import refit_sites
+from farrier.model.result import Result
+from farrier.model.survivors import from_learned
+from farrier.model.tiers import POSTERIORS, Tell, exact_posterior, weights_of
+from farrier.model.warm_start import climbed, without_level
 from farrier.search.appraisal import appraise
 from farrier.search.averaging import Average, Member, average
 from farrier.search.search import Search
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import LEVEL, Part, Structure, model_with
+from farrier.search.structure import LEVEL, Structure
 
 
-def refitted(model: Regressor, X: Any, y: np.ndarray, progress: Callable[[Progress], None] | None = None) -> Regressor:
-    """A copy of the model with its structure, fitted to these rows, which hold the old ones and more.
+def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Result:
+    """The structure of a result, fitted to rows X on the scale of the model, and y in the user's units.
 
-    The stochastic tier has no such start and fits from the beginning.
+    Not for the stochastic tier, whose posterior has no such start.
     """
-    found, fitted, begin = copy(model), model._fitted, perf_counter()
-    found.progress = progress
+    begin, fitted, low = perf_counter(), result.fitted, float(y.min())
     if fitted.tier == "stochastic":
-        return found.fit(X, y)
-    low, scale = y.min(), fitted.transform
-    if low <= scale.lowest:
+        raise ValueError("tier='stochastic' cannot be refitted from where it stands: fit all rows again.")
+    if low <= fitted.transform.lowest:
         raise ValueError(
-            f"y: {low:g} has no place on the {scale.name} scale of the structure so far: fit all rows again."
+            f"y: {low:g} has no place on the {fitted.transform.name} scale of the structure so far: fit all rows again."
         )
-    inputs = model._inputs(X)
-    with jax.enable_x64(True):
-        again = from_learned(refit(fitted, inputs, y, found._tell()), inputs, y)
-        found._finish(again, model._scale, model._columns, inputs, again.scaled(y))
-    found.seconds_ = perf_counter() - begin
-    return found
-
-
-def refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Learned:
-    """The structure of a fitted model, fitted to rows X, y; X is on the scale of the model."""
     tell("fitting the same structure again", np.nan)
+    if isinstance(fitted.likelihood, Gaussian):
+        again = from_learned(refit(fitted, float(fitted.likelihood.variance), X, y, tell), X, y)
+    else:
+        again = refit_sites(fitted, X, y, tell)
+    return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
+
+
+def refit(fitted: Fitted, noise: float, X: np.ndarray, y: np.ndarray, tell: Tell) -> Learned:
+    """The structure of a fitted model with this variance of the noise, fitted to rows X, y; X on the model's scale."""
     settings = fitted.settings
     z, rows = fitted.scaled(y), search_rows(X, settings.rows)
     seen = rows if fitted.tier == "local" else np.arange(len(X))
     exact = fitted.tier != "collapsed"
-    pools = [_climbed(*pool, _noise(fitted), X[seen], z[seen], settings, exact=exact) for pool in _pools(fitted)]
+    pools = [climbed(*pool, noise, X[seen], z[seen], settings, exact=exact) for pool in _pools(fitted)]
     structure, search = pools[0], None
     if fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         kernels = (*fitted.alone.kernels, *([] if fitted.alone.level is None else [LEVEL.kernel]))
-        structure = _climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, settings, exact=True)
-        structure = _without_level(structure, len(fitted.alone.kernels), len(search.y))
+        structure = climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, settings, exact=True)
+        structure = without_level(structure, len(fitted.alone.kernels), len(search.y))
     whole = _together(pools, settings)
     by_tier = POSTERIORS[fitted.tier] if fitted.tier != "exact" else partial(exact_posterior, weights=whole.weights)
     jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
@@ -121,41 +108,3 @@ def _together(pools: Sequence[Structure], settings: SearchSettings) -> Average:
     kernels = tuple(part.kernel for part in pool.parts)
     weights = weights_of(pool.model, settings.posterior.draws)
     return Average(pool.model, weights, kernels, pool.terms.total, (Member(pool.model.prior, 1.0),))
-
-
-def _climbed(
-    kernels: Sequence[Kernel],
-    prior: WeightPrior,
-    noise: float,
-    X: np.ndarray,
-    z: np.ndarray,
-    settings: SearchSettings,
-    exact: bool,
-) -> Structure:
-    """A few steps from kernels with their q(w): the start is close."""
-    fits = settings.fits
-    weights = np.asarray(prior.quantile(0.5))
-    parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
-    model: ExactModel = replace(model_with(parts, noise, X.shape[1]), prior=prior)
-    objective: Any = (
-        ExactObjective.of(model, X, z, fits.final_draws)
-        if exact
-        else collapsed_objective(model, X, z, fits.final_draws, settings)
-    )
-    with one_thread(small=exact):
-        numbers, terms = climb(objective, fits.refit_iterations, fits.final_tolerance)
-    model = objective.model(numbers)
-    weights = np.asarray(model.prior.quantile(0.5))
-    found = tuple(Part(model.pool[i], part.centre, float(weights[i])) for i, part in enumerate(parts))
-    return Structure(found, float(model.noise), terms[-1].total, model, terms[-1])
-
-
-def _without_level(structure: Structure, count: int, rows: int) -> Structure:
-    """The parts that explain, with the score that a search would give them."""
-    parts = structure.parts[:count]
-    return replace(structure, parts=parts, score=structure.score - sum(price(part.kernel, rows) for part in parts))
-
-
-def _noise(fitted: Fitted) -> float:
-    assert isinstance(fitted.likelihood, Gaussian)
-    return float(np.asarray(fitted.likelihood.variance))

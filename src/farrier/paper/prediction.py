@@ -1,4 +1,4 @@
-"""A posterior at many rows: compiled, a block of rows at a time, numpy arrays in and out.
+"""A posterior at many rows: compiled, a block of rows at a time, numpy arrays in and out, in 64-bit floats.
 
 Blocks keep the memory from growing with the table; the last one is filled up to a round number of rows, so that tables
 of similar length share one compiled program.
@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import equinox as eqx
+import jax
 import jax.numpy as jnp
 import numpy as np
 
@@ -41,7 +42,8 @@ class InBlocks:
         """Mean (N,) and covariance (N, N) of f at all rows together; `parts` must be None."""
         if parts is not None:
             raise ValueError("parts: the stochastic tier has no joint distribution of some components only.")
-        mean, covariance = _joint(self.posterior, jnp.asarray(X))
+        with jax.enable_x64(True):
+            mean, covariance = _joint(self.posterior, jnp.asarray(X))
         return np.asarray(mean), np.array(covariance)
 
 
@@ -49,7 +51,8 @@ def _in_blocks(function: Callable[..., Any], posterior: Posterior, X: np.ndarray
     means, variances = [], []
     for start in range(0, len(X), BLOCK_ROWS):
         block = X[start : start + BLOCK_ROWS]
-        mean, variance = function(posterior, padded(block, np.zeros(len(block))).X)
+        with jax.enable_x64(True):
+            mean, variance = function(posterior, padded(block, np.zeros(len(block))).X)
         means.append(np.asarray(mean)[:, : len(block)])
         variances.append(np.asarray(variance)[:, : len(block)])
     return np.concatenate(means, axis=1), np.concatenate(variances, axis=1)

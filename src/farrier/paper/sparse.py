@@ -1,9 +1,10 @@
 """The stochastic tier: the paper's algorithm over a fixed pool, for any likelihood and any number of rows.
 
-Inputs and targets come standardised; the exact and the collapsed tier are learning.py's.
+Inputs and targets come standardised; the exact and the collapsed tier are learning.py's. Estimators load this module
+by name when they need it, and call `fit_sparse`.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import equinox as eqx
@@ -13,13 +14,18 @@ import numpy as np
 
 from farrier.inference.likelihoods import Likelihood
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
+from farrier.kernels.algebra import Kernel
+from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
+from farrier.model.target_scale import named
+from farrier.paper.cache import keep_compiled_programs
 from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Model, evidence_bound
-from farrier.paper.pool import Pool
+from farrier.paper.pool import Pool, stack
 from farrier.paper.posterior import Posterior
+from farrier.paper.prediction import InBlocks
 from farrier.paper.training import History, Settings, padded, train
 from farrier.paper.trees import JAX
 
@@ -57,6 +63,34 @@ class Trained:
     posterior: Posterior
     bound: float
     history: History
+
+
+def fit_sparse(
+    kernels: Sequence[Kernel] | None, X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining
+) -> tuple[Fitted, History]:
+    """The whole fit on the scale of the model, and how training went; None stands for the pool of the paper.
+
+    Works in 64-bit floats, which are switched on for the duration of the call; what it returns are numpy arrays.
+    """
+    keep_compiled_programs()
+    with jax.enable_x64(True):
+        pool = Pool.paper(X, y, seed=training.seed) if kernels is None else stack(kernels, inputs=X.shape[1])
+        trained = train_sparse(pool, X, y, likelihood, training)
+        noise, posterior, prior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior, trained.prior))
+        fitted = Fitted(
+            posterior=InBlocks(posterior),
+            likelihood=noise,
+            prior=prior,
+            kernels=tuple(trained.pool),
+            survivors=len(trained.pool),
+            transform=named("identity"),
+            z_mean=0.0,
+            z_scale=1.0,
+            bound=trained.bound,
+            tier="stochastic",
+            steps=len(trained.history.bound),
+        )
+    return fitted, trained.history
 
 
 def train_sparse(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining) -> Trained:
