@@ -67,7 +67,8 @@ class Stationary(Base):
         if X.shape[1] != 1:
             raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
         lags = np.abs(X[:, 0][:, None] - Z[:, 0][None, :])
-        R, back = cls.of_lags({name: value[:, None] for name, value in values.items()}, lags.ravel())
+        stacked = {name: value if value is None else value[:, None] for name, value in values.items()}
+        R, back = cls.of_lags(stacked, lags.ravel())
         return R.reshape(lags.shape), lambda dK: back(dK.reshape(1, -1))
 
 
@@ -118,6 +119,11 @@ class Distance(Stationary):
             return {"lengthscale": -2.0 * along / lengths, **others}
 
         return R, back
+
+    def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        # in any units: several columns take inner products, which lose digits far away from zero
+        start = Z[:1].sum(axis=0) if X.shape[1] > 1 else 0.0
+        return super().gram(X - start, Z - start)
 
     def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
         return self.replace(lengthscale=self.lengthscale * scale)
