@@ -3,8 +3,8 @@
 import equinox as eqx
 import jax
 import numpy as np
-from farrier.evaluation.slots import NUMBERS
 
+from farrier.evaluation.slots import NUMBERS
 from farrier.kernels.parameters import packed, unpacked
 
 LEAVES = [("noise",), *(("prior", name) for name in ("mu_tau", "v_tau", "mu", "v")), *(("pool", n) for n in NUMBERS)]

@@ -116,7 +116,11 @@ class Products:
                     places[name] = slice(first, first + size)
                     first += size
                 columns = np.arange(self.inputs) if factor.dims is None else np.asarray(factor.dims, int)
-                constants = {name: getattr(factor, name) for name in marks(type(factor)) if name not in places}
+                constants = {
+                    name: None if getattr(factor, name) is None else factor.entries(name, len(columns))
+                    for name in marks(type(factor))
+                    if name not in places
+                }
                 made.append(Factor(factor, type(factor), columns, places, constants))
             found.append(tuple(made))
         return tuple(found)
