@@ -1,4 +1,4 @@
-"""Laws of the distances between rows: each pair has the value of its distance, sums are over pairs of equal distance."""
+"""Laws of the distances between rows: each pair has the value of its own, sums are over pairs of equal distance."""
 
 import numpy as np
 import pytest
