@@ -10,9 +10,8 @@ that differ, and only the rest of all pairs of rows.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Profile(Base):
 
     @classmethod
     @abstractmethod
-    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+    def profile(cls, values: Values, x: np.ndarray) -> tuple[np.ndarray, Back]:
         """v of one column x (N,), and the way back."""
 
     @classmethod
@@ -45,7 +44,7 @@ class Profile(Base):
         return v**2, lambda dk: {name: np.atleast_1d(slope) for name, slope in back_v(2.0 * dk * v).items()}
 
     @classmethod
-    def _of_one_column(cls, values: Values, X: np.ndarray) -> dict[str, float]:
+    def _of_one_column(cls, values: Values, X: np.ndarray) -> dict[str, Any]:
         if X.shape[1] != 1:
             raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
         return {name: value if value is None else value[0] for name, value in values.items()}

@@ -100,7 +100,7 @@ def check_fields(module: Any) -> None:
         object.__setattr__(module, name, value)
         if value is None and mark.constraint.trained:
             raise ValueError(f"{type(module).__name__}: {name} is missing: give a number.")
-        if mark.constraint is POSITIVE and not np.all(value > 0):
+        if value is not None and mark.constraint is POSITIVE and not np.all(value > 0):
             raise ValueError(f"{type(module).__name__}: {name} must be positive, got {value}.")
 
 
