@@ -1,4 +1,4 @@
-"""What every test runs under: one BLAS thread, 64 bits, strict broadcasting, shapes checked in signatures."""
+"""What every test runs under: one BLAS thread, 64 bits, strict broadcasting, shapes checked in jax's signatures."""
 
 import os
 
@@ -17,9 +17,6 @@ jax.config.update("jax_enable_x64", True)
 jax.config.update("jax_numpy_rank_promotion", "raise")
 jax.config.update("jax_numpy_dtype_promotion", "strict")
 
-# The mathematics only: the edge (estimators, command line) must meet bad input with its own words; and functions that
-# are made while others run (evaluation/products.py) would be checked anew each time.
-CORE = tuple(
-    f"paper.{name}" for name in ("pool", "inducing", "posterior", "multisvgp", "objective", "training", "linalg")
-)
-jaxtyping.install_import_hook([f"farrier.{part}" for part in CORE], "beartype.beartype")
+SHAPED = ("kernels", "pool", "inducing", "posterior", "multisvgp", "objective", "training", "linalg")
+"""The modules of paper/ whose signatures say shapes; no other folder says them."""
+jaxtyping.install_import_hook([f"farrier.paper.{name}" for name in SHAPED], "beartype.beartype")

@@ -1,4 +1,4 @@
-"""The kernels once more, slowly: one pair of points at a time, in plain Python from the formulas; and the one list of
+"""The kernels once more, slowly: one pair of points at a time, in plain Python from the formulas; and the lists of
 kernels that all kernel tests go through."""
 
 import math
@@ -6,7 +6,7 @@ import math
 import numpy as np
 from scipy.special import i0
 
-from farrier.kernels.algebra import Product, Sum
+from farrier.kernels.algebra import Base, Product, Sum
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
@@ -46,6 +46,37 @@ KERNELS = [
     (1 - Step(0.0, 0.2)) * RationalQuadratic(0.5, 3.0) * White(),
 ]
 
+TWO_INPUTS = [
+    Constant(),
+    Step(0.3, 0.4, dims=1),
+    1 - Step(-0.3, 0.4, dims=0),
+    Linear(np.array([0.6, -0.3]), np.array([1.7, 0.4])),
+    Linear(0.6, None),
+    SquaredExponential(np.array([0.8, 2.5])),
+    RationalQuadratic(np.array([0.7, 1.9]), 1.3, dims=(1, 0)),
+    Matern12(np.array([1.1, 0.4])),
+    Matern32(0.9),
+    Matern52(np.array([1.2, 3.0]), dims=(1, 0)),
+    Periodic(np.array([1.4, 0.6]), np.array([0.9, 2.0])),
+    CentredPeriodic(np.array([0.9, 1.8]), np.array([1.6, 0.8])),
+    CentredPeriodic(0.9, 1.6, dims=1),
+    White(),
+    White(dims=0),
+    SquaredExponential(0.7, dims=0) * Periodic(1.3, 0.5, dims=1) * Linear(0.2),
+    SquaredExponential(0.7, dims=0) * Periodic(1.3, 0.5, dims=1) + Linear(0.2) * Matern12(0.4, dims=1),
+]
+
+
+def equal(one, other):
+    """Whether two kernels are the same expression with the same numbers."""
+    if type(one) is not type(other):
+        return False
+    if isinstance(one, Base):
+        pairs = zip(one.parameters().values(), other.parameters().values(), strict=True)
+        return one.dims == other.dims and all((a is None) == (b is None) and np.array_equal(a, b) for a, b in pairs)
+    parts = [kernel.terms if isinstance(kernel, Sum) else kernel.factors for kernel in (one, other)]
+    return len(parts[0]) == len(parts[1]) and all(map(equal, *parts))
+
 
 def plain(kernel, x, z):
     """k(x, z) for two points, each a sequence of inputs."""
@@ -78,7 +109,8 @@ def plain(kernel, x, z):
         return math.prod(math.exp(-1.0 / a**2) * i0(1.0 / a**2) for a in each("lengthscale"))
 
     def line():
-        places, scales = each("location"), each("scale")
+        places = each("location")
+        scales = [math.sqrt(1.0 + c**2) for c in places] if kernel.scale is None else each("scale")
         return sum((x[d] - c) * (z[d] - c) / s**2 for d, c, s in zip(columns, places, scales, strict=True))
 
     formulas = {

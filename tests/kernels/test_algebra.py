@@ -1,16 +1,13 @@
-"""Laws of the algebra of kernels: sums and products, formulas, changes of unit, names, the normal form."""
+"""Laws of the algebra of kernels: sums and products, formulas, changes of unit, names."""
 
 from itertools import combinations_with_replacement
 
-import equinox as eqx
-import jax.numpy as jnp
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from farrier.kernels import registry as base
-from farrier.kernels.algebra import Product, Sum
-from farrier.kernels.normal import normal_form
+from farrier.kernels.algebra import Product, Sum, as_dims, product_of
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
@@ -23,14 +20,13 @@ from farrier.kernels.registry import (
     Step,
     White,
 )
-from tests.kernels.plain_kernels import BASES, KERNELS, plain_gram
+from tests.kernels.plain_kernels import BASES, KERNELS, equal, plain_gram
 
 RNG = np.random.default_rng(0)
-X1, Z1 = (jnp.asarray(points) for points in RNG.uniform(-2.0, 2.0, (2, 8, 1)))
-X2, Z2 = (jnp.asarray(points) for points in RNG.uniform(-2.0, 2.0, (2, 8, 2)))
-# places that noise sees as equal, in both columns and in one of them
-Z1 = Z1.at[:2].set(X1[:2])
-Z2 = Z2.at[:2].set(X2[:2]).at[2, 0].set(X2[2, 0])
+X1, Z1 = RNG.uniform(-2.0, 2.0, (2, 8, 1))
+X2, Z2 = RNG.uniform(-2.0, 2.0, (2, 8, 2))
+# places that noise sees as equal
+Z1[:2], Z2[:2] = X1[:2], X2[:2]
 
 a, b, c, d = Linear(0.3), SquaredExponential(0.8), Periodic(1.3, 0.7), Matern12(0.6)
 
@@ -39,23 +35,6 @@ PAIRS = [
     for one, other in combinations_with_replacement(BASES, 2)
     for operation in (lambda one, other: one + other, lambda one, other: one * other)
 ]
-
-TWO_INPUTS = [
-    Step(0.3, 0.4, dims=1),
-    1 - Step(-0.3, 0.4, dims=0),
-    Linear(0.6, 1.7),
-    SquaredExponential(np.array([0.8, 2.5])),
-    RationalQuadratic(0.7, 1.3, dims=(1, 0)),
-    Matern52(1.2),
-    Periodic(np.array([1.4, 0.6]), 0.9),
-    CentredPeriodic(0.9, 1.6, dims=1),
-    White(),
-    SquaredExponential(0.7, dims=0) * Periodic(1.3, 0.5, dims=1) + Linear(0.2) * Matern12(0.4, dims=1),
-]
-
-
-def equal(one, other):
-    return bool(eqx.tree_equal(one, other, typematch=True))
 
 
 @pytest.mark.parametrize(
@@ -110,15 +89,9 @@ def test_formula_names_the_inputs():
     assert kernel.formula(["year", "day", "price"]) == "SE[year, price] * Lin + Per[day]"
 
 
-@pytest.mark.parametrize(
-    "kernel", [*KERNELS, *TWO_INPUTS, (a + b) * c + d, SquaredExponential(1.0, dims=("x", 1))], ids=str
-)
+@pytest.mark.parametrize("kernel", [*PAIRS, (a + b) * c + d, (a * b + c) * (d + a)], ids=str)
 def test_repr_evaluates_to_the_kernel(kernel):
     assert equal(eval(repr(kernel), vars(base).copy()), kernel)
-
-
-def test_repr_has_all_digits():
-    assert eval(repr(SquaredExponential(0.1 + 0.2)), vars(base).copy()).lengthscale == 0.1 + 0.2
 
 
 @pytest.mark.parametrize("kernel", [*KERNELS, *PAIRS], ids=str)
@@ -129,23 +102,6 @@ def test_rescaled_kernel_is_the_same_in_other_units(kernel):
     assert_allclose(rescaled.gram(4.0 * X1 - 3.0, 4.0 * Z1 - 3.0), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("kernel", TWO_INPUTS, ids=str)
-def test_rescaled_kernel_is_the_same_in_other_units_of_each_input(kernel):
-    scale, shift = np.array([4.0, 0.25]), np.array([-3.0, 7.0])
-    X, Z = (scale * np.asarray(points) + shift for points in (X2, Z2))
-    rescaled = kernel.rescale(scale, shift)
-    assert_allclose(rescaled.gram(jnp.asarray(X), jnp.asarray(Z)), kernel.gram(X2, Z2), rtol=1e-7, atol=1e-12)
-
-
-def test_rescaled_parameters_are_in_the_new_units():
-    # years since 1949 become calendar months
-    kernel = (Linear(2.0) * Periodic(1.0, 0.9) * SquaredExponential(8.0)).rescale(12.0, 100.0)
-    line, season, decay = kernel.factors
-    assert_allclose([line.location, line.scale], [124.0, 12.0])
-    assert_allclose([season.period, season.lengthscale], [12.0, 0.9])
-    assert_allclose(decay.lengthscale, 96.0)
-
-
 def test_bind_puts_positions_for_names():
     kernel = SquaredExponential(0.7, dims="price") * Linear(0.1, dims=("price", "year")) + Periodic(1.3, dims=0)
     bound = kernel.bind(["year", "price"])
@@ -154,105 +110,22 @@ def test_bind_puts_positions_for_names():
     assert equal(bound.bind(["year", "price"]), bound)
 
 
-def random_kernel(rng, inputs, depth=3):
-    """A random expression, rich in what the rules of the normal form look at."""
-    if depth == 0 or rng.random() < 0.2:
-        dims = None if rng.random() < 0.3 else tuple(rng.permutation(inputs)[: rng.integers(1, inputs + 1)].tolist())
-        size, width = rng.uniform(0.5, 2.0), inputs if dims is None else len(dims)
-        choices = [
-            lambda: SquaredExponential(rng.uniform(0.5, 2.0, width), dims),
-            lambda: SquaredExponential(size, dims),
-            lambda: White(dims),
-            lambda: Constant(),
-            lambda: Linear(size, dims=dims),
-            lambda: Periodic(size, 0.9, dims),
-            lambda: Step(0.1, size, dims=int(rng.integers(inputs))),
-        ]
-        return choices[rng.integers(len(choices))]()
-    one, other = random_kernel(rng, inputs, depth - 1), random_kernel(rng, inputs, depth - 1)
-    return one + other if rng.random() < 0.4 else one * other
+def test_dims_are_a_tuple_of_columns_or_all():
+    assert [as_dims(dims) for dims in (None, 2, "day", [0, "day"], (1,))] == [None, (2,), ("day",), (0, "day"), (1,)]
+    assert SquaredExponential(1.0, dims=[1, 0]).dims == (1, 0)
 
 
-RANDOM = [random_kernel(np.random.default_rng(seed), 2) for seed in range(25)]
-
-
-@pytest.mark.parametrize("kernel", RANDOM, ids=range(len(RANDOM)))
-def test_normal_form_is_the_same_function_and_its_own_normal_form(kernel):
-    normal = normal_form(kernel)
-    assert_allclose(normal.gram(X2, Z2), plain_gram(kernel, X2, Z2), rtol=1e-8, atol=1e-12)
-    again = normal_form(normal)
-    assert repr(again) == repr(normal)
-
-
-@pytest.mark.parametrize("kernel", RANDOM, ids=range(len(RANDOM)))
-def test_normal_form_is_a_sum_of_simplified_products(kernel):
-    normal = normal_form(kernel)
-    for term in normal.terms if isinstance(normal, Sum) else (normal,):
-        factors = term.factors if isinstance(term, Product) else (term,)
-        assert all(isinstance(factor, base.Base) for factor in factors)
-        assert len(factors) == 1 or not any(isinstance(factor, Constant) for factor in factors)
-        ranks = [factor.rank for factor in factors]
-        assert ranks == sorted(ranks)
-        # one SE on all columns and one on named columns are left at the most
-        smooth = [factor.dims is None for factor in factors if isinstance(factor, SquaredExponential)]
-        assert len(smooth) == len(set(smooth))
-        for noise in (factor for factor in factors if isinstance(factor, White)):
-            others = [factor for factor in factors if factor is not noise and factor.stationary]
-            if noise.dims is None:
-                assert others == []
-            else:
-                assert all(other.dims is None or not set(other.dims) <= set(noise.dims) for other in others)
+def test_the_product_of_one_kernel_is_itself():
+    assert product_of([b]) is b
+    assert equal(product_of([a, b]), a * b)
 
 
 def test_products_are_distributed_over_sums():
-    assert str(normal_form((a + b) * (c + d))) == "Lin * Per + Lin * Mat12 + SE * Per + SE * Mat12"
-    assert str(normal_form(((a + b) * c + d) * a)) == "Lin * Lin * Per + Lin * SE * Per + Lin * Mat12"
+    terms = ((a + b) * c + d).products()
+    assert [tuple(map(str, factors)) for factors in terms] == [("Lin", "Per"), ("SE", "Per"), ("Mat12",)]
 
 
-def test_smooth_kernels_merge_and_their_precisions_add():
-    merged = normal_form(SquaredExponential(3.0) * SquaredExponential(4.0))
-    # 1/9 + 1/16 = 25/144
-    assert type(merged) is SquaredExponential
-    assert_allclose(merged.lengthscale, 12.0 / 5.0, rtol=1e-14)
-    ard = normal_form(SquaredExponential(np.array([3.0, 1.0])) * SquaredExponential(4.0))
-    assert_allclose(ard.lengthscale, [12.0 / 5.0, (1.0 + 1.0 / 16.0) ** -0.5], rtol=1e-14)
-
-
-def test_smooth_kernels_on_different_inputs_merge_into_one_on_all_of_them():
-    merged = normal_form(SquaredExponential(3.0, dims=1) * SquaredExponential(np.array([2.0, 4.0]), dims=(0, 1)))
-    assert str(merged) == "SE[0, 1]"
-    assert_allclose(merged.lengthscale, [2.0, 12.0 / 5.0], rtol=1e-14)
-
-
-def test_smooth_kernels_merge_across_other_factors():
-    assert str(normal_form(SquaredExponential(3.0) * c * SquaredExponential(4.0) * a)) == "Lin * SE * Per"
-
-
-def test_constants_vanish_from_products_but_not_from_sums():
-    assert equal(normal_form(Constant() * b), b)
-    assert equal(normal_form(Constant() * Constant()), Constant())
-    assert str(normal_form((Constant() + a) * b)) == "SE + Lin * SE"
-
-
-def test_noise_absorbs_what_is_stationary():
-    assert equal(normal_form(White() * b * c), White())
-    assert equal(normal_form(b * White() * White()), White())
-    assert str(normal_form(White() * a * b)) == "Lin * WN"
-    # where the first columns agree the second need not
-    assert str(normal_form(White(dims=0) * SquaredExponential(1.0, dims=(0, 1)))) == "SE[0, 1] * WN[0]"
-    assert str(normal_form(White(dims=(0, 1)) * SquaredExponential(1.0, dims=0))) == "WN[0, 1]"
-
-
-def test_equal_structures_have_equal_formulas():
-    factors = [
-        SquaredExponential(1.0, dims=1),
-        SquaredExponential(2.0, dims=0),
-        Linear(0.0, dims=1),
-        Linear(0.5, dims=0),
-        White(dims=0),
-        White(dims=(0, 1)),
-        Matern12(1.0),
-    ]
-    rng = np.random.default_rng(1)
-    orders = [[factors[i] for i in rng.permutation(len(factors))] for _ in range(20)]
-    assert len({str(normal_form(Product(tuple(order)))) for order in orders}) == 1
+def test_numbers_are_given_by_name_and_changed_one_at_a_time():
+    assert {name: float(value) for name, value in c.parameters().items()} == {"period": 1.3, "lengthscale": 0.7}
+    changed = c.replace(period=2.0)
+    assert (float(changed.period), float(changed.lengthscale), float(c.period)) == (2.0, 0.7, 1.3)

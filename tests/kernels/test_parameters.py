@@ -1,130 +1,118 @@
-"""Laws of the marks on fields: what is free is any real number, what is bound is what the mark says."""
+"""Laws of the marks on fields: what they say, in which order, on which scale a number is trained, what is refused."""
 
-import equinox as eqx
-import jax
-import jax.numpy as jnp
+from dataclasses import FrozenInstanceError, dataclass
+
 import numpy as np
 import pytest
-from jax import Array
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.kernels.parameters import REAL, bound, fixed, free, frozen, lower_triangular, positive, real
+from farrier.kernels.parameters import (
+    FIXED,
+    POSITIVE,
+    REAL,
+    Belief,
+    as_array,
+    bounded,
+    check_fields,
+    fixed,
+    marks,
+    positive,
+    real,
+    trained,
+    unbounded,
+)
+from farrier.kernels.registry import FAMILIES
+
+NARROW = Belief(spread=0.1, reach=0.2)
 
 
-class Leaf(eqx.Module):
-    height: Array = real()
-    length: Array = positive()
-    root: Array = lower_triangular()
-    constant: Array = fixed()
-    data: Array
-    label: str = eqx.field(static=True, default="leaf")
+@dataclass(frozen=True)
+class Module:
+    height: np.ndarray = real(NARROW, shared=True)
+    length: np.ndarray = positive()
+    constant: np.ndarray = fixed(default=5)
+    label: str = "module"
+    mixture: np.ndarray = positive(default=1.0)
+
+    def __post_init__(self):
+        check_fields(self)
 
 
-class Bare(eqx.Module):
-    value: Array
+def module(**changes):
+    return Module(**{"height": [-1.0, 0.0, 7.0], "length": [1e-3, 1.0, 40.0], **changes})
 
 
-class Tree(eqx.Module):
-    leaves: tuple[Leaf, ...]
-    table: dict[str, Leaf]
-    shut: Leaf = frozen()
-    bare: Bare = eqx.field(metadata={"constraint": REAL})
+def test_marks_are_those_of_the_marked_fields_in_their_order():
+    assert list(marks(Module)) == ["height", "length", "constant", "mixture"]
+    assert [mark.constraint for mark in marks(Module).values()] == [REAL, POSITIVE, FIXED, POSITIVE]
 
 
-ROOT = np.array([[0.5, 0.0, 0.0], [-1.5, 2.0, 0.0], [0.3, -0.7, 1e-3]])
+def test_what_is_fixed_or_without_a_mark_is_not_trained():
+    assert list(trained(Module)) == ["height", "length", "mixture"]
 
 
-def leaf(shift=0.0):
-    return Leaf(np.array([-1.0, 0.0, 7.0]) + shift, np.array([1e-3, 1.0, 40.0]), ROOT, 5.0, jnp.arange(3.0))
+def test_a_mark_holds_what_its_field_said():
+    mark = marks(Module)["height"]
+    assert mark.belief is NARROW
+    assert mark.shared
+    assert marks(Module)["length"].belief == Belief()
+    assert not marks(Module)["length"].shared
 
 
-class Shallow(eqx.Module):
-    """A mark outside a module, which may have marks of its own."""
-
-    inner: Bare | Leaf = eqx.field(metadata={"constraint": REAL})
-
-
-MARKS = {
-    "height": lambda u: u,
-    "length": np.exp,
-    "root": lambda u: np.tril(u, -1) + np.diag(np.exp(np.diag(u))),
-}
+def test_what_is_fixed_costs_nothing():
+    assert marks(Module)["constant"].belief.price == 0.0
+    # Schwarz's criterion: half of log n a number
+    assert Belief().price == 0.5
 
 
-@pytest.mark.parametrize("name", MARKS)
-def test_free_numbers_come_back_as_they_were(name):
-    start = leaf()
-    assert_allclose(getattr(bound(free(start), start), name), getattr(start, name), rtol=1e-14)
+def test_defaults_stand_where_nothing_is_given():
+    assert_array_equal([module().constant, module().mixture], [5.0, 1.0])
+    with pytest.raises(TypeError, match="length"):
+        Module(height=1.0)
 
 
-@pytest.mark.parametrize("name", MARKS)
-def test_any_real_numbers_are_bound_by_the_formula_of_the_mark(name):
-    start = leaf()
-    u = 3.0 * np.random.default_rng(0).standard_normal(np.shape(getattr(start, name)))
-    moved = eqx.tree_at(lambda tree: getattr(tree, name), free(start), jnp.asarray(u))
-    assert_allclose(getattr(bound(moved, start), name), MARKS[name](u), rtol=1e-14)
+def test_numbers_become_arrays_and_keep_all_their_digits():
+    one = module(height=1, length=0.1 + 0.2, constant=2)
+    for name in marks(Module):
+        assert getattr(one, name).dtype == np.float64
+    assert one.length == 0.1 + 0.2
+    assert one.label == "module"
+    assert as_array(None) is None
 
 
-def test_roots_are_stacked_over_leading_axes():
-    start = eqx.tree_at(lambda tree: tree.root, leaf(), np.stack([ROOT, 2.0 * ROOT]))
-    assert_allclose(free(start).root[1] - free(start).root[0], np.tril(ROOT, -1) + np.log(2.0) * np.eye(3), atol=1e-14)
-    assert_allclose(bound(free(start), start).root, start.root, rtol=1e-14)
+@pytest.mark.parametrize("wrong", [0.0, -1.0, float("nan"), [1.0, -2.0]], ids=str)
+def test_what_is_not_positive_is_refused(wrong):
+    with pytest.raises(ValueError, match="Module: length must be positive, got"):
+        module(length=wrong)
 
 
-def test_what_is_fixed_frozen_or_without_a_mark_is_not_trained():
-    tree = Tree((leaf(),), {"a": leaf()}, leaf(), Bare(jnp.ones(2)))
-    unbounded = free(tree)
-    for part in (unbounded.leaves[0], unbounded.table["a"]):
-        assert part.constant is None
-        assert part.data is None
-    assert jax.tree.leaves(unbounded.shut) == []
-    # three leaves in each of two open modules, and the bare one, whose mark stands outside
-    assert len(jax.tree.leaves(unbounded)) == 7
-    moved = jax.tree.map(lambda u: u + 1.0, unbounded)
-    after = bound(moved, tree)
-    assert_array_equal(after.leaves[0].constant, 5.0)
-    assert_array_equal(after.leaves[0].data, np.arange(3.0))
-    assert eqx.tree_equal(after.shut, tree.shut)
-    assert_array_equal(after.bare.value, [2.0, 2.0])
+def test_only_what_is_fixed_may_be_missing():
+    assert module(constant=None).constant is None
+    for name in trained(Module):
+        with pytest.raises(ValueError, match=f"Module: {name} is missing: give a number"):
+            module(**{name: None})
 
 
-def test_innermost_mark_wins():
-    tree = Shallow(leaf())
-    unbounded = free(tree)
-    assert_allclose(unbounded.inner.length, np.log(tree.inner.length))
-    assert unbounded.inner.constant is None
-    # a leaf without a mark of its own has that of the field around it
-    assert_array_equal(unbounded.inner.data, tree.inner.data)
+def test_marks_and_modules_cannot_be_changed():
+    with pytest.raises(FrozenInstanceError):
+        marks(Module)["height"].shared = False
+    with pytest.raises(FrozenInstanceError):
+        module().length = 2.0
 
 
-def test_structure_is_kept_under_jit():
-    tree = Tree((leaf(), leaf(1.0)), {"a": leaf()}, leaf(), Bare(jnp.ones(2)))
-    twice = eqx.filter_jit(lambda tree: bound(free(tree), tree))(tree)
-    assert jax.tree.structure(twice) == jax.tree.structure(tree)
-    for before, after in zip(jax.tree.leaves(tree), jax.tree.leaves(twice), strict=True):
-        assert_allclose(after, before, rtol=1e-14)
+@pytest.mark.parametrize(("constraint", "formula"), [(REAL, lambda u: u), (POSITIVE, np.exp), (FIXED, lambda u: u)])
+def test_any_real_numbers_are_bounded_by_the_formula_of_the_mark(constraint, formula):
+    u = 3.0 * np.random.default_rng(0).standard_normal(7)
+    values = bounded(u, constraint)
+    assert_allclose(values, formula(u), rtol=1e-14)
+    assert_allclose(unbounded(values, constraint), u, rtol=1e-13)
 
 
-def test_gradients_flow_only_to_what_is_trained():
-    start = leaf()
-
-    @eqx.filter_jit
-    def slope(unbounded, template):
-        def total(unbounded):
-            here = bound(unbounded, template)
-            return jnp.sum(here.length) + jnp.sum(here.root) * here.constant + jnp.sum(here.data)
-
-        return jax.grad(total)(unbounded)
-
-    gradient = slope(free(start), start)
-    assert_allclose(gradient.length, start.length, rtol=1e-14)
-    # d/du exp(u) on the diagonal, 1 below it, nothing above
-    assert_allclose(gradient.root, 5.0 * (np.tril(np.ones((3, 3)), -1) + np.diag(np.diag(ROOT))), rtol=1e-14)
-    assert_array_equal(gradient.height, np.zeros(3))
-    assert gradient.constant is None
-    assert gradient.data is None
-
-
-def test_numbers_keep_all_their_digits():
-    assert leaf().constant.dtype == np.float64
-    assert Leaf(1, 0.1, np.eye(1), 2, jnp.ones(1)).length == 0.1
+@pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
+def test_beliefs_of_every_family_are_proper(family):
+    for mark in trained(family).values():
+        belief = mark.belief
+        assert min(belief.spread, belief.reach, belief.typical) > 0.0
+        assert 0.0 <= belief.price <= 1.0
+        # the optimiser's unit is not wider than where it may go
+        assert belief.typical <= belief.reach

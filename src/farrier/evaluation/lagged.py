@@ -7,7 +7,7 @@ which a call of numpy costs more than the work it does. So a dozen kernels of on
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -24,10 +24,15 @@ class Group:
     products: np.ndarray
     places: dict[str, np.ndarray]
     """Where the numbers of each factor stand in the vector of all."""
+    constants: dict[str, Any]
+    """The numbers that are not trained, (F, 1)."""
 
     def __call__(self, numbers: np.ndarray, lags: np.ndarray) -> tuple[np.ndarray, Pull]:
         """r of each distance, (F, L)."""
-        R, back = self.family.of_lags({name: numbers[at][:, None] for name, at in self.places.items()}, lags)
+        trained = {name: numbers[at][:, None] for name, at in self.places.items()}
+        R, back = self.family.of_lags(trained | self.constants, lags)
+        # a family without hyperparameters has one row for all
+        R = np.broadcast_to(R, (len(self.products), len(lags)))
 
         def pull(dR: np.ndarray, slopes: np.ndarray) -> None:
             by_name = back(dR)
@@ -61,9 +66,10 @@ class Lagged:
         for key in sorted(members, key=lambda key: (key[2], key[0], key[1])):
             owners, factors = zip(*members[key], strict=True)
             places = {name: np.array([f.places[name].start for f in factors]) for name in factors[0].places}
+            constants = {name: _stacked([f.constants[name] for f in factors]) for name in factors[0].constants}
             family = factors[0].family
             assert issubclass(family, Stationary)
-            groups.append(Group(family, np.array(owners), places))
+            groups.append(Group(family, np.array(owners), places, constants))
         return cls(len(products), tuple(groups))
 
     @cached_property
@@ -90,3 +96,8 @@ class Lagged:
                 pull_one(given, slopes)
 
         return R, pull
+
+
+def _stacked(constants: Sequence[Any]) -> Any:
+    """One number of several factors, (F, 1); None where all are left out."""
+    return None if any(one is None for one in constants) else np.stack([one[:1] for one in constants])

@@ -116,7 +116,11 @@ class Products:
                     places[name] = slice(first, first + size)
                     first += size
                 columns = np.arange(self.inputs) if factor.dims is None else np.asarray(factor.dims, int)
-                constants = {name: getattr(factor, name) for name in marks(type(factor)) if name not in places}
+                constants = {
+                    name: None if getattr(factor, name) is None else factor.entries(name, len(columns))
+                    for name in marks(type(factor))
+                    if name not in places
+                }
                 made.append(Factor(factor, type(factor), columns, places, constants))
             found.append(tuple(made))
         return tuple(found)
@@ -159,10 +163,7 @@ def _for_fitting(factors: Sequence[Base], inputs: int) -> tuple[Base, ...]:
         if factor.symbol == "1":
             continue
         columns = _columns(factor, inputs)
-        values = {
-            name: _shaped(value, 1 if mark.shared else len(columns))
-            for (name, mark), value in zip(marks(type(factor)).items(), factor.parameters().values(), strict=True)
-        }
+        values = {name: _shaped(factor, name, len(columns)) for name in marks(type(factor))}
         made.append(factor.replace(**values, dims=None if columns == (*range(inputs),) else columns).for_fitting())
     return tuple(made)
 
@@ -178,11 +179,12 @@ def _columns(factor: Base, inputs: int) -> tuple[int, ...]:
     return columns
 
 
-def _shaped(value: Any, count: int) -> Any:
-    """A number for one column, an array for several."""
-    if value is None:
+def _shaped(factor: Base, name: str, count: int) -> Any:
+    """A number where there is one entry, an array for several."""
+    if getattr(factor, name) is None:
         return None
-    return np.ravel(value)[0].reshape(()) if count == 1 else np.array(np.broadcast_to(value, (count,)))
+    entries = np.array(factor.entries(name, count))
+    return entries.reshape(()) if len(entries) == 1 else entries
 
 
 def _width(factor: Base, inputs: int) -> int:

@@ -47,7 +47,7 @@ class Factor:
     """One factor of a product."""
 
     kind: str
-    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'from' or 'until'."""
+    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'from' or 'until'; any other has no wording."""
     columns: tuple[str, ...]
     """The names of the inputs it acts on."""
     location: Estimate | None = None

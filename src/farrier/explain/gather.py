@@ -22,20 +22,6 @@ from farrier.model.result import Result
 Z95 = 1.96
 MOST_ROWS = 4000
 """Sizes are taken over so many rows."""
-KINDS: dict[type[Base], str] = {
-    base.Constant: "constant",
-    base.White: "noise",
-    base.Linear: "linear",
-    base.SquaredExponential: "smooth",
-    base.RationalQuadratic: "smooth",
-    base.Matern52: "smooth",
-    base.Matern32: "rough",
-    base.Matern12: "rough",
-    base.Periodic: "periodic",
-    base.CentredPeriodic: "periodic",
-    base.Step: "from",
-    base.StepUntil: "until",
-}
 FLAT = 1e-6
 """Differences below this part of the range of a curve have no sign."""
 
@@ -95,9 +81,7 @@ def in_words_of(target_scale: str, size: float) -> float:
 
 def columns_of(kernel: Kernel, columns: Sequence[str]) -> tuple[str, ...]:
     """The inputs that a product acts on, in the order of the table."""
-    used = {
-        name for factor in kernel.products()[0] for name in _names(factor, columns) if KINDS[type(factor)] != "constant"
-    }
+    used = {name for factor in kernel.products()[0] for name in _names(factor, columns) if factor.kind != "constant"}
     return tuple(name for name in columns if name in used)
 
 
@@ -163,8 +147,6 @@ def _factors(result: Result, kernel: Kernel, i: int) -> tuple[Factor, ...]:
 
 
 def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int) -> Factor:
-    kind = KINDS[type(factor)]
-
     def number(name: str) -> Estimate | None:
         if len(names) > 1 or name not in factor.parameters():
             return None
@@ -173,7 +155,7 @@ def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int)
 
     width = number("width")
     return Factor(
-        kind=kind,
+        kind=factor.kind,
         columns=names,
         location=number("location"),
         width=None if width is None else width.value,

@@ -64,8 +64,8 @@ class LocalPosterior(Kept):
         empty = cls(pool, weights, noise, groups, X[order], y[order], np.zeros((S, R)), np.zeros((S, R, R)), 0.0)
         B, c = np.tile(np.eye(R), (S, 1, 1)), np.zeros((S, R))
         quadratic, log_determinant = np.zeros(S), np.zeros(S)
-        for rows in empty._cuts():
-            for s, block in enumerate(empty._blocks(rows)):
+        for rows in empty.cuts():
+            for s, block in enumerate(empty.blocks(rows)):
                 B[s] += block.E.T @ block.E
                 c[s] += block.E.T @ block.e
                 quadratic[s] += block.e @ block.e
@@ -82,13 +82,13 @@ class LocalPosterior(Kept):
     def _features(self) -> Features:
         return Features(self.pool, self.pool.numbers, self.groups)
 
-    def _cuts(self) -> list[slice]:
+    def cuts(self) -> list[slice]:
         """The rows of each block."""
         count = max(1, -(-len(self.y) // BLOCK_ROWS))
         ends = np.linspace(0, len(self.y), count + 1).astype(int)
         return [slice(first, last) for first, last in pairwise(ends)]
 
-    def _blocks(self, rows: slice) -> Iterator["_Block"]:
+    def blocks(self, rows: slice) -> Iterator["_Block"]:
         """One block for each draw of the weights."""
         X, y, owner = self.X[rows], self.y[rows], self._features.owner
         phi, _ = self._features.at(X)
@@ -104,7 +104,7 @@ class LocalPosterior(Kept):
 
     def _by_block(self, X: np.ndarray) -> Iterator[tuple[np.ndarray, slice]]:
         """The places in X that belong to each block, and the rows of the block."""
-        cuts = self._cuts()
+        cuts = self.cuts()
         edges = [0.5 * (self.X[cut.start, 0] + self.X[cut.start - 1, 0]) for cut in cuts[1:]]
         which = np.searchsorted(edges, X[:, 0])
         for b in np.unique(which):
@@ -161,7 +161,7 @@ class LocalPosterior(Kept):
         """New rows beside the block they belong to, for each draw of the weights."""
         phi, _ = self._features.at(X)
         K = self.pool.gram(self.X[rows], X)
-        for w, block in zip(self.weights, self._blocks(rows), strict=True):
+        for w, block in zip(self.weights, self.blocks(rows), strict=True):
             yield _Near(block, w, self._features.owner, phi, K)
 
 

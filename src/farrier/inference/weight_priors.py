@@ -249,10 +249,11 @@ class SpikeAndSlab(WeightPrior):
 
     def draw(self, noise: Any, world: World = NUMPY) -> Any:
         """Relaxed draws: v_i = mean + sd z,  s_i = sigmoid((logit + l) / temperature), l logistic."""
-        v, s, _ = self._relaxed(noise, world)
+        v, s, _ = self.relaxed(noise, world)
         return v * s
 
-    def _relaxed(self, noise: Any, world: World) -> tuple[Any, Any, Any]:
+    def relaxed(self, noise: Any, world: World = NUMPY) -> tuple[Any, Any, Any]:
+        """v, the relaxed s, and the noise of v, (S, m) each."""
         z, gate = world.xp.split(noise, 2, axis=1)
         v = self.mean[None, :] + world.xp.sqrt(self.variance)[None, :] * z
         # l = log u - log(1 - u) with u = Phi(gate), each logarithm exact in its own tail
@@ -285,7 +286,7 @@ class SpikeAndSlab(WeightPrior):
 
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
         at = self.with_vector(u)
-        v, s, z = at._relaxed(noise, NUMPY)
+        v, s, z = at.relaxed(noise, NUMPY)
         sd, pi = np.sqrt(at.variance), NUMPY.special.expit(at.logits)
         odds = np.log(at.probability) - np.log1p(-at.probability)
 

@@ -152,6 +152,17 @@ class Base(Kernel):
         """The numbers of this kernel by name."""
         return {name: getattr(self, name) for name in marks(type(self))}
 
+    def entries(self, name: str, count: int) -> np.ndarray:
+        """A hyperparameter with one entry for each of `count` columns; one entry in all where columns share it."""
+        value = getattr(self, name)
+        if marks(type(self))[name].shared:
+            return np.ravel(value)[:1]
+        if np.size(value) not in (1, count):
+            raise ValueError(
+                f"{self}: {name} has {np.size(value)} entries for {count} columns: give one, or one for each."
+            )
+        return np.broadcast_to(np.ravel(value), (count,))
+
     def replace(self, **changes: Any) -> "Base":
         """The kernel with some of its fields changed."""
         return replace(self, **changes)
@@ -169,10 +180,7 @@ class Base(Kernel):
 
     def _per_column(self, count: int) -> dict[str, Any]:
         """The numbers with one entry for each of `count` columns, or one for all."""
-        return {
-            name: value if value is None else np.ravel(value)[:1] if mark.shared else np.broadcast_to(value, (count,))
-            for (name, mark), value in zip(marks(type(self)).items(), self.parameters().values(), strict=True)
-        }
+        return {name: None if getattr(self, name) is None else self.entries(name, count) for name in marks(type(self))}
 
     def _entries(self, per_input: PerInput) -> Any:
         """The entries of a per-input quantity that belong to this kernel's columns."""

@@ -1,6 +1,5 @@
 """A level: k(x, z) = 1."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -22,7 +21,7 @@ class Constant(Profile):
     dims: Dims = None
 
     @classmethod
-    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+    def profile(cls, values: Values, x: np.ndarray) -> tuple[np.ndarray, Back]:
         return np.ones(len(x)), lambda dv: {}
 
     @classmethod

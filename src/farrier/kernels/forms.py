@@ -10,9 +10,8 @@ that differ, and only the rest of all pairs of rows.
 """
 
 from abc import abstractmethod
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -25,7 +24,7 @@ class Profile(Base):
 
     @classmethod
     @abstractmethod
-    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+    def profile(cls, values: Values, x: np.ndarray) -> tuple[np.ndarray, Back]:
         """v of one column x (N,), and the way back."""
 
     @classmethod
@@ -45,7 +44,7 @@ class Profile(Base):
         return v**2, lambda dk: {name: np.atleast_1d(slope) for name, slope in back_v(2.0 * dk * v).items()}
 
     @classmethod
-    def _of_one_column(cls, values: Values, X: np.ndarray) -> dict[str, float]:
+    def _of_one_column(cls, values: Values, X: np.ndarray) -> dict[str, Any]:
         if X.shape[1] != 1:
             raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
         return {name: value if value is None else value[0] for name, value in values.items()}
@@ -67,7 +66,8 @@ class Stationary(Base):
         if X.shape[1] != 1:
             raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
         lags = np.abs(X[:, 0][:, None] - Z[:, 0][None, :])
-        R, back = cls.of_lags({name: value[:, None] for name, value in values.items()}, lags.ravel())
+        stacked = {name: value if value is None else value[:, None] for name, value in values.items()}
+        R, back = cls.of_lags(stacked, lags.ravel())
         return R.reshape(lags.shape), lambda dK: back(dK.reshape(1, -1))
 
 
@@ -118,6 +118,11 @@ class Distance(Stationary):
             return {"lengthscale": -2.0 * along / lengths, **others}
 
         return R, back
+
+    def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
+        # in any units: several columns take inner products, which lose digits far away from zero
+        start = Z[:1].sum(axis=0) if X.shape[1] > 1 else 0.0
+        return super().gram(X - start, Z - start)
 
     def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
         return self.replace(lengthscale=self.lengthscale * scale)

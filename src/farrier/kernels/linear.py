@@ -1,6 +1,5 @@
 """A line that is zero at its location."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -32,7 +31,7 @@ class Linear(Profile):
     dims: Dims = None
 
     @classmethod
-    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+    def profile(cls, values: Values, x: np.ndarray) -> tuple[np.ndarray, Back]:
         c, scale = values["location"], values.get("scale")
         away = x - c
         if scale is not None:

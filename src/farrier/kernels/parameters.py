@@ -98,7 +98,9 @@ def check_fields(module: Any) -> None:
     for name, mark in marks(type(module)).items():
         value = as_array(getattr(module, name))
         object.__setattr__(module, name, value)
-        if mark.constraint is POSITIVE and not np.all(value > 0):
+        if value is None and mark.constraint.trained:
+            raise ValueError(f"{type(module).__name__}: {name} is missing: give a number.")
+        if value is not None and mark.constraint is POSITIVE and not np.all(value > 0):
             raise ValueError(f"{type(module).__name__}: {name} must be positive, got {value}.")
 
 

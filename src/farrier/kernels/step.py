@@ -3,14 +3,13 @@
 A change of regime at a place is two products, Step * k1 + (1 - Step) * k2, so that it needs no operator of its own.
 """
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, final
 
 import numpy as np
 from scipy.special import expit
 
-from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes
+from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Profile
 from farrier.kernels.parameters import Belief, positive, real
 
@@ -27,7 +26,7 @@ class _Sigmoid(Profile):
     sign: ClassVar[float]
 
     @classmethod
-    def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
+    def profile(cls, values: Values, x: np.ndarray) -> tuple[np.ndarray, Back]:
         width = values["width"]
         away = cls.sign * (x - values["location"]) / width
         v = expit(away)

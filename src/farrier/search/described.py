@@ -8,15 +8,17 @@ The docstring below a field ends with its unit and the origin of its default in 
 import ast
 import inspect
 import re
-from dataclasses import fields, is_dataclass
+from dataclasses import dataclass, fields, is_dataclass, replace
 from functools import cache
 from itertools import pairwise
-from typing import Any, NamedTuple
+from typing import Any, final
 
 _DOCSTRING = re.compile(r"(?P<meaning>.+?)\s*\[(?P<unit>[^;\]]+); (?P<origin>[^\]]+)\]")
 
 
-class Setting(NamedTuple):
+@final
+@dataclass(frozen=True)
+class Setting:
     """One setting, as a report prints it."""
 
     name: str
@@ -32,7 +34,7 @@ def described(settings: Any) -> list[Setting]:
     for field in fields(settings):
         value = getattr(settings, field.name)
         if is_dataclass(value):
-            found += [inner._replace(name=f"{field.name}.{inner.name}") for inner in described(value)]
+            found += [replace(inner, name=f"{field.name}.{inner.name}") for inner in described(value)]
         else:
             found.append(Setting(field.name, value, **texts.get(field.name, _UNKNOWN)))
     return found
