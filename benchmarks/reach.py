@@ -94,7 +94,13 @@ def search(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: np.ndarray, m
         learned = learn(inputs, y, known=known)
     seconds = watch.seconds()
     end = log_likelihood(
-        learned.posterior, learned.noise, learned.transform, learned.z_mean, learned.z_scale, inputs_new, y_new
+        learned.posterior,
+        learned.noise,
+        learned.scale.transform,
+        learned.scale.mean,
+        learned.scale.sd,
+        inputs_new,
+        y_new,
     )
     history = [*watch.history, (seconds, end)]
     below = [i for i, (_, height) in enumerate(history) if height < mark]

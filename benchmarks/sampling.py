@@ -39,7 +39,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         x, y = draw(seed)
         learned = fit_given([SquaredExponential(0.7), CentredPeriodic(0.6, 1.0), Linear(0.0)], x, y)
         grams = HostPool.of(learned.model.pool).gram(x, x)
-        noise, z = learned.noise, (y - learned.z_mean) / learned.z_scale
+        noise, z = learned.noise, (y - learned.scale.mean) / learned.scale.sd
         sampled, trouble = nuts(np.stack(grams), noise, z, arguments.draws, seed)
         ours = np.log([np.asarray(learned.model.prior.quantile(q)) for q in QUANTILES])
         theirs = np.quantile(np.log(sampled), QUANTILES, axis=0)

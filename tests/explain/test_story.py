@@ -106,7 +106,7 @@ def test_airline_says_what_was_tried(told):
 def test_intervals_and_errors_come_from_the_appraisal(given):
     line, cycle, _ = findings(given).facts
     assert line.formula == "Lin"
-    scale = given.fitted.z_scale
+    scale = given.fitted.scale.sd
     assert_allclose([line.error_before, line.error_after], [scale, 0.6 * scale])
     assert_allclose([cycle.error_before, cycle.error_after], [0.6 * scale, 0.2 * scale])
     assert (line.evidence, cycle.evidence) == (90.0, 80.0)

@@ -170,8 +170,8 @@ def test_a_long_rough_series_is_predicted_from_the_rows_near_by():
     learned = learn(x[known], rough[known], transform="identity", settings=settings)
     assert learned.tier == "local"
     mean, variance = learned.posterior.draws(x[~known])
-    found = mean.mean(axis=0) * learned.z_scale + learned.z_mean
-    sd = np.sqrt(variance.mean(axis=0) + mean.var(axis=0) + learned.noise) * learned.z_scale
+    found = mean.mean(axis=0) * learned.scale.sd + learned.scale.mean
+    sd = np.sqrt(variance.mean(axis=0) + mean.var(axis=0) + learned.noise) * learned.scale.sd
     between = 0.5 * (rough[np.flatnonzero(~known) - 1] + rough[np.flatnonzero(~known) + 1])
     error = np.sqrt(np.mean((rough[~known] - found) ** 2))
     assert error < 1.3 * np.sqrt(np.mean((rough[~known] - between) ** 2))

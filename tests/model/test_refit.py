@@ -27,9 +27,9 @@ def test_scales_and_structure_stay_and_the_old_model_is_untouched(model):
     assert again is not model
     assert_array_equal(model.predict(X), before)
     assert again.result_.scale is model.result_.scale
-    assert (again.result_.fitted.z_mean, again.result_.fitted.z_scale) == (
-        model.result_.fitted.z_mean,
-        model.result_.fitted.z_scale,
+    assert (again.result_.fitted.scale.mean, again.result_.fitted.scale.sd) == (
+        model.result_.fitted.scale.mean,
+        model.result_.fitted.scale.sd,
     )
     assert [kernel.formula() for kernel in again.pool_] == [kernel.formula() for kernel in model.pool_]
     assert_allclose(again.result_.rows, X, atol=1e-9)

@@ -173,7 +173,7 @@ def test_rows_draws_and_scales_are_those_that_are_set():
     assert learned.tier == "collapsed"
     assert learned.posterior.weights.shape[0] == 4
     # no other scale was worth trying
-    assert learned.transform.name == "identity"
+    assert learned.scale.transform.name == "identity"
     assert not any("scale" in decision.formula for decision in learned.record)
 
 

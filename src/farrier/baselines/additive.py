@@ -46,7 +46,7 @@ from farrier.baselines.common import (
 )
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.registry import SquaredExponential
-from farrier.model.other_noise import fit_sites
+from farrier.model.other_noise import fit_given_sites
 from farrier.paper.trees import as_array, positive
 
 NEWTON_STEPS = 50
@@ -196,12 +196,11 @@ class SubsetClassifier(AdditiveClassifier):
         self.sets_ = likely_sets(np.asarray(self.model_.lengthscales), self.order_)
         """The sets of inputs, in the order of `weights_`."""
         kernels = [SquaredExponential(np.full(len(inputs), START_LENGTH), inputs) for inputs in self.sets_]
-        self._subsets, model, self._link = fit_sites(kernels, X[rows], y[rows], Bernoulli())
-        self.weights_ = np.asarray(model.prior.quantile(0.5))[: len(kernels)]
+        self._subsets = fit_given_sites(kernels, X[rows], y[rows], Bernoulli())
+        self.weights_ = self._subsets.prior.quantile(0.5)[: len(kernels)]
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        draws = zip(*self._subsets.draws(X), strict=True)
-        p = np.mean([self._link.predict(mean, variance)[0] for mean, variance in draws], axis=0)
+        p = self._subsets.observed(X)[0].mean(axis=0)
         return p, p * (1.0 - p)
 
 

@@ -1,27 +1,62 @@
 """`Classifier`: explain and predict one of two classes."""
 
+from collections.abc import Callable, Sequence
 from time import perf_counter
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
 from farrier.estimators.estimator import Estimator, teller
 from farrier.inference.likelihoods import Bernoulli
+from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
-from farrier.model.other_noise import learn_sites
+from farrier.model.other_noise import fit_given_sites, learn_sites
+from farrier.model.progress import Progress
 from farrier.model.result import Result
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
+from farrier.model.target_scale import TargetScale
 
 
 class Classifier(ClassifierMixin, Estimator):
     """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
 
-    Takes the parameters of `Regressor` except `likelihood`, `scale`, `periods` and `method`. For more than two
-    classes wrap it in `sklearn.multiclass.OneVsRestClassifier`. Has the attributes of `Regressor`, and `classes_`.
+    Takes the parameters of `Regressor` except `likelihood`, `scale` and `periods`; `method` is "auto" or "stochastic",
+    the paper's algorithm. For more than two classes wrap it in `sklearn.multiclass.OneVsRestClassifier`. Has the
+    attributes of `Regressor`, and `classes_`.
     """
+
+    _parameter_constraints = Estimator._parameter_constraints | {"method": [StrOptions({"auto", "stochastic"})]}
+
+    def __init__(
+        self,
+        kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
+        *,
+        prior: str = "horseshoe",
+        method: Literal["auto", "stochastic"] = "auto",
+        inducing: int | None = None,
+        iterations: int = 2500,
+        batch_size: int = 256,
+        learning_rate: float = 0.01,
+        tolerance: float = 2e-3,
+        random_state: int | np.random.RandomState | None = 0,
+        progress: Callable[[Progress], None] | None = None,
+    ) -> None:
+        super().__init__(
+            kernels,
+            prior=prior,
+            inducing=inducing,
+            iterations=iterations,
+            batch_size=batch_size,
+            learning_rate=learning_rate,
+            tolerance=tolerance,
+            random_state=random_state,
+            progress=progress,
+        )
+        self.method = method
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -50,7 +85,7 @@ class Classifier(ClassifierMixin, Estimator):
         begin = perf_counter()
         scale, target = Scale.of(rows), target.astype(np.float64)
         inputs = scale.inputs(rows)
-        fitted = self._find(inputs, target) or self._sparse(inputs, target, scale, columns, Bernoulli())
+        fitted = self._fit(inputs, target, scale, columns)
         return self.hold(
             Result(
                 fitted=fitted,
@@ -64,11 +99,15 @@ class Classifier(ClassifierMixin, Estimator):
             )
         )
 
-    def _find(self, inputs: np.ndarray, target: np.ndarray) -> Fitted | None:
-        """The structure, where nobody chose the candidates or another prior."""
-        if self.kernels != "auto" or self.prior != "horseshoe":
-            return None
-        return learn_sites(inputs, target, Bernoulli(), tell=teller(self.progress))
+    def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
+        """The structure, or the kernels that somebody chose."""
+        tell = teller(self.progress)
+        if self.method == "auto" and self._searches():
+            return learn_sites(inputs, y, Bernoulli(), tell=tell)
+        kernels = self._chosen(inputs, y, scale, columns, self._seed())
+        if self.method == "auto" and self.prior == "horseshoe":
+            return fit_given_sites(kernels, inputs, y, Bernoulli(), tell=tell)
+        return self._sparse(kernels, inputs, y, TargetScale(), Bernoulli())
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""

@@ -26,8 +26,9 @@ from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
 from farrier.model.result import Recipe, Result
 from farrier.model.tables import Scale, check_cells
+from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell
-from farrier.search.starting_kernels import Start
+from farrier.search.starting_kernels import Start, paper_kernels
 from farrier.search.structure import Decision
 
 DEFAULT_INDUCING = 100
@@ -88,7 +89,7 @@ class Estimator(Tells, BaseEstimator):
     @property
     def transform_(self) -> str:
         """The scale on which components add up."""
-        return self.result_.fitted.transform.name
+        return self.result_.fitted.scale.transform.name
 
     @property
     def record_(self) -> tuple[Decision, ...]:
@@ -125,11 +126,17 @@ class Estimator(Tells, BaseEstimator):
         name = type(self).__name__
         return Recipe.of(name, self.get_params(), type(self)().get_params(), "fit(X, y)")
 
-    def _given(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
+    def _searches(self) -> bool:
+        """Whether the structure is to be found: nobody chose the candidates, or another prior."""
+        return isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe"
+
+    def _chosen(self, inputs: np.ndarray, z: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
         """The kernels that somebody chose, on the scale of the model; the user's own are in the user's units."""
+        if isinstance(self.kernels, str):
+            return paper_kernels(inputs, z, "both", seed)
         if not self.kernels:
             raise ValueError("kernels must hold at least one kernel, got none: 'auto' finds them.")
-        start = Start(inputs, y, np.random.default_rng(seed))
+        start = Start(inputs, z, np.random.default_rng(seed))
         kernels = []
         for kernel in self.kernels:
             if isinstance(kernel, str):
@@ -140,12 +147,14 @@ class Estimator(Tells, BaseEstimator):
                 raise ValueError(f"kernels must hold kernels or formulas such as 'SE * Per', got {kernel!r}.")
         return kernels
 
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(2**31 - 1))
+
     def _sparse(
-        self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], likelihood: Likelihood
+        self, kernels: Sequence[Kernel], inputs: np.ndarray, y: np.ndarray, target: TargetScale, likelihood: Likelihood
     ) -> Fitted:
-        """The stochastic tier, on the scale of the model."""
+        """The paper's algorithm; the likelihood is that of y on the scale of the model."""
         sparse = import_module("farrier.paper.sparse")
-        seed = int(check_random_state(self.random_state).randint(2**31 - 1))
         training = sparse.SparseTraining(
             prior=self.prior,
             iterations=int(self.iterations),
@@ -154,10 +163,9 @@ class Estimator(Tells, BaseEstimator):
             batch_size=int(self.batch_size),
             learning_rate=float(self.learning_rate),
             points=self._number_of_inducing_points(inputs),
-            seed=seed,
+            seed=self._seed(),
         )
-        kernels = None if isinstance(self.kernels, str) else self._given(inputs, y, scale, columns, seed)
-        fitted, self.history_ = sparse.fit_sparse(kernels, inputs, y, likelihood, training)
+        fitted, self.history_ = sparse.fit_sparse(kernels, inputs, y, target, likelihood, training)
         return fitted
 
     def _number_of_inducing_points(self, X: np.ndarray) -> int:

@@ -48,7 +48,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.model.fitted": ("Fitted", "Alone"),
     "farrier.model.result": ("Result", "Recipe"),
     "farrier.model.tables": ("Scale",),
-    "farrier.model.target_scale": ("Transform",),
+    "farrier.model.target_scale": ("Transform", "TargetScale"),
     "farrier.series.calendar": ("TimeAxis", "Steps"),
     "farrier.series.observed": ("Observed", "Layout"),
     "farrier.series.stamps": (

@@ -7,28 +7,25 @@ print(model.explain())
 
 from collections.abc import Callable, Sequence
 from copy import copy
-from importlib import import_module
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
 from farrier.estimators.estimator import Estimator, teller
-from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
-from farrier.model.fitted import Fitted, gaussian_noise
+from farrier.model.fitted import Fitted
 from farrier.model.learning import fit_given, learn
-from farrier.model.other_noise import learn_sites
+from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.progress import Progress
 from farrier.model.refit import refitted
 from farrier.model.result import Result
-from farrier.model.survivors import from_learned
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
-from farrier.model.target_scale import TRANSFORMS, named
+from farrier.model.target_scale import TRANSFORMS, TargetScale, named
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
@@ -190,44 +187,30 @@ class Regressor(RegressorMixin, Estimator):
 
     def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
         """The model by the tier that suits noise, kernels and rows."""
-        transform = named("identity" if self.scale == "auto" else self.scale)
-        if self._integrates(inputs, y, scale, columns):
-            return self._integrated(inputs, y, scale, columns)
-        z = scale.target(transform.forward(y))
-        if self.likelihood == "student-t" and self._searches() and self.method == "auto":
+        target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
+        gaussian, tell = self.likelihood == "gaussian", teller(self.progress)
+        if self.method != "stochastic" and self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-            timed = self._timed and inputs.shape[1] > 1
-            fitted = learn_sites(inputs, z, self._noise(), known=known, timed=timed, tell=teller(self.progress))
-        else:
-            fitted = self._sparse(inputs, z, scale, columns, self._noise())
-        return fitted.in_units(transform, scale, y)
-
-    def _integrated(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
-        """The exact and the collapsed tier."""
-        tell = teller(self.progress)
-        common = {"transform": self.scale, "tier": self.method, "tell": tell}
-        if self._searches():
-            known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-            timed = self._timed and inputs.shape[1] > 1
-            return from_learned(learn(inputs, y, known=known, timed=timed, **common), inputs, y)
-        kernels = self._chosen(inputs, y, scale, columns)
-        options = {"prior": self.prior, "iterations": int(self.iterations), "tolerance": self.tolerance * len(y)}
-        return from_learned(fit_given(kernels, inputs, y, **options, **common), inputs, y)
-
-    def _integrates(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> bool:
-        """Whether the functions can be integrated out, or somebody asked for that."""
-        return self.method != "stochastic" and self.likelihood == "gaussian"
-
-    def _chosen(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> list[Kernel]:
-        """The candidates that somebody chose."""
-        seed, z = int(check_random_state(self.random_state).randint(2**31 - 1)), (y - y.mean()) / y.std()
-        if isinstance(self.kernels, str):
-            return list(import_module("farrier.paper.pool").Pool.paper(inputs, z, seed=seed))
-        return self._given(inputs, z, scale, columns, seed)
-
-    def _searches(self) -> bool:
-        """Whether the structure is to be found: nobody chose the candidates, or another prior."""
-        return isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe"
+            found = {"known": known, "timed": self._timed and inputs.shape[1] > 1, "tell": tell}
+            if gaussian:
+                return learn(inputs, y, transform=self.scale, tier=self.method, **found)
+            return learn_sites(inputs, y, self._noise(), scale=target, **found)
+        kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed())
+        if self.method == "stochastic" or (not gaussian and self.prior != "horseshoe"):
+            return self._sparse(kernels, inputs, y, target, self._noise())
+        if not gaussian:
+            return fit_given_sites(kernels, inputs, y, self._noise(), scale=target, tell=tell)
+        return fit_given(
+            kernels,
+            inputs,
+            y,
+            prior=self.prior,
+            transform=self.scale,
+            tier=self.method,
+            iterations=int(self.iterations),
+            tolerance=self.tolerance * len(y),
+            tell=tell,
+        )
 
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
         if inputs.shape[1] > 1 or self.periods is not None:
@@ -267,20 +250,20 @@ class Regressor(RegressorMixin, Estimator):
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         fitted = self.result_.fitted
-        if fitted.transform.name != "identity":
+        if fitted.scale.transform.name != "identity":
             raise ValueError(
-                f"return_cov: components add up on the {fitted.transform.name} scale here, where a covariance of y "
-                "has no meaning; ask for return_std or predict_quantiles, or fit with scale='identity'."
+                f"return_cov: components add up on the {fitted.scale.transform.name} scale here, where a covariance of "
+                "y has no meaning; ask for return_std or predict_quantiles, or fit with scale='identity'."
             )
         mean, covariance = fitted.posterior.joint(inputs)
         _, std = fitted.moments(inputs)
         # the noise is what an observation has beyond f
-        covariance = covariance * fitted.z_scale**2
+        covariance = covariance * fitted.scale.sd**2
         covariance[np.diag_indices(len(covariance))] = std**2
-        return mean * fitted.z_scale + fitted.z_mean, covariance
+        return fitted.scale.inverse(mean), covariance
 
     def _noise(self) -> Likelihood:
         settings = SearchSettings()
         if self.likelihood == "student-t":
             return StudentT.with_degrees(np.sqrt(settings.fits.start_noise), settings.sites.degrees)
-        return gaussian_noise(settings.fits.start_noise)
+        return Gaussian(settings.fits.start_noise)

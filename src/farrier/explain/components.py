@@ -70,7 +70,7 @@ class ComponentTable(Sequence[Component]):
                 weight=float(median[i]),
                 weight_low=float(low[i]),
                 weight_high=float(high[i]),
-                sd=float(named[i]) * fitted.z_scale,
+                sd=float(named[i]) * fitted.scale.sd,
                 share=float(named[i] ** 2) / max(total, np.finfo(float).tiny),
                 evidence=losses[i],
                 period=_periods_of(kernel),
@@ -78,7 +78,7 @@ class ComponentTable(Sequence[Component]):
             for i, kernel in enumerate(result.kernels)
         ]
         others = len(fitted.kernels) - fitted.survivors - (fitted.level is not None)
-        return cls(tuple(sorted(rows, key=lambda row: -row.sd)), float(rest) * fitted.z_scale, others)
+        return cls(tuple(sorted(rows, key=lambda row: -row.sd)), float(rest) * fitted.scale.sd, others)
 
     def renamed(self, result: Result) -> "ComponentTable":
         """The same with the names that the inputs now have."""
@@ -155,9 +155,9 @@ class Decomposition:
         mean, variance = fitted.parts(result.at(X), range(fitted.survivors))
         names = ["level", *(f"{i}: {kernel.formula(result.columns)}" for i, kernel in enumerate(result.kernels))]
         names += ["the rest"] * (len(mean) - len(names))
-        mean = mean * fitted.z_scale
-        mean[0] += fitted.z_mean
-        return cls(tuple(names), mean, np.sqrt(np.maximum(variance, 0.0)) * fitted.z_scale)
+        mean = mean * fitted.scale.sd
+        mean[0] += fitted.scale.mean
+        return cls(tuple(names), mean, np.sqrt(np.maximum(variance, 0.0)) * fitted.scale.sd)
 
     def total(self) -> np.ndarray:
         """The prediction: the sum of all means."""

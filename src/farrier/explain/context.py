@@ -74,7 +74,7 @@ class Setting:
         if classes is not None:
             target = Target(classes[1], scale="odds")
         else:
-            scale = SCALES.get(result.fitted.transform.name, "transformed")
+            scale = SCALES.get(result.fitted.scale.transform.name, "transformed")
             target = Target(context.target_name, context.target_unit, scale)
         series = time is not None and rows.shape[1] == 1 and classes is None
         if series and time is not None:

@@ -80,7 +80,7 @@ class Curves:
         for place, i in enumerate(named, 1):
             variance[place] = centred(fitted, rows.inputs, rows.inputs[: len(rows.y)], i)[1]
         sd, difference = np.sqrt(np.maximum(variance, 0.0)), fitted.alone is not None
-        return cls(rows, fitted.transform, fitted.z_mean, fitted.z_scale, mean, sd, len(named), difference)
+        return cls(rows, fitted.scale.transform, fitted.scale.mean, fitted.scale.sd, mean, sd, len(named), difference)
 
     def of_component(self, place: int) -> dict[str, Any]:
         """What the story says of a component's curve; of a table's there is none over time."""
@@ -183,7 +183,7 @@ def _effect(result: Result, found: Findings, place: int) -> dict[str, Any] | Non
     rows[:, [columns.index(name) for name in own]] = grid
     fitted = result.fitted
     mean, variance = centred(fitted, result.at(rows), result.inputs, found.named[place])
-    mean, low, high = seen(setting, fitted.z_scale, mean, np.sqrt(np.maximum(variance, 0.0)))
+    mean, low, high = seen(setting, fitted.scale.sd, mean, np.sqrt(np.maximum(variance, 0.0)))
     if len(own) == 1:
         return {"column": own[0], "x": short(ticks[0]), "mean": short(mean), "low": short(low), "high": short(high)}
     # z[i][j] belongs to x[j] and y[i]

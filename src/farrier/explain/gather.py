@@ -49,7 +49,7 @@ def findings(result: Result, context: Context | None = None) -> Findings:
     rows = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
     inputs = result.inputs[rows]
     mean, spread = fitted.parts(inputs, range(fitted.survivors))
-    target = mean.sum(axis=0) if setting.kind == "classes" else fitted.scaled(result.target[rows])
+    target = mean.sum(axis=0) if setting.kind == "classes" else fitted.scale.forward(result.target[rows])
     variance = max(float(np.var(target)), np.finfo(float).tiny)
     shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
     named = _order(fitted, shares)
@@ -106,7 +106,7 @@ def _facts(
     result: Result, setting: Setting, curve: _Curve, i: int, place: int, share: float, cumulative: float
 ) -> Facts:
     fitted, kernel, scale = result.fitted, result.kernels[i], setting.target.scale
-    appraisal, z_scale = fitted.appraisal, fitted.z_scale
+    appraisal, z_scale = fitted.appraisal, fitted.scale.sd
     factors = _factors(result, kernel, i)
     quantiles = [float(fitted.weights(level)[i]) for level in (0.5, 0.025, 0.975)]
     errors = [None, None]
@@ -206,7 +206,7 @@ def _slope(result: Result, setting: Setting, curve: _Curve, i: int) -> Estimate 
     away = curve.inputs[:, d] - _entry(line.location, 0)
     far = int(np.argmax(np.abs(away)))
     slope, sd = curve.mean[far] / away[far], np.sqrt(max(curve.variance[far], 0.0)) / abs(away[far])
-    unit = fitted.z_scale / float(result.scale.x_scale[d])
+    unit = fitted.scale.sd / float(result.scale.x_scale[d])
     ends = (slope, slope - Z95 * sd, slope + Z95 * sd)
     return Estimate(*(in_words_of(setting.target.scale, float(end) * unit) for end in ends))
 
@@ -214,4 +214,4 @@ def _slope(result: Result, setting: Setting, curve: _Curve, i: int) -> Estimate 
 def _noise(fitted: Fitted, setting: Setting) -> float | None:
     if setting.kind == "classes":
         return None
-    return in_words_of(setting.target.scale, float(np.sqrt(fitted.noise_variance)) * fitted.z_scale)
+    return in_words_of(setting.target.scale, float(np.sqrt(fitted.noise_variance)) * fitted.scale.sd)

@@ -51,7 +51,7 @@ def story(
     setting = found.setting
     rows = Rows.of(result, setting, setting.horizon(horizon))
     said = asdict(setting.target)
-    scale = SCALES.get(said["scale"], "").format(transform=f"{result.fitted.transform.name}s", **said)
+    scale = SCALES.get(said["scale"], "").format(transform=f"{result.fitted.scale.transform.name}s", **said)
     told = {
         "title": title or setting.title or ("" if said["name"] == "y" else capital(said["name"])),
         "subtitle": scale,
@@ -150,7 +150,7 @@ def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
         told.append(
             {
                 "formula": fitted.kernels[i].formula(result.names),
-                "before": (given if fitted.appraisal is None else searched) * fitted.z_scale,
+                "before": (given if fitted.appraisal is None else searched) * fitted.scale.sd,
                 "after": float(after[i]),
                 "low": float(low[i]),
                 "high": float(high[i]),

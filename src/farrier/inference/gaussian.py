@@ -69,4 +69,4 @@ def leave_one_out(C: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray] | No
         return None
     inverse = np.linalg.inv(C)
     a = inverse @ y
-    return log_normal(y @ a, log_determinant, len(y)), a / np.diagonal(inverse)
+    return log_normal(float(y @ a), float(log_determinant), len(y)), a / np.diagonal(inverse)

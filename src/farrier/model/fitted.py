@@ -10,25 +10,24 @@ prediction adds to the sum of the components is the rest, so that the parts add 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import logsumexp, ndtr
 
-from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.likelihoods import Likelihood
+from farrier.inference.mixtures import moments, quantiles
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
-from farrier.model.tables import Scale
-from farrier.model.target_scale import Transform
+from farrier.model.target_scale import TargetScale
 from farrier.search.appraisal import Appraisal
 from farrier.search.averaging import Member
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
 LEVELS = (np.arange(64) + 0.5) / 64
-"""Quantiles over which the mean of a transformed target is taken."""
-HALVINGS = 50
+"""Quantiles over which the mean of a transformed target is taken: 64, by judgement."""
 
 
 class Draws(Protocol):
@@ -69,10 +68,10 @@ class Fitted:
     prior: WeightPrior
     kernels: tuple[Kernel, ...]
     survivors: int
-    transform: Transform
-    z_mean: float
-    z_scale: float
+    scale: TargetScale
+    """From y to z, on which the model works."""
     bound: float
+    """A lower bound on the log evidence of y."""
     tier: str
     steps: int
     level: int | None = None
@@ -100,15 +99,7 @@ class Fitted:
     def weights(self, level: float) -> np.ndarray:
         """A quantile of the weight of every kernel, (m,), on the scale of t(y); of survivors as they explain."""
         whole, own = (np.asarray(prior.quantile(level)) for prior in (self.prior, self.explaining.prior))
-        return np.concatenate([own[: self.survivors], whole[self.survivors :]]) * self.z_scale
-
-    def in_units(self, transform: Transform, scale: Scale, y: np.ndarray) -> "Fitted":
-        """This model, fitted to t(y) on the scale of the model, in the units of y."""
-        # the density of y is that of the scaled y times its slope
-        jacobian = float(transform.log_slope(y).sum()) - len(y) * float(np.log(scale.y_scale))
-        return replace(
-            self, bound=self.bound + jacobian, transform=transform, z_mean=scale.y_mean, z_scale=scale.y_scale
-        )
+        return np.concatenate([own[: self.survivors], whole[self.survivors :]]) * self.scale.sd
 
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw of the weights, (S, N)."""
@@ -118,35 +109,29 @@ class Fitted:
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y."""
-        if self.transform.name == "identity":
-            mean, variance = self.observed(inputs)
-            centre = mean.mean(axis=0) * self.z_scale + self.z_mean
-            return centre, np.sqrt(variance.mean(axis=0) + mean.var(axis=0)) * self.z_scale
+        if self.scale.transform.name == "identity":
+            mean, variance = moments(*self.observed(inputs))
+            return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd
         values = self.quantiles(inputs, LEVELS)
         return values.mean(axis=0), values.std(axis=0)
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row a level."""
         mean, variance = self.observed(inputs)
-        z = mixture_quantiles(mean, np.sqrt(variance), np.asarray(levels, float))
-        return self.transform.inverse(z * self.z_scale + self.z_mean)
-
-    def scaled(self, y: np.ndarray) -> np.ndarray:
-        """z of y."""
-        return (self.transform.forward(y) - self.z_mean) / self.z_scale
+        return self.scale.inverse(quantiles(mean, np.sqrt(variance), np.asarray(levels, float)))
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """log p(y) of new observations."""
         mean, variance = self.posterior.draws(inputs)
-        target = self.scaled(y)
+        target = self.scale.forward(y)
         each = [self.likelihood.log_density(target, *draw) for draw in zip(mean, variance, strict=True)]
         mixture = logsumexp(each, axis=0) - np.log(len(mean))
-        return mixture + self.transform.log_slope(y) - np.log(self.z_scale)
+        return mixture + self.scale.log_slopes(y)
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """P(Y <= y): uniform over the rows where the model is calibrated."""
         mean, variance = self.observed(inputs)
-        return ndtr((self.scaled(y)[None, :] - mean) / np.sqrt(variance)).mean(axis=0)
+        return ndtr((self.scale.forward(y)[None, :] - mean) / np.sqrt(variance)).mean(axis=0)
 
     def parts(self, inputs: np.ndarray, named: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance on the scale of z: the level, the named survivors, and the rest if there is one."""
@@ -166,21 +151,5 @@ class Fitted:
     def _beyond(self, inputs: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """What the prediction adds to the survivors; its variance is what the prediction has beyond theirs."""
         whole, own = (posterior.draws(inputs) for posterior in (self.posterior, self.explaining.posterior))
-        spread = [variance.mean(axis=0) + mean.var(axis=0) for mean, variance in (whole, own)]
-        return whole[0].mean(axis=0) - total, np.maximum(spread[0] - spread[1], 0.0)
-
-
-def gaussian_noise(variance: float) -> Gaussian:
-    """The likelihood of a noise variance."""
-    return Gaussian(variance)
-
-
-def mixture_quantiles(mean: np.ndarray, sd: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Quantiles of equal mixtures of S normals, (levels, N), by halving an interval that holds them."""
-    ends = mean[None] + sd[None] * ndtri(levels)[:, None, None]
-    low, high = ends.min(axis=1), ends.max(axis=1)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        below = ndtr((middle[:, None, :] - mean[None]) / sd[None]).mean(axis=1) < levels[:, None]
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return 0.5 * (low + high)
+        (mean, variance), (_, own_variance) = moments(*whole), moments(*own)
+        return mean - total, np.maximum(variance - own_variance, 0.0)

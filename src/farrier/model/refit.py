@@ -1,34 +1,36 @@
 """More rows, the same structure: weights and hyperparameters are fitted again from where they are, without a search.
 
-Both models of learning.py are fitted again: the survivors, which explain, and the whole shrunk pool, which predicts.
-The scale of inputs and target stays that of the first fit, so that every number keeps its meaning. A fit from the
-start spends most of its time on the search for the structure; this spends none. Noise that is not Gaussian goes
-through refit_sites.py.
+Both models of a fit are fitted again: the survivors, which explain, and the whole shrunk pool, which predicts. The
+scale of inputs and target stays that of the first fit, so that every number keeps its meaning. A fit from the start
+spends most of its time on the search for the structure; this spends none. Where the noise is not Gaussian, sites
+(inference/gaussian_sites.py) start where the posterior so far has them, at old rows and new ones.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import partial
 from time import perf_counter
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
+from farrier.inference.gaussian_sites import Sites
+from farrier.inference.hyperparameter_priors import price
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
+from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted
-from farrier.model.learning import Learned, search_rows
-from farrier.model.refit_sites import refit_sites
 from farrier.model.result import Result
-from farrier.model.survivors import from_learned
-from farrier.model.tiers import POSTERIORS, Tell, exact_posterior, weights_of
-from farrier.model.warm_start import climbed, without_level
-from farrier.search.appraisal import appraise
+from farrier.model.site_fits import fit_in_turn, marginals
+from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, exact_posterior, tier_for, weights_of
+from farrier.search.appraisal import appraise, appraise_sites
 from farrier.search.averaging import Average, Member, average
 from farrier.search.search import Search
-from farrier.search.settings import SearchSettings
-from farrier.search.structure import LEVEL, Structure
+from farrier.search.structure import LEVEL, Part, Structure, model_with
+
+UNUSED_NOISE = float(np.exp(NOISE_CENTRE))
+"""The common noise where each row has its own: it has no part in the fit, and here its prior is highest."""
 
 
 def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Result:
@@ -37,74 +39,140 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
     Not for the stochastic tier, whose posterior has no such start.
     """
     begin, fitted, low = perf_counter(), result.fitted, float(y.min())
+    transform = fitted.scale.transform
     if fitted.tier == "stochastic":
         raise ValueError("tier='stochastic' cannot be refitted from where it stands: fit all rows again.")
-    if low <= fitted.transform.lowest:
+    if low <= transform.lowest:
         raise ValueError(
-            f"y: {low:g} has no place on the {fitted.transform.name} scale of the structure so far: fit all rows again."
+            f"y: {low:g} has no place on the {transform.name} scale of the structure so far: fit all rows again."
         )
     tell("fitting the same structure again", np.nan)
-    if isinstance(fitted.likelihood, Gaussian):
-        again = from_learned(refit(fitted, float(fitted.likelihood.variance), X, y, tell), X, y)
-    else:
-        again = refit_sites(fitted, X, y, tell)
+    again = (_refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites)(fitted, X, y, tell)
     return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
 
 
-def refit(fitted: Fitted, noise: float, X: np.ndarray, y: np.ndarray, tell: Tell) -> Learned:
-    """The structure of a fitted model with this variance of the noise, fitted to rows X, y; X on the model's scale."""
-    settings = fitted.settings
-    z, rows = fitted.scaled(y), search_rows(X, settings.rows)
-    seen = rows if fitted.tier == "local" else np.arange(len(X))
-    exact = fitted.tier != "collapsed"
-    pools = [climbed(*pool, noise, X[seen], z[seen], settings, exact=exact) for pool in _pools(fitted)]
+def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
+    """For Gaussian noise."""
+    settings, tier = fitted.settings, fitted.tier
+    z, rows = fitted.scale.forward(y), search_rows(X, settings.rows)
+    noise = fitted.likelihood.predict(np.zeros(1), np.zeros(1))[1][0]
+    # the rows of a long series are too many for a fit: those of a search do
+    seen, by = (rows, "exact") if tier == "local" else (np.arange(len(X)), tier)
+    pools = [_climbed(by, *pool, noise, X[seen], z[seen], fitted) for pool in _pools(fitted)]
     structure, search = pools[0], None
     if fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
-        kernels = (*fitted.alone.kernels, *([] if fitted.alone.level is None else [LEVEL.kernel]))
-        structure = climbed(kernels, fitted.alone.prior, pools[0].noise, search.X, search.y, settings, exact=True)
-        structure = without_level(structure, len(fitted.alone.kernels), len(search.y))
-    whole = _together(pools, settings)
-    by_tier = POSTERIORS[fitted.tier] if fitted.tier != "exact" else partial(exact_posterior, weights=whole.weights)
-    jacobian = float(fitted.transform.log_slope(y).sum()) - len(y) * float(np.log(fitted.z_scale))
-    return Learned(
-        transform=fitted.transform,
-        z_mean=fitted.z_mean,
-        z_scale=fitted.z_scale,
-        structure=structure,
-        model=whole.model,
-        kernels=whole.kernels,
+        structure = _explaining(fitted, search, pools[0].noise)
+    whole = _together(pools, by, X[seen], z[seen], fitted)
+    if tier == "exact":
+        posterior = exact_posterior(whole.model, X, z, settings, whole.weights)
+    else:
+        posterior = POSTERIORS[tier](whole.model, X, z, settings)
+    return finished(
+        Predictor(whole.model, posterior, whole.kernels, tier, whole.bound, whole.members),
+        structure,
+        X,
+        y,
+        scale=fitted.scale,
         level=fitted.level,
-        posterior=by_tier(whole.model, X, z, settings),
-        bound=whole.bound + jacobian,
-        tier=fitted.tier,
         steps=fitted.steps,
-        appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
-        record=fitted.record,
-        members=whole.members,
         settings=settings,
+        record=fitted.record,
+        appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
     )
+
+
+def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
+    """For other noise."""
+    settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
+    z, rows = fitted.scale.forward(y), search_rows(X, settings.rows)
+    pool, prior = fitted.kernels, fitted.prior
+
+    def fit(sites: Sites) -> ExactModel:
+        nonlocal pool, prior
+        whole = _climbed(tier, pool, prior, UNUSED_NOISE, X, sites.target, fitted, sites.variance)
+        assert whole.model is not None
+        pool, prior = tuple(part.kernel for part in whole.parts), whole.model.prior
+        return whole.model
+
+    start = Sites.at(z, *marginals(fitted.posterior, X), fitted.likelihood)
+    found = fit_in_turn(fit, start, fitted.likelihood, X, z, tier, settings)
+    target, variance = found.sites.target, found.sites.variance
+    structure, appraisal = _as_structure(found.model), fitted.appraisal
+    if fitted.alone is not None:
+        covariance = covariance_of(X[rows])
+        search = Search(X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings)
+        structure = _explaining(fitted, search, UNUSED_NOISE)
+        appraisal = appraise_sites(search, structure)
+    return finished(
+        Predictor(found.model, found.posterior, pool, tier, found.bound),
+        structure,
+        X,
+        y,
+        scale=fitted.scale,
+        level=fitted.level,
+        steps=fitted.steps,
+        settings=settings,
+        record=fitted.record,
+        appraisal=appraisal,
+        likelihood=found.likelihood,
+        sites=target,
+    )
+
+
+def _climbed(
+    tier: str,
+    kernels: Sequence[Kernel],
+    prior: WeightPrior,
+    noise: float,
+    X: np.ndarray,
+    z: np.ndarray,
+    fitted: Fitted,
+    rows: np.ndarray | None = None,
+) -> Structure:
+    """A few steps of the optimiser from kernels with their q(w)."""
+    weights = prior.quantile(0.5)
+    parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
+    model = replace(model_with(parts, noise, X.shape[1], rows), prior=prior)
+    iterations = fitted.settings.fits.refit_iterations
+    return climbed(tier, model, parts, X, z, fitted.settings, iterations=iterations)[0]
+
+
+def _explaining(fitted: Fitted, search: Search, noise: float) -> Structure:
+    """The components that explain, fitted to the rows of a search, with the score that it would give them."""
+    own = fitted.explaining
+    kernels = (*own.kernels, *([] if own.level is None else [LEVEL.kernel]))
+    found = _climbed("exact", kernels, own.prior, noise, search.X, search.y, fitted, search.rows)
+    parts = found.parts[: len(own.kernels)]
+    cost = sum(price(part.kernel, len(search.y)) for part in parts)
+    return replace(found, parts=parts, score=found.score - cost)
 
 
 def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
     """The kernels and q(w) of each pool that predicts."""
     found, first = [], 0
     for prior in [member.prior for member in fitted.members] or [fitted.prior]:
-        count = len(np.asarray(prior.quantile(0.5)))
+        count = len(prior.quantile(0.5))
         found.append((fitted.kernels[first : first + count], prior))
         first += count
     return found
 
 
-def _together(pools: Sequence[Structure], settings: SearchSettings) -> Average:
+def _together(pools: Sequence[Structure], tier: str, X: np.ndarray, z: np.ndarray, fitted: Fitted) -> Average:
     """One pool as it is, or several averaged; each of several ends with its level."""
+    settings, models = fitted.settings, [pool.model for pool in pools if pool.model is not None]
+    bounds = [bound_of(tier, model, X, z, settings) for model in models]
     if len(pools) > 1:
-        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], settings)
-    (pool,) = pools
-    assert pool.model is not None
-    assert pool.terms is not None
-    kernels = tuple(part.kernel for part in pool.parts)
-    weights = weights_of(pool.model, settings.posterior.draws)
-    return Average(pool.model, weights, kernels, pool.terms.total, (Member(pool.model.prior, 1.0),))
+        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], bounds, settings)
+    (model,), (bound,) = models, bounds
+    kernels = tuple(part.kernel for part in pools[0].parts)
+    return Average(model, weights_of(model, settings.posterior.draws), kernels, bound, (Member(model.prior, 1.0),))
+
+
+def _as_structure(model: ExactModel) -> Structure:
+    """All components of a model."""
+    medians = model.prior.quantile(0.5)
+    parts = [Part(kernel, kernel, float(median)) for kernel, median in zip(model.pool, medians, strict=True)]
+    return Structure(tuple(parts), model.noise, 0.0, model)

@@ -82,7 +82,7 @@ class Result:
     @property
     def scaled_target(self) -> np.ndarray:
         """The target on the scale of the model, (N,)."""
-        return self.fitted.scaled(self.target)
+        return self.fitted.scale.forward(self.target)
 
     @property
     def kernels(self) -> list[Kernel]:

@@ -1,26 +1,28 @@
-"""Scales for the target: as it is, its logarithm, its square root. Components add up on the chosen scale.
+"""The scale of the target: a transform (none, logarithm, square root), then mean zero and standard deviation one.
 
-    z = y,   z = log y,   z = 2 (sqrt(y) - 1)   (Box-Cox with 1, 0 and 1/2)
+    z = (t(y) - mean) / sd,     t(y) = y,  log y,  2 (sqrt(y) - 1)      (Box-Cox with 1, 0 and 1/2)
 
-Evidence decides, with the Jacobian: the density of y is that of z times dz/dy. Quantiles are carried back exactly,
-since all three are monotone.
+Components add up on the scale of t. Evidence decides between transforms, with the Jacobian: the density of y is that of
+z times dz/dy. Quantiles are carried back exactly, since all three are monotone.
 """
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 
+@final
 @dataclass(frozen=True)
 class Transform:
-    """A monotone scale for the target."""
+    """A monotone function of the target."""
 
     name: str
     forward: Callable[[np.ndarray], np.ndarray]
     inverse: Callable[[np.ndarray], np.ndarray]
     log_slope: Callable[[np.ndarray], np.ndarray]
-    """log dz/dy at y."""
+    """log dt/dy at y."""
     lowest: float = -np.inf
     """y must lie above this."""
 
@@ -52,3 +54,37 @@ def worth_trying(y: np.ndarray, smallest_ratio: float) -> tuple[Transform, ...]:
     """The transforms that y allows and that could make a difference: where it varies little, all are alike."""
     positive = y.min() > 0 and y.max() > smallest_ratio * y.min()
     return TRANSFORMS if positive else TRANSFORMS[:1]
+
+
+@final
+@dataclass(frozen=True)
+class TargetScale:
+    """From y in the user's units to z on the scale of the model, and back."""
+
+    transform: Transform = TRANSFORMS[0]
+    mean: float = 0.0
+    """Mean of t(y)."""
+    sd: float = 1.0
+    """Standard deviation of t(y)."""
+
+    @classmethod
+    def of(cls, transform: Transform, y: np.ndarray) -> "TargetScale":
+        """The scale on which t(y) has mean zero and standard deviation one."""
+        t = transform.forward(y)
+        return cls(transform, float(t.mean()), float(t.std()))
+
+    def forward(self, y: np.ndarray) -> np.ndarray:
+        """z of y."""
+        return (self.transform.forward(y) - self.mean) / self.sd
+
+    def inverse(self, z: np.ndarray) -> np.ndarray:
+        """y of z."""
+        return self.transform.inverse(z * self.sd + self.mean)
+
+    def log_slopes(self, y: np.ndarray) -> np.ndarray:
+        """log dz/dy at each y: the log density of y is that of z plus this."""
+        return self.transform.log_slope(y) - np.log(self.sd)
+
+    def log_jacobian(self, y: np.ndarray) -> float:
+        """The sum of `log_slopes`."""
+        return float(self.transform.log_slope(y).sum()) - len(y) * float(np.log(self.sd))

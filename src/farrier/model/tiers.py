@@ -1,6 +1,7 @@
-"""A model given all rows, by the tier that suits them: exact, through inducing points, or block by block.
+"""The three ways to handle many rows, by name: "exact", "collapsed" through inducing points, "local" block by block.
 
-Numbers of kernels come from a search (search/search.py) or from a fit; here are the posteriors that predict.
+Here stand the choice between them, the bound and the fit of each, and the posterior that predicts. Hyperparameters come
+from a search (search/search.py) or from a fit.
 """
 
 from collections.abc import Callable, Sequence
@@ -9,23 +10,103 @@ from typing import Any
 import numpy as np
 
 from farrier.evaluation.grid import on_grid
+from farrier.inference.blas import one_thread
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
+from farrier.inference.exact import ExactObjective
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.inducing_points import choose
 from farrier.inference.lbfgs import climb
-from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
+from farrier.search.scoring import many_draws
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Part, model_with
+from farrier.search.structure import Part, Structure, model_with
 
 Tell = Callable[[str, float], None]
 
 
-def tier_of(posterior: GaussianPosterior | CollapsedPosterior | LocalPosterior) -> str:
-    """The name of the way in which a posterior is found."""
-    names = {GaussianPosterior: "exact", CollapsedPosterior: "collapsed", LocalPosterior: "local"}
-    return names[type(posterior)]
+def tier_for(rows: int, settings: SearchSettings, asked: str = "auto") -> str:
+    """Exact for few rows, collapsed for many, unless somebody asked for one of them."""
+    if asked != "auto":
+        return asked
+    return "exact" if rows <= settings.rows.exact else "collapsed"
+
+
+def objective_of(
+    tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, draws: int, settings: SearchSettings
+) -> ExactObjective | CollapsedObjective:
+    """The bound of a model on rows X and z."""
+    if tier == "exact":
+        return ExactObjective.of(model, X, z, draws)
+    points = settings.inducing
+    return CollapsedObjective.of(model, X, z, draws, points.tolerance, points.most, points.limits)
+
+
+def bound_of(tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> float:
+    """The bound with many draws of the weights: a fit exploits the few it sees, and its own bound is too high."""
+    objective = objective_of(tier, model, X, z, many_draws(model.prior, settings.fits), settings)
+    return objective.value(objective.start()).total
+
+
+def climbed(
+    tier: str,
+    model: ExactModel,
+    parts: Sequence[Part],
+    X: np.ndarray,
+    z: np.ndarray,
+    settings: SearchSettings,
+    *,
+    iterations: int,
+    tolerance: float | None = None,
+    tell: Callable[[Terms], None] = lambda terms: None,
+) -> tuple[Structure, int]:
+    """The parts of a model at a local maximum of its bound on rows X and z, and the number of steps."""
+    fits = settings.fits
+    objective = objective_of(tier, model, X, z, fits.final_draws, settings)
+    with one_thread(small=tier == "exact"):
+        numbers, terms = climb(
+            objective,
+            iterations,
+            fits.final_tolerance if tolerance is None else tolerance,
+            callback=lambda i, t: tell(t),
+        )
+    model = objective.model(numbers)
+    medians = model.prior.quantile(0.5)
+    found = tuple(Part(model.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
+    return Structure(found, model.noise, terms[-1].total, model, terms[-1]), len(terms)
+
+
+def collapsed_fit(
+    parts: Sequence[Part],
+    noise: float,
+    X: np.ndarray,
+    z: np.ndarray,
+    tell: Tell,
+    settings: SearchSettings,
+    rounds: int | None = None,
+    rows: np.ndarray | None = None,
+) -> ExactModel:
+    """The parts fitted to all rows through inducing points, which follow the kernels in each round.
+
+    `rows` is the variance of the noise of each row, where it is known.
+    """
+    rounds = settings.fits.collapsed_rounds if rounds is None else rounds
+    model = model_with(parts, noise, X.shape[1], rows)
+    for _ in range(rounds):
+        structure, _ = climbed(
+            "collapsed",
+            model,
+            parts,
+            X,
+            z,
+            settings,
+            iterations=settings.fits.final_iterations // rounds,
+            tell=lambda terms: tell("fitting all rows", terms.total),
+        )
+        assert structure.model is not None
+        model = structure.model
+    return model
 
 
 def weights_of(model: ExactModel, draws: int) -> np.ndarray:
@@ -38,7 +119,7 @@ def exact_posterior(
 ) -> GaussianPosterior:
     """Predictions of a model from all rows, with these draws of the weights or those of its q(w)."""
     weights = weights_of(model, settings.posterior.draws) if weights is None else weights
-    noise = np.full(len(z), float(model.noise)) if model.rows is None else np.asarray(model.rows)
+    noise = np.full(len(z), model.noise) if model.rows is None else model.rows
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
 
 
@@ -48,50 +129,20 @@ def snapped(X: np.ndarray) -> np.ndarray:
     return X if grid is None else X.min() + grid[1] * grid[0][:, None].astype(float)
 
 
-def collapsed_objective(
-    model: ExactModel, X: np.ndarray, z: np.ndarray, draws: int, settings: SearchSettings
-) -> CollapsedObjective:
-    """The collapsed bound with inducing points for the model's kernels."""
-    points = settings.inducing
-    return CollapsedObjective.of(model, X, z, draws, points.tolerance, points.most, points.limits)
-
-
 def collapsed_posterior(
     model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings
 ) -> CollapsedPosterior:
     """Predictions of a model from all rows, through inducing points."""
-    objective = collapsed_objective(model, X, z, 1, settings)
+    objective = objective_of("collapsed", model, X, z, 1, settings)
+    assert isinstance(objective, CollapsedObjective)
     return CollapsedPosterior.of(objective, model, weights_of(model, settings.posterior.draws))
 
 
-def collapsed_fit(
-    parts: Sequence[Part],
-    noise: float,
-    X: np.ndarray,
-    z: np.ndarray,
-    tell: Tell,
-    settings: SearchSettings,
-    rounds: int | None = None,
-    rows: np.ndarray | None = None,
-) -> tuple[ExactModel, float, CollapsedPosterior]:
-    """The parts fitted to all rows by the collapsed tier; the inducing points follow the kernels in each round.
-
-    `rows` is the variance of the noise of each row, where it is known.
-    """
-    fits = settings.fits
-    rounds = fits.collapsed_rounds if rounds is None else rounds
-    model = model_with(parts, noise, X.shape[1], rows)
-    total = np.nan
-    for _ in range(rounds):
-        objective = collapsed_objective(model, X, z, fits.final_draws, settings)
-        numbers, terms = climb(
-            objective,
-            fits.final_iterations // rounds,
-            fits.final_tolerance,
-            callback=lambda i, t: tell("fitting all rows", t.total),
-        )
-        model, total = objective.model(numbers), terms[-1].total
-    return model, total, collapsed_posterior(model, X, z, settings)
+def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LocalPosterior:
+    """Predictions of a model from all rows of a long series, block by block."""
+    weights, points = weights_of(model, settings.posterior.block_draws), settings.inducing
+    groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
+    return LocalPosterior.of(model.pool, weights, model.noise, groups, X, z)
 
 
 def needs_rows(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bool:
@@ -100,15 +151,8 @@ def needs_rows(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bo
     groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
     rows = X[np.linspace(0, len(X) - 1, count).astype(int)]
     _, left = Features(model.pool, model.pool.numbers, groups).at(rows)
-    w2 = np.asarray(model.prior.quantile(0.5)) ** 2
-    return float(w2 @ left.mean(axis=1)) > settings.posterior.unexplained * float(model.noise)
-
-
-def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LocalPosterior:
-    """Predictions of a model from all rows of a long series, block by block."""
-    weights, points = weights_of(model, settings.posterior.block_draws), settings.inducing
-    groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
-    return LocalPosterior.of(model.pool, weights, float(model.noise), groups, X, z)
+    w2 = model.prior.quantile(0.5) ** 2
+    return float(w2 @ left.mean(axis=1)) > settings.posterior.unexplained * model.noise
 
 
 POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray, SearchSettings], Any]] = {

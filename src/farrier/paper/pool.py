@@ -12,7 +12,7 @@ exponential for all of them; inner products with one more feature that makes a m
 
 from collections.abc import Sequence
 from functools import reduce
-from typing import Any, Literal, final
+from typing import Any, final
 
 import equinox as eqx
 import jax
@@ -23,7 +23,7 @@ from jaxtyping import Float
 
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.paper.kernels import EXPONENTS, FEATURES, VALUES, known, value_diag
-from farrier.search import starting_kernels as initial
+from farrier.search.starting_kernels import Initialisation, paper_kernels
 
 
 @final
@@ -124,7 +124,7 @@ class Pool(eqx.Module):
         X: Any,
         y: Any = None,
         *,
-        initialisation: Literal["both", "weak", "strong"] = "both",
+        initialisation: Initialisation = "both",
         seed: int = 0,
     ) -> "Pool":
         """The paper's pool: SE, Lin, Per and their nine ordered products, twice: 24 kernels.
@@ -132,17 +132,9 @@ class Pool(eqx.Module):
         The weak initialisation spreads hyperparameters about the scale of X, the strong one starts short and, with
         one input and y given, at the strongest periods of the data. "both" makes one copy with each.
         """
-        known = {"both": ("weak", "strong"), "weak": ("weak", "weak"), "strong": ("strong", "strong")}
-        if initialisation not in known:
-            raise ValueError(f"initialisation must be one of {list(known)}, got {initialisation!r}.")
-        X = np.asarray(X, np.float64)
-        start = initial.Start(X, None if y is None else np.asarray(y, np.float64), np.random.default_rng(seed))
-        kernels: list[Kernel] = []
-        for copy in known[initialisation]:
-            make = [getattr(start, f"{copy}_{family}") for family in ("smooth", "line", "cycle")]
-            kernels += [first() for first in make]
-            kernels += [first() * second() for first in make for second in make]
-        return stack(kernels, inputs=X.shape[1])
+        rows = np.asarray(X, np.float64)
+        target = None if y is None else np.asarray(y, np.float64)
+        return stack(paper_kernels(rows, target, initialisation, seed), inputs=rows.shape[1])
 
 
 def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:

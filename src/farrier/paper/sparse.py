@@ -18,7 +18,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
-from farrier.model.target_scale import named
+from farrier.model.target_scale import TargetScale
 from farrier.paper.cache import keep_compiled_programs
 from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP
@@ -66,16 +66,20 @@ class Trained:
 
 
 def fit_sparse(
-    kernels: Sequence[Kernel] | None, X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining
+    kernels: Sequence[Kernel],
+    X: np.ndarray,
+    y: np.ndarray,
+    scale: TargetScale,
+    likelihood: Likelihood,
+    training: SparseTraining,
 ) -> tuple[Fitted, History]:
-    """The whole fit on the scale of the model, and how training went; None stands for the pool of the paper.
+    """The whole fit, and how training went; the likelihood is that of y on its `scale`.
 
     Works in 64-bit floats, which are switched on for the duration of the call; what it returns are numpy arrays.
     """
     keep_compiled_programs()
     with jax.enable_x64(True):
-        pool = Pool.paper(X, y, seed=training.seed) if kernels is None else stack(kernels, inputs=X.shape[1])
-        trained = train_sparse(pool, X, y, likelihood, training)
+        trained = train_sparse(stack(kernels, inputs=X.shape[1]), X, scale.forward(y), likelihood, training)
         noise, posterior, prior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior, trained.prior))
         fitted = Fitted(
             posterior=InBlocks(posterior),
@@ -83,10 +87,8 @@ def fit_sparse(
             prior=prior,
             kernels=tuple(trained.pool),
             survivors=len(trained.pool),
-            transform=named("identity"),
-            z_mean=0.0,
-            z_scale=1.0,
-            bound=trained.bound,
+            scale=scale,
+            bound=trained.bound + scale.log_jacobian(y),
             tier="stochastic",
             steps=len(trained.history.bound),
         )

@@ -41,10 +41,9 @@ class Average:
     """The pools, whose kernels follow on each other."""
 
 
-def average(members: Sequence[Structure], settings: SearchSettings) -> Average:
-    """Some pools by their evidence."""
-    draws = settings.posterior.draws
-    totals = np.array([member.terms.total if member.terms else np.nan for member in members])
+def average(members: Sequence[Structure], bounds: Sequence[float], settings: SearchSettings) -> Average:
+    """Some pools by their evidence: bounds with many draws of the weights."""
+    draws, totals = settings.posterior.draws, np.asarray(bounds)
     shares = np.exp((totals - totals.max()) / settings.averaging.temperature)
     shares /= shares.sum()
     parts: list[Part] = []

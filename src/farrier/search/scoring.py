@@ -14,13 +14,14 @@ import numpy as np
 from farrier.evaluation.covariance import Covariance
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
+from farrier.inference.gaussian import log_density
 from farrier.inference.hyperparameter_priors import price
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import quasi_normal
+from farrier.inference.weight_priors import WeightPrior, quasi_normal
 from farrier.kernels.algebra import Kernel
-from farrier.search.settings import SearchSettings
-from farrier.search.structure import LEVEL, Move, Part, Structure, log_density, model_with
+from farrier.search.settings import FitSettings, SearchSettings
+from farrier.search.structure import LEVEL, Move, Part, Structure, model_with
 
 
 @dataclass
@@ -88,6 +89,15 @@ class Evaluator:
         cost = sum(price(part.kernel, len(self.y)) for part in found)
         self.tell("fitting", terms[-1].total)
         return Structure(found, float(fitted.noise), terms[-1].total - cost, fitted, terms[-1])
+
+    def bound(self, structure: Structure) -> float:
+        """The bound with many draws of the weights: a fit exploits the few it sees, and its own bound is too high."""
+        model = structure.model
+        if model is None:
+            return structure.score
+        noise = quasi_normal(many_draws(model.prior, self.settings.fits), model.prior.noise_size)
+        objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), noise)
+        return objective.value(objective.start()).total
 
     def covariance_at(self, structure: Structure) -> np.ndarray:
         """C of the real rows at the median weights, without the noise."""
@@ -162,6 +172,11 @@ class Evaluator:
         a = np.linalg.solve(C, self.y)
         grams = self.covariance.grams(structure.model.pool)
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
+
+
+def many_draws(prior: WeightPrior, fits: FitSettings) -> int:
+    """Draws of the weights with which bounds are compared and reported; one where q(w) is a point."""
+    return fits.bound_draws if prior.noise_size else 1
 
 
 def up_and_down(model: ExactModel) -> np.ndarray:

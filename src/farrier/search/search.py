@@ -12,12 +12,13 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from farrier.evaluation.products import Products
+from farrier.inference.gaussian import log_density
 from farrier.inference.hyperparameter_priors import price
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import LEVEL, Decision, Move, Part, Structure, log_density
+from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 
 
 @dataclass

@@ -70,6 +70,10 @@ class FitSettings:
     """Draws of the weights in the fit of the pool that predicts, where the rows are more than `rows.search`:
     each draw costs the cube of the rows.
     [draws, a power of two; by judgement]"""
+    bound_draws: int = 64
+    """Draws of the weights with which bounds of pools are compared, averaged and reported: with 4 draws in 20
+    dimensions reported bounds were 1.7 to 7.2 nats above their values with 4,096.
+    [draws, a power of two; measured for version 0.1.0]"""
     collapsed_rounds: int = 2
     """Times that inducing points are chosen anew during the collapsed fit of the pool that predicts.
     [rounds; by judgement]"""

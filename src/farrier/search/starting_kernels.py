@@ -6,6 +6,7 @@ start at the same place, or they would stay twins for ever: each call draws anew
 """
 
 from collections.abc import Callable
+from typing import Literal
 
 import numpy as np
 
@@ -24,6 +25,29 @@ from farrier.kernels.registry import (
 )
 from farrier.search.candidate_settings import StartSettings
 from farrier.search.periods import find_periods
+
+Initialisation = Literal["both", "weak", "strong"]
+
+
+def paper_kernels(X: np.ndarray, y: np.ndarray | None, initialisation: Initialisation, seed: int) -> list[Kernel]:
+    """The paper's pool: SE, Lin, Per and their nine ordered products, twice: 24 kernels.
+
+    "both" makes one copy with each initialisation.
+    """
+    known = {"both": ("weak", "strong"), "weak": ("weak", "weak"), "strong": ("strong", "strong")}
+    if initialisation not in known:
+        raise ValueError(f"initialisation must be one of {list(known)}, got {initialisation!r}.")
+    start = Start(X, y, np.random.default_rng(seed))
+    makers: dict[str, list[Callable[[], Kernel]]] = {
+        "weak": [start.weak_smooth, start.weak_line, start.weak_cycle],
+        "strong": [start.strong_smooth, start.strong_line, start.strong_cycle],
+    }
+    kernels: list[Kernel] = []
+    for copy in known[initialisation]:
+        make = makers[copy]
+        kernels += [first() for first in make]
+        kernels += [first() * second() for first in make for second in make]
+    return kernels
 
 
 class Start:

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg.lapack import dpotrf, dtrtrs  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
@@ -72,12 +71,3 @@ def _prior(weights: np.ndarray) -> Horseshoe:
         mu=2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau,
         v=np.full(len(weights), 0.2),
     )
-
-
-def log_density(C: np.ndarray, y: np.ndarray) -> float:
-    """log N(y; 0, C); minus infinity where C is not positive definite. C is used up."""
-    L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
-    if failed:
-        return -np.inf
-    e, _ = dtrtrs(L, y, lower=1)
-    return float(-0.5 * e @ e - np.log(np.diagonal(L)).sum() - 0.5 * len(y) * np.log(2.0 * np.pi))

@@ -1,0 +1,120 @@
+"""From a structure and a pool that predicts to a fitted model: the end of every fit, whatever the noise.
+
+Two models are kept apart on purpose. The *survivors* explain: few, each worth its price, fitted by themselves. The
+whole shrunk pool predicts: the survivors beside every ordinary candidate at a small weight, so that a forecast does not
+hang on a trend being exactly straight or a season exactly strict. What the others add is one row, the rest.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.parameter_vector import ExactModel
+from farrier.kernels.algebra import Kernel
+from farrier.model.fitted import Alone, Fitted
+from farrier.model.target_scale import TargetScale
+from farrier.model.tiers import POSTERIORS
+from farrier.search import candidates
+from farrier.search.appraisal import Appraisal
+from farrier.search.averaging import Member
+from farrier.search.search import Search
+from farrier.search.settings import RowSettings, SearchSettings
+from farrier.search.structure import Decision, Part, Structure
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Predictor:
+    """The pool that predicts, given all rows; its first kernels are the survivors."""
+
+    model: ExactModel
+    posterior: Any
+    kernels: tuple[Kernel, ...]
+    tier: str
+    bound: float
+    """A lower bound on the log evidence of z."""
+    members: tuple[Member, ...] = ()
+    """The pools that predict together; none but on few rows."""
+
+
+def finished(
+    predictor: Predictor,
+    structure: Structure,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    scale: TargetScale,
+    level: int | None,
+    steps: int,
+    settings: SearchSettings,
+    record: Sequence[Decision] = (),
+    appraisal: Appraisal | None = None,
+    likelihood: Likelihood | None = None,
+    sites: np.ndarray | None = None,
+) -> Fitted:
+    """The fitted model of rows X, on the scale of the model, and y, in its own units.
+
+    `sites` are the targets that stand for the rows where the noise is not Gaussian; their variances are the model's.
+    """
+    z = scale.forward(y) if sites is None else sites
+    return Fitted(
+        posterior=predictor.posterior,
+        likelihood=likelihood or Gaussian(predictor.model.noise),
+        prior=predictor.model.prior,
+        kernels=predictor.kernels,
+        survivors=len(structure.parts),
+        scale=scale,
+        bound=predictor.bound + scale.log_jacobian(y),
+        tier=predictor.tier,
+        steps=steps,
+        level=level,
+        record=tuple(record),
+        appraisal=appraisal,
+        alone=_survivors(predictor, structure, X, z, level, settings),
+        members=predictor.members,
+        settings=settings,
+    )
+
+
+def _survivors(
+    predictor: Predictor,
+    structure: Structure,
+    X: np.ndarray,
+    z: np.ndarray,
+    level: int | None,
+    settings: SearchSettings,
+) -> Alone | None:
+    """The posterior of the structure, given all rows; None where it is the whole pool, or empty."""
+    model, kernels = structure.model, tuple(part.kernel for part in structure.parts)
+    if model is None or model is predictor.model or not kernels:
+        return None
+    known = predictor.model.rows
+    posterior = POSTERIORS[predictor.tier](replace(model, rows=known), X, z, settings)
+    noise = model.noise if known is None else None
+    return Alone(posterior, model.prior, kernels, None if level is None else len(kernels), noise)
+
+
+def beside(search: Search, structure: Structure) -> list[Part]:
+    """The components of a structure, and the candidates that stand beside them in a pool that predicts."""
+    found = [part.kernel for part in structure.parts]
+    others = search.ordinary(candidates.periods_of(found, search.settings.candidates), found)
+    weight = search.settings.averaging.rest_weight
+    return [*structure.parts, *(Part(kernel, kernel, weight) for kernel in others)]
+
+
+def search_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:
+    """The rows among which a structure is looked for: all, or a part that is the same every time."""
+    if len(X) <= (settings.search if X.shape[1] == 1 else settings.part):
+        return np.arange(len(X))
+    if X.shape[1] > 1:
+        return np.sort(np.random.default_rng(0).choice(len(X), settings.part, replace=False))
+    # one input: half of the rows in pieces, for what is short, half spread over all, for what is long
+    order = np.argsort(X[:, 0])
+    spread = np.linspace(0, len(X) - 1, settings.part // 2).astype(int)
+    length = settings.part // 2 // settings.pieces
+    starts = np.linspace(0, len(X) - length, settings.pieces).astype(int)
+    pieces = (starts[:, None] + np.arange(length)).ravel()
+    return order[np.union1d(spread, pieces)]

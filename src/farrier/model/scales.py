@@ -1,0 +1,125 @@
+"""The scale of the target by evidence: the same candidates are tried on each, and only scales that stay close go on.
+
+The square root comes last, where the structure that was found fits much better on it.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.model.finishing import search_rows
+from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
+from farrier.model.tiers import Tell
+from farrier.search.periods import find_periods
+from farrier.search.search import Search
+from farrier.search.settings import SearchSettings
+from farrier.search.structure import Decision, Structure
+
+
+def best_scale(
+    X: np.ndarray,
+    y: np.ndarray,
+    known: Sequence[float],
+    transform: str,
+    timed: bool,
+    tell: Tell,
+    settings: SearchSettings,
+) -> "Scaled":
+    """The scale of y on which a structure explains it best, with that structure."""
+    scales = settings.scales
+    tried = worth_trying(y, scales.smallest_ratio) if transform == "auto" else [named(transform)]
+    searches = [
+        Scaled.of(one, X, y, known, tell, settings, timed)
+        for one in tried
+        if one.name != "square root" or transform != "auto"
+    ]
+    # the same candidates on every scale, so that their bounds can be compared
+    periods = searches[-1].search.periods()
+    for scaled in searches:
+        scaled.structure = scaled.whole = scaled.search.whole(periods)
+    for scaled in (left := _close(searches, Scaled.total, scales.pool_margin)):
+        scaled.structure = scaled.search.shrunk(scaled.structure)
+    for scaled in (left := _close(left, Scaled.score, scales.structure_margin)):
+        scaled.structure = scaled.search.best(scaled.structure)
+    best = max(left, key=Scaled.score)
+    best.note_choice(searches)
+    return best.or_square_root(X, y, known, tell) if len(searches) > 1 else best
+
+
+def _close(searches: Sequence["Scaled"], height: Callable[["Scaled"], float], nats: float) -> list["Scaled"]:
+    """The scales that are so close to the best that more work may turn them round."""
+    top = max(height(scaled) for scaled in searches)
+    return [scaled for scaled in searches if height(scaled) > top - nats]
+
+
+@final
+@dataclass
+class Scaled:
+    """One scale of the target with its search."""
+
+    scale: TargetScale
+    jacobian: float
+    """The log Jacobian of the rows that are searched."""
+    search: Search
+    structure: Structure
+    whole: Structure | None = None
+    """The ordinary candidates, shrunk."""
+
+    @classmethod
+    def of(
+        cls,
+        transform: Transform,
+        X: np.ndarray,
+        y: np.ndarray,
+        known: Sequence[float],
+        tell: Tell,
+        settings: SearchSettings,
+        timed: bool = False,
+    ) -> "Scaled":
+        """The search on one scale, with nothing found yet."""
+        scale = TargetScale.of(transform, y)
+        rows, z = search_rows(X, settings.rows), scale.forward(y)
+        shown = None
+        if X.shape[1] == 1 and len(rows) < len(y):
+            most = settings.candidates.most_periods
+            shown = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
+        search = Search(
+            X[rows], z[rows], covariance_of(X[rows]), known, tell, settings=settings, shown=shown, timed=timed
+        )
+        return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
+
+    def score(self) -> float:
+        """Evidence less price, of y in its own units, and the prior log odds of the scale."""
+        preference = self.search.settings.scales.preference(self.scale.transform.name)
+        return self.structure.score + self.jacobian + preference
+
+    def total(self) -> float:
+        """The bound, of y in its own units."""
+        return (self.structure.terms.total if self.structure.terms else self.structure.score) + self.jacobian
+
+    def note_choice(self, others: Sequence["Scaled"]) -> None:
+        """What the other scales lacked, in the record."""
+        for other in others if len(others) > 1 else ():
+            gain = other.score() - max(o.score() for o in others if o is not other)
+            action = "kept" if other is self else "dropped"
+            name = f"scale: {other.scale.transform.name}"
+            self.search.record.append(Decision(0, action, name, gain, "evidence of the scale"))
+
+    def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "Scaled":
+        """The square root where the same structure fits much better on it."""
+        if not self.structure.parts:
+            return self
+        root = Scaled.of(named("square root"), X, y, known, tell, self.search.settings, self.search.timed)
+        root.structure = root.search.fit(self.structure.parts, self.structure.noise)
+        gain = root.score() - self.score()
+        better = gain > 0.0
+        if better:
+            root.structure = root.search.run(start=root.structure)
+            root.whole = self.whole and root.search.fit(self.whole.parts, self.whole.noise)
+        decision = Decision(0, "kept" if better else "dropped", "scale: square root", gain, "evidence of the scale")
+        root.search.record[:0] = [*self.search.record, decision]
+        self.search.record.append(decision)
+        return root if better else self

@@ -1,0 +1,89 @@
+"""A model and the Gaussian sites that stand for its rows, fitted to each other in turn.
+
+The noise is not Gaussian: classes, outliers. With the sites held, the model is fitted as for Gaussian noise; with the
+model held, the sites take steps along the natural gradient (inference/gaussian_sites.py).
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from farrier.inference.gaussian_sites import Sites
+from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.inference.mixtures import moments
+from farrier.inference.parameter_vector import ExactModel
+from farrier.model.tiers import POSTERIORS, bound_of
+from farrier.search.settings import SearchSettings
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SiteFit:
+    """A model with the sites that belong to it, and its posterior."""
+
+    model: ExactModel
+    """With the variances of the sites as the noise of its rows."""
+    sites: Sites
+    likelihood: Likelihood
+    posterior: Any
+    bound: float
+    """The evidence lower bound of y on the scale of the model."""
+
+
+def marginals(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of f at the rows, over the draws of the weights."""
+    return moments(*posterior.draws(X))
+
+
+def followed(
+    model: ExactModel,
+    sites: Sites,
+    likelihood: Likelihood,
+    X: np.ndarray,
+    y: np.ndarray,
+    steps: int,
+    tier: str,
+    settings: SearchSettings,
+) -> tuple[Sites, Likelihood]:
+    """The sites after some steps towards the posterior of a model, and the noise that suits it."""
+    for _ in range(steps):
+        posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target, settings)
+        mean, variance = marginals(posterior, X)
+        sites = sites.follow(y, mean, variance, likelihood, settings.sites.step)
+        likelihood = _with_scale(likelihood, y, mean, variance)
+    return sites, likelihood
+
+
+def fit_in_turn(
+    fit: Callable[[Sites], ExactModel],
+    sites: Sites,
+    likelihood: Likelihood,
+    X: np.ndarray,
+    y: np.ndarray,
+    tier: str,
+    settings: SearchSettings,
+) -> SiteFit:
+    """The model that `fit` makes of sites, and the sites that belong to it."""
+    own, model = settings.sites, None
+    for turn in range(own.fits):
+        model = fit(sites)
+        steps = own.later_steps if turn else own.steps
+        sites, likelihood = followed(model, sites, likelihood, X, y, steps, tier, settings)
+    assert model is not None
+    model = replace(model, rows=sites.variance)
+    posterior = POSTERIORS[tier](model, X, sites.target, settings)
+    correction = sites.correction(y, *marginals(posterior, X), likelihood)
+    bound = bound_of(tier, model, X, sites.target, settings) + correction
+    return SiteFit(model, sites, likelihood, posterior, bound)
+
+
+def _with_scale(likelihood: Likelihood, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Likelihood:
+    """Student's t with the scale that suits what f leaves, a step of EM; other noise has no scale."""
+    if not isinstance(likelihood, StudentT):
+        return likelihood
+    degrees, scale = float(likelihood.degrees), float(likelihood.scale)
+    square = (y - mean) ** 2 + variance
+    weight = (degrees + 1.0) / (degrees + square / scale**2)
+    return StudentT.with_degrees(float(np.sqrt(np.mean(weight * square))), degrees)
