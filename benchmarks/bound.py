@@ -17,6 +17,7 @@ import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from farrier.paper.exact_gp import ExactGP
 
 from benchmarks.bound_picture import draw
 from benchmarks.figures import wasserstein2
@@ -25,7 +26,6 @@ from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.registry import Periodic, SquaredExponential
-from farrier.paper.exact_gp import ExactGP
 from farrier.paper.inducing import InducingVariables, SharedPoints, spread_points
 from farrier.paper.objective import Batch, Model, evidence_bound
 from farrier.paper.pool import stack

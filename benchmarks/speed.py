@@ -22,8 +22,8 @@ from benchmarks.figures import middle
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
-from farrier.kernels.registry import SquaredExponential
 from farrier.kernels.parameters import bound, free
+from farrier.kernels.registry import SquaredExponential
 from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Batch, Model, evidence_bound

@@ -27,8 +27,8 @@ from benchmarks.weights_picture import draw
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.weight_priors import NoPrior
-from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.kernels.normal import normal_form
+from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.model.progress import Progress
 from farrier.model.tables import Scale
 from farrier.paper.inducing import spread_points

@@ -7,10 +7,10 @@ from benchmarks.figures import below, participation_ratio, wasserstein2
 from benchmarks.optimal import Problem, grouped, optimum
 from benchmarks.record import Clock, Recorder, read
 from benchmarks.table import markdown
+from farrier.paper.exact_gp import ExactGP
 from numpy.testing import assert_allclose
 
 from farrier.kernels.registry import Periodic, SquaredExponential
-from farrier.paper.exact_gp import ExactGP
 from farrier.paper.inducing import SharedPoints
 from farrier.paper.pool import stack
 

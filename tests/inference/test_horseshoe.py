@@ -8,7 +8,7 @@ from scipy.special import digamma, gammaln
 
 from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl
 from farrier.inference.weight_priors import quasi_normal
-from tests.inference.priors import small_horseshoe
+from tests.inference.prior_cases import small_horseshoe
 
 CASES = [(0.0, 0.1, 1.0), (-3.0, 0.5, 1.0), (2.0, 1.5, 1.0), (0.7, 0.3, 2.5), (-5.0, 0.05, 0.3)]
 

@@ -1,4 +1,4 @@
-"""Laws of the jitter: it follows the size of the matrix and the precision of its numbers, and makes singular ones pass."""
+"""Laws of the jitter: it follows the size of the matrix and the precision of its numbers; singular matrices pass."""
 
 import numpy as np
 import pytest

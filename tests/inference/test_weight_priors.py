@@ -8,7 +8,7 @@ from scipy.special import expit
 
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, prediction_weights, quasi_normal
-from tests.inference.priors import WIDTHS, each_prior, small_spike_and_slab
+from tests.inference.prior_cases import WIDTHS, each_prior, small_spike_and_slab
 
 PRIORS = [Horseshoe, NoPrior, Softmax, SpikeAndSlab]
 

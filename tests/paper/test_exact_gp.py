@@ -5,11 +5,11 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 import pytest
+from farrier.paper.exact_gp import ExactGP
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 
 from farrier.kernels.registry import Linear, Periodic, SquaredExponential
-from farrier.paper.exact_gp import ExactGP
 from farrier.paper.pool import stack
 
 RNG = np.random.default_rng(0)

@@ -1,4 +1,4 @@
-"""Laws of the compiled linear algebra: the jitter of inference/linalg.py, and Gaussian formulas against numpy and scipy."""
+"""Laws of the compiled linear algebra: the jitter of inference/linalg.py, and Gaussian formulas against numpy."""
 
 import jax
 import jax.numpy as jnp

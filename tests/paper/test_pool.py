@@ -12,6 +12,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.kernels.algebra import Product
+from farrier.kernels.parameters import bound, free
 from farrier.kernels.registry import (
     Constant,
     Linear,
@@ -22,7 +23,6 @@ from farrier.kernels.registry import (
     Step,
     White,
 )
-from farrier.kernels.parameters import bound, free
 from farrier.paper.pool import Pool, stack
 from tests.kernels.plain_kernels import KERNELS, plain_gram
 

@@ -11,8 +11,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.weight_priors import NoPrior, quasi_normal
-from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.kernels.parameters import positive
+from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.paper.inducing import SharedPoints, spread_points
 from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.objective import Batch, Model, evidence_bound
