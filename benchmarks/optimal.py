@@ -23,8 +23,8 @@ from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 from scipy.optimize import minimize
 
-from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.paper.inducing import GroupedPoints, InducingVariables
+from farrier.paper.linalg import cholesky, log_determinant, solve_lower
 from farrier.paper.multisvgp import SVGP
 from farrier.paper.pool import Pool
 
