@@ -22,10 +22,9 @@ from jax import Array
 from jax.flatten_util import ravel_pytree
 from jaxtyping import Float
 from scipy.optimize import minimize
-from scipy.stats import multivariate_normal
 
-from farrier.inference.linalg import cholesky, log_determinant, solve_lower
 from farrier.paper.inducing import GroupedPoints, InducingVariables
+from farrier.paper.linalg import cholesky, log_determinant, solve_lower
 from farrier.paper.multisvgp import SVGP
 from farrier.paper.pool import Pool
 
@@ -38,28 +37,6 @@ class Problem(NamedTuple):
     noise: Float[Array, ""]
     X: Float[Array, "N D"]
     y: Float[Array, "N"]
-
-
-class Exact(NamedTuple):
-    """The log marginal likelihood, and the mean and covariance of f at some rows, with nothing approximated."""
-
-    evidence: float
-    mean: np.ndarray
-    covariance: np.ndarray
-
-
-def exact(problem: Problem, X: np.ndarray) -> Exact:
-    """The exact posterior at the rows of X: k' C^-1 y and K - k' C^-1 k, with C = Cov(f, f) + s I."""
-    rows, w2 = jnp.asarray(X), np.asarray(problem.w) ** 2
-
-    def gram(left: Array, right: Array) -> np.ndarray:
-        return np.einsum("i,inm->nm", w2, np.asarray(problem.pool.gram(left, right)))
-
-    y, k = np.asarray(problem.y), gram(problem.X, rows)
-    C = gram(problem.X, problem.X) + float(problem.noise) * np.eye(len(y))
-    solved = np.linalg.solve(C, k)
-    evidence = multivariate_normal(np.zeros(len(y)), C).logpdf(y)
-    return Exact(float(evidence), solved.T @ y, gram(rows, rows) - k.T @ solved)
 
 
 class Optimum(NamedTuple):

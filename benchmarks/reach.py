@@ -24,10 +24,11 @@ from benchmarks import timeseries, uci
 from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
-from farrier.model.learning import _Scaled, learn
+from farrier.model.learning import learn
+from farrier.model.scales import Scaled
 from farrier.model.scores import gaussian_log_score, log_score
 from farrier.model.tables import Scale
-from farrier.model.target_scale import Transform
+from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.search import Search
 from farrier.search.structure import Structure
@@ -93,15 +94,7 @@ def search(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: np.ndarray, m
     with watch.fits():
         learned = learn(inputs, y, known=known)
     seconds = watch.seconds()
-    end = log_likelihood(
-        learned.posterior,
-        learned.noise,
-        learned.scale.transform,
-        learned.scale.mean,
-        learned.scale.sd,
-        inputs_new,
-        y_new,
-    )
+    end = log_score(learned.log_density(inputs_new, y_new))
     history = [*watch.history, (seconds, end)]
     below = [i for i, (_, height) in enumerate(history) if height < mark]
     first = below[-1] + 1 if below else 0
@@ -120,7 +113,7 @@ class Watch:
         self._X_new, self._y_new = X_new, y_new
         self._begin = process_time()
         self._looking = 0.0
-        self._scales: dict[int, _Scaled] = {}
+        self._scales: dict[int, Scaled] = {}
         self._best = -np.inf
         self.history: list[tuple[float, float]] = []
 
@@ -131,9 +124,9 @@ class Watch:
     @contextmanager
     def fits(self) -> Iterator[None]:
         """Look at every fit of a search in here."""
-        make, fit = _Scaled.of, Search.fit
+        make, fit = Scaled.of, Search.fit
 
-        def of(*arguments: Any) -> _Scaled:
+        def of(*arguments: Any) -> Scaled:
             scaled = make(*arguments)
             self._scales[id(scaled.search)] = scaled
             return scaled
@@ -147,33 +140,23 @@ class Watch:
             return structure
 
         self._begin = process_time()
-        with patch.object(_Scaled, "of", of), patch.object(Search, "fit", watched):
+        with patch.object(Scaled, "of", of), patch.object(Search, "fit", watched):
             yield
 
-    def _look(self, scaled: _Scaled, structure: Structure, now: float) -> None:
+    def _look(self, scaled: Scaled, structure: Structure, now: float) -> None:
         score = structure.score + scaled.jacobian
         if score <= self._best or structure.model is None:
             return
         self._best = score
         search = scaled.search
         posterior = exact_posterior(structure.model, search.X, search.y, search.settings)
-        height = log_likelihood(
-            posterior, structure.noise, scaled.transform, scaled.z_mean, scaled.z_scale, self._X_new, self._y_new
-        )
+        height = log_likelihood(posterior, structure.noise, scaled.scale, self._X_new, self._y_new)
         self.history.append((now - self._begin - self._looking, height))
 
 
-def log_likelihood(
-    posterior: Any,
-    noise: float,
-    transform: Transform,
-    z_mean: float,
-    z_scale: float,
-    X_new: np.ndarray,
-    y_new: np.ndarray,
-) -> float:
+def log_likelihood(posterior: Any, noise: float, scale: TargetScale, X_new: np.ndarray, y_new: np.ndarray) -> float:
     """The mean log density of y at new rows."""
-    z = (transform.forward(y_new) - z_mean) / z_scale
     mean, variance = posterior.draws(X_new)
+    z = scale.forward(y_new)
     densities = logsumexp(norm.logpdf(z, mean, np.sqrt(variance + noise)), axis=0) - np.log(len(mean))
-    return log_score(densities + transform.log_slope(y_new) - np.log(z_scale))
+    return log_score(densities + scale.log_slopes(y_new))

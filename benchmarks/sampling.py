@@ -13,7 +13,6 @@ import jax.numpy as jnp
 import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
-from farrier.evaluation.products import HostPool
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.learning import fit_given
 from farrier.search.settings import SearchSettings
@@ -38,10 +37,10 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         clock = Clock()
         x, y = draw(seed)
         learned = fit_given([SquaredExponential(0.7), CentredPeriodic(0.6, 1.0), Linear(0.0)], x, y)
-        grams = HostPool.of(learned.model.pool).gram(x, x)
-        noise, z = learned.noise, (y - learned.scale.mean) / learned.scale.sd
-        sampled, trouble = nuts(np.stack(grams), noise, z, arguments.draws, seed)
-        ours = np.log([np.asarray(learned.model.prior.quantile(q)) for q in QUANTILES])
+        grams = learned.posterior.pool.gram(x, x)
+        noise, z = learned.noise_variance, learned.scale.forward(y)
+        sampled, trouble = nuts(grams, noise, z, arguments.draws, seed)
+        ours = np.log([np.asarray(learned.prior.quantile(q)) for q in QUANTILES])
         theirs = np.quantile(np.log(sampled), QUANTILES, axis=0)
         kept_ours = kept(np.exp(ours[1])[None], grams, noise, z)
         kept_theirs = kept(sampled[:: len(sampled) // 100], grams, noise, z)
@@ -65,7 +64,7 @@ def draw(seed: int) -> tuple[np.ndarray, np.ndarray]:
     pool = [SquaredExponential(0.7), CentredPeriodic(0.6, 1.0)]
     y = 0.3 * generator.standard_normal(ROWS)
     for kernel in pool:
-        K = np.asarray(kernel.gram(jnp.asarray(x), jnp.asarray(x)))
+        K = kernel.gram(x, x)
         y += generator.multivariate_normal(np.zeros(ROWS), K, method="eigh")
     return x, y
 
@@ -93,7 +92,7 @@ def nuts(grams: np.ndarray, noise: float, z: np.ndarray, draws: int, seed: int) 
     return np.asarray(chains.get_samples()["w"]), int(np.sum(chains.get_extra_fields()["diverging"]))
 
 
-def kept(weights: np.ndarray, grams: list[np.ndarray] | np.ndarray, noise: float, z: np.ndarray) -> np.ndarray:
+def kept(weights: np.ndarray, grams: np.ndarray, noise: float, z: np.ndarray) -> np.ndarray:
     """Whether each component's mean has a standard deviation that is not small, over draws of the weights."""
     sizes = []
     for w in weights:

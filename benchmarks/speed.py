@@ -22,12 +22,12 @@ from benchmarks.figures import middle
 from benchmarks.record import Clock, Recorder, tell
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
-from farrier.kernels.parameters import bound, free
 from farrier.kernels.registry import SquaredExponential
 from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Batch, Model, evidence_bound
 from farrier.paper.pool import Pool, stack
+from farrier.paper.trees import bound, free
 
 DESCRIPTION = "milliseconds for one gradient step of 24 kernels, beside GPJax's of one"
 ROWS = 2000

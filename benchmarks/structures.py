@@ -11,7 +11,6 @@ With several inputs a part is a set of inputs: what matters is which act alone a
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import jax.numpy as jnp
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
@@ -76,7 +75,7 @@ def draw(name: str, ratio: float, seed: int) -> Problem:
     X = generator.normal(size=(ROWS, 4)) if several else np.linspace(0.0, SPAN, ROWS)[:, None]
     signal = np.zeros(ROWS)
     for kernel in parts:
-        K = np.asarray(kernel.gram(jnp.asarray(X), jnp.asarray(X)))
+        K = kernel.gram(X, X)
         values = generator.multivariate_normal(np.zeros(ROWS), K, method="eigh")
         signal += (values - values.mean()) / values.std()
     noise = generator.normal(size=ROWS) * signal.std() / np.sqrt(ratio)

@@ -78,7 +78,7 @@ def data(seed: int, inputs: str) -> tuple[np.ndarray, np.ndarray]:
     """Evenly spaced x, and y from the true kernel; y standardised, x perhaps."""
     generator = np.random.default_rng(seed)
     X = np.linspace(-5.0, 5.0, ROWS)[:, None]
-    K = np.asarray(KERNEL.gram(jnp.asarray(X), jnp.asarray(X))) + NOISE_SD**2 * np.eye(ROWS)
+    K = KERNEL.gram(X, X) + NOISE_SD**2 * np.eye(ROWS)
     y = generator.multivariate_normal(np.zeros(ROWS), K, method="eigh")
     scale = Scale.of(X, y)
     return X if inputs == "raw" else scale.inputs(X), scale.target(y)

@@ -1,5 +1,6 @@
 """The sparse methods are the model and training of the paper with other priors, and predict in the units of y."""
 
+import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
@@ -20,6 +21,7 @@ from farrier.baselines.sparse import (
 )
 from farrier.kernels.registry import SquaredExponential
 from farrier.paper.pool import Pool, stack
+from farrier.paper.trees import JAX
 
 fixed = np.random.default_rng(4)
 x = np.sort(fixed.uniform(0.0, 4.0, 40))
@@ -60,9 +62,32 @@ def test_svgp_with_one_smooth_kernel_comes_near_the_full_process():
 def test_candidates_share_one_unit_of_weight():
     owners = (0, 1, 1, 2)
     prior = SoftmaxOfSums(owners, np.array([0.0, 2.0, -1.0]), np.ones(4))
-    w2 = np.asarray(prior.draw(jnp.zeros((1, 0))))[0] ** 2
+    w2 = prior.draw(np.zeros((1, 0)))[0] ** 2
     assert_allclose(w2[0] + w2[1] + w2[3], 1.0)
     assert_allclose(w2[1], w2[2])
+
+
+SUMS = SoftmaxOfSums((0, 1, 1, 2), np.array([0.0, 2.0, -1.0]), np.array([0.5, 1.2, 0.7, 2.0]))
+
+
+def test_weigh_of_candidate_sums_is_their_squared_weights_with_its_derivative():
+    noise, u = np.zeros((2, 0)), SUMS.vector()
+    weighed = SUMS.weigh(u, noise)
+    assert_allclose(weighed.w2, SUMS.draw(noise) ** 2, rtol=1e-12)
+    assert weighed.kl == SUMS.kl() == 0.0
+    gain = np.random.default_rng(0).standard_normal(weighed.w2.shape)
+
+    def height(u):
+        return np.sum(gain * SUMS.with_vector(u).draw(noise) ** 2)
+
+    expected = [(height(u + step) - height(u - step)) / 2e-6 for step in 1e-6 * np.eye(len(u))]
+    assert_allclose(weighed.pull(gain), expected, rtol=1e-6, atol=1e-8)
+
+
+def test_candidate_sums_are_the_same_in_jax():
+    draws, kl = eqx.filter_jit(lambda prior: (prior.draw(jnp.zeros((2, 0)), JAX), prior.kl(JAX)))(SUMS)
+    assert_allclose(draws, SUMS.draw(np.zeros((2, 0))), rtol=1e-12)
+    assert kl == 0.0
 
 
 def test_twelve_candidates_have_the_products_they_say():

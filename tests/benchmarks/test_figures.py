@@ -1,18 +1,20 @@
 """Laws of the benchmarks' figures, and of the lines they are kept in."""
 
-import equinox as eqx
 import jax.numpy as jnp
 import numpy as np
 import pytest
 from benchmarks.figures import below, participation_ratio, wasserstein2
-from benchmarks.optimal import Problem, exact, grouped, optimum, posterior
+from benchmarks.optimal import Problem, grouped, optimum, posterior
 from benchmarks.record import Clock, Recorder, read
 from benchmarks.table import markdown
 from numpy.testing import assert_allclose
+from scipy.stats import multivariate_normal
 
+from benchmarks import bound
 from farrier.kernels.registry import Periodic, SquaredExponential
-from farrier.paper.inducing import SharedPoints
+from farrier.paper.inducing import SharedPoints, spread_points
 from farrier.paper.pool import stack
+from tests.kernels.plain_kernels import plain_gram
 
 
 def gaussian(seed: int, size: int = 4) -> tuple[np.ndarray, np.ndarray]:
@@ -60,23 +62,27 @@ def problem() -> Problem:
 
 
 def test_optimal_bounds_lie_in_order_below_the_evidence(problem):
-    evidence = exact(problem, np.zeros((1, 1))).evidence
+    kernels = SquaredExponential(1.0), Periodic(0.7)
+    C = sum(float(w) ** 2 * plain_gram(k, problem.X, problem.X) for w, k in zip(problem.w, kernels, strict=True))
+    evidence = multivariate_normal(np.zeros(12), C + 0.1 * np.eye(12)).logpdf(np.asarray(problem.y))
     Z = np.linspace(-1.0, 1.0, 5)[:, None]
     joint = optimum(grouped(Z, 2), problem, factorised=False).bound
     assert optimum(SharedPoints(Z), problem, factorised=False).bound <= joint <= evidence
     assert optimum(grouped(Z, 2), problem, factorised=True).bound <= joint
 
 
-def test_the_best_joint_q_at_all_rows_is_the_exact_posterior(problem):
-    X = np.asarray(problem.X)
-    best = optimum(grouped(X, 2), problem, factorised=False)
-    expected = exact(problem, X)
-    # up to the jitter
-    assert_allclose(best.bound, expected.evidence, atol=1e-3)
-    q = posterior(grouped(X, 2), problem, best)
-    mean, covariance = eqx.filter_jit(lambda q, X: q.joint_draws(X))(q, problem.X)
-    assert_allclose(mean[0], expected.mean, atol=1e-4)
-    assert_allclose(covariance[0], expected.covariance, atol=1e-4)
+def test_the_exact_reference_is_where_points_at_all_rows_arrive():
+    problem = bound.data(0)
+    evidence, mean, covariance = bound.exact(problem)
+    X, y = np.asarray(problem.X), np.asarray(problem.y)
+    C = sum(w**2 * plain_gram(k, X, X) for w, k in zip(bound.WEIGHTS, bound.KERNELS, strict=True))
+    assert_allclose(evidence, multivariate_normal(np.zeros(len(y)), C + bound.NOISE_SD**2 * np.eye(len(y))).logpdf(y))
+    Z = spread_points(X, len(X))
+    best = optimum(SharedPoints(Z), problem, factorised=False)
+    assert_allclose(best.bound, evidence, atol=1e-3)
+    found = bound.on_grid(posterior(SharedPoints(Z), problem, best))
+    assert_allclose(found[0], mean, atol=1e-3)
+    assert_allclose(found[1], covariance, atol=1e-3)
 
 
 def test_product_q_is_where_coordinate_ascent_ends(problem):

@@ -8,7 +8,7 @@ from benchmarks.published import TIMESERIES_ROWS, UCI
 from benchmarks.reach import log_likelihood
 
 from benchmarks import beside, forecasters, pictures, uci
-from farrier.model.target_scale import named
+from farrier.model.target_scale import TargetScale, named
 
 RNG = np.random.default_rng(0)
 
@@ -69,7 +69,7 @@ class StandardNormal:
 
 def test_the_density_is_that_of_y_on_its_own_scale():
     y = np.exp(RNG.standard_normal(5))
-    found = log_likelihood(StandardNormal(), 1.0, named("log"), 0.0, 1.0, np.zeros((5, 1)), y)
+    found = log_likelihood(StandardNormal(), 1.0, TargetScale(named("log")), np.zeros((5, 1)), y)
     assert found == pytest.approx(np.mean(-0.5 * np.log(y) ** 2 - 0.5 * np.log(2.0 * np.pi) - np.log(y)))
 
 

@@ -4,9 +4,9 @@ import pickle
 
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 
+from farrier.evaluation.products import Products
 from farrier.inference import blockwise as local
 from farrier.inference.blockwise import LocalPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
@@ -20,8 +20,8 @@ Y = np.sin(3.0 * X[:, 0]) + 0.3 * RNG.standard_normal(60)
 NEW = np.linspace(-2.0, 2.2, 23)[:, None]
 WEIGHTS = np.array([[0.8, 0.5, 0.3], [0.6, 0.7, 0.2]])
 NOISE = 0.05
-SMOOTH = SlotPool.of([SquaredExponential(0.8), CentredPeriodic(0.9, 1.0), Linear(0.2)], 1)
-ROUGH = SlotPool.of([SquaredExponential(0.8), Matern12(0.05), Linear(0.2)], 1)
+SMOOTH = Products.of([SquaredExponential(0.8), CentredPeriodic(0.9, 1.0), Linear(0.2)], 1)
+ROUGH = Products.of([SquaredExponential(0.8), Matern12(0.05), Linear(0.2)], 1)
 
 
 def exact(pool):

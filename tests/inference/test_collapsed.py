@@ -3,14 +3,12 @@ derivative by finite differences, and a posterior that is the exact one once the
 
 from dataclasses import replace
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
-from farrier.evaluation.products import HostPool
+from farrier.evaluation.products import Products
 from farrier.inference import collapsed
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
 from farrier.inference.exact import ExactObjective
@@ -18,9 +16,8 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.inducing_points import Groups, choose
 from farrier.inference.parameter_vector import ExactModel
-from farrier.kernels.parameters import as_array
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
-from tests.kernels.directions import LEAVES, along_block
+from tests.inference.directions import along_field, fields
 from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)
@@ -44,13 +41,10 @@ def small_blocks(monkeypatch):
 
 def model(noise=0.2, rows=None):
     prior = Horseshoe(
-        mu_tau=as_array(-0.4),
-        v_tau=as_array(0.3),
-        mu=as_array(np.linspace(-0.5, 0.7, 4)),
-        v=as_array(np.linspace(0.2, 0.5, 4)),
+        mu_tau=np.asarray(-0.4), v_tau=np.asarray(0.3), mu=np.linspace(-0.5, 0.7, 4), v=np.linspace(0.2, 0.5, 4)
     )
     centre = [kernel.rescale(1.2, 0.1) for kernel in KERNELS]
-    return ExactModel(prior, noise, SlotPool.of(KERNELS, 1), SlotPool.of(centre, 1), rows)
+    return ExactModel(prior, noise, Products.of(KERNELS, 1), Products.of(centre, 1).unbounded, rows)
 
 
 FINEST = choose(model().pool, X, TOLERANCES[-1], 26)
@@ -72,7 +66,7 @@ def exact(template=None):
 
 def textbook(bound, template):
     """L(w) of the top of collapsed.py, averaged over the draws, by the inverse of K and scipy's density."""
-    w2 = np.asarray(template.prior.draw(jnp.asarray(bound.draws))) ** 2
+    w2 = template.prior.draw(bound.draws) ** 2
     near, left = [], []
     for kernel, Z, size in zip(template.pool, bound.groups.Z, bound.groups.sizes, strict=True):
         k, K = plain_gram(kernel, X, Z[:size]), plain_gram(kernel, Z[:size], Z[:size])
@@ -85,8 +79,8 @@ def textbook(bound, template):
 
 
 def features(bound):
-    host = HostPool.of(bound.template.pool)
-    return Features(host, host.numbers, bound.groups)
+    pool = bound.template.pool
+    return Features(pool, pool.numbers, bound.groups)
 
 
 def test_bound_is_the_textbook_s():
@@ -118,11 +112,11 @@ def test_bound_never_exceeds_the_exact_one_at_other_numbers():
         assert bound.terms(numbers)[0].total <= reference.terms(numbers)[0].total + 1e-6
 
 
-@pytest.mark.parametrize("leaf", [leaf for leaf in LEAVES if leaf[-1] != "mixture"], ids=lambda leaf: ".".join(leaf))
-def test_derivative_is_that_of_finite_differences_in_every_block(leaf):
+@pytest.mark.parametrize("field", fields(model()))
+def test_derivative_is_that_of_finite_differences_in_every_field(field):
     bound = objective(1e-2)
     _, gradient = bound.terms(bound.start())
-    along = along_block(model(), leaf, RNG)
+    along = along_field(model(), field, RNG)
     plus, minus = (bound.terms(bound.start() + step * along)[0].total for step in (1e-5, -1e-5))
     assert abs(gradient @ along) > 1e-4
     assert_allclose(gradient @ along, (plus - minus) / 2e-5, rtol=1e-3)
@@ -167,6 +161,11 @@ def test_numbers_that_are_not_finite_give_minus_infinity_and_no_exception():
     terms, gradient = bound.terms(numbers)
     assert terms.total == -np.inf
     assert not gradient.any()
+
+
+def test_the_value_alone_is_that_of_the_terms():
+    for bound in (objective(1e-2), objective(1e-2, model(rows=np.full(26, 0.2)))):
+        assert_allclose(bound.value(bound.start()), bound.terms(bound.start())[0], rtol=1e-12)
 
 
 # the posterior
@@ -218,7 +217,7 @@ def test_few_points_leave_the_variance_that_they_do_not_explain(weights):
 
 
 def test_features_are_the_kernels_in_several_inputs():
-    pool = SlotPool.of(
+    pool = Products.of(
         [
             Linear(np.array([0.4, -0.2, 0.9])) * Linear(0.1, dims=1),
             Linear(0.3) * Matern32(0.9, dims=(1, 2)),
@@ -228,8 +227,7 @@ def test_features_are_the_kernels_in_several_inputs():
     )
     rows = RNG.standard_normal((20, 3))
     groups = choose(pool, rows, 1e-9, 20)
-    host = HostPool.of(pool)
-    phi, left = Features(host, host.numbers, groups).at(rows)
+    phi, left = Features(pool, pool.numbers, groups).at(rows)
     for i, kernel in enumerate(pool):
         own = np.arange(sum(groups.sizes[:i]), sum(groups.sizes[: i + 1]))
         K = plain_gram(kernel, rows, rows)

@@ -2,22 +2,20 @@
 
 from dataclasses import dataclass, replace
 
-import jax.numpy as jnp
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
-from farrier.inference.beliefs import log_prior, raveled, spreads
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import Covariance, SeriesCovariance, covariance_of
-from farrier.inference.exact import ExactObjective, evidence
+from farrier.evaluation.products import Products
+from farrier.inference.exact import ExactObjective
 from farrier.inference.horseshoe import Horseshoe
+from farrier.inference.hyperparameter_priors import log_prior, reaches, spreads
 from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
 from farrier.inference.weight_priors import quasi_normal
-from farrier.kernels.parameters import as_array, packed, unpacked
 from farrier.kernels.registry import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
-from tests.kernels.directions import LEAVES, along_block
+from tests.inference.directions import along_field, fields
 from tests.kernels.plain_kernels import plain_gram
 
 RNG = np.random.default_rng(0)
@@ -35,14 +33,11 @@ DRAWS = quasi_normal(2, 5)
 def model(noise=0.2, rows=None, kernels=KERNELS):
     size = len(kernels)
     prior = Horseshoe(
-        mu_tau=as_array(-0.4),
-        v_tau=as_array(0.3),
-        mu=as_array(np.linspace(-0.5, 0.7, size)),
-        v=as_array(np.linspace(0.2, 0.5, size)),
+        mu_tau=np.asarray(-0.4), v_tau=np.asarray(0.3), mu=np.linspace(-0.5, 0.7, size), v=np.linspace(0.2, 0.5, size)
     )
-    # the beliefs stand beside the numbers, so that their derivative is not zero
+    # the priors are centred beside the hyperparameters, so that their derivative is not zero
     centre = [kernel.rescale(1.2, 0.1) for kernel in kernels]
-    return ExactModel(prior, noise, SlotPool.of(kernels, 1), SlotPool.of(centre, 1), rows)
+    return ExactModel(prior, noise, Products.of(kernels, 1), Products.of(centre, 1).unbounded, rows)
 
 
 def objective(template, X=X, y=Y, draws=DRAWS):
@@ -52,7 +47,7 @@ def objective(template, X=X, y=Y, draws=DRAWS):
 
 def densities(template, X, y, diagonal):
     """log N(y; 0, C_s) for each draw of the weights, by scipy."""
-    w = np.asarray(template.prior.draw(jnp.asarray(DRAWS[:, : template.prior.noise_size])))
+    w = template.prior.draw(DRAWS[:, : template.prior.noise_size])
     grams = [plain_gram(kernel, X, X) for kernel in template.pool]
     C = np.einsum("si,inm->snm", w**2, np.stack(grams)) + np.diag(diagonal)
     return [multivariate_normal(np.zeros(len(y)), C_s).logpdf(y) for C_s in C]
@@ -64,56 +59,22 @@ def found():
     return bound, *bound.terms(bound.start())
 
 
-def test_evidence_is_the_density_of_y_and_its_derivative_by_the_covariance():
-    A = RNG.standard_normal((6, 6))
-    C, diagonal, y = A @ A.T, RNG.uniform(0.3, 1.0, 6), RNG.standard_normal(6)
-    filled = np.ones(6)
-    G = C.copy()
-    value = evidence(G, diagonal, filled, y)
-    assert_allclose(value, multivariate_normal(np.zeros(6), C + np.diag(diagonal)).logpdf(y), rtol=1e-6)
-    along = RNG.standard_normal((6, 6))
-    along = along + along.T
-    plus, minus = (evidence(C + step * along, diagonal, filled, y) or np.nan for step in (1e-5, -1e-5))
-    assert_allclose(np.sum(G * along), (plus - minus) / 2e-5, rtol=1e-5)
-    assert_array_equal(np.triu(G, 1), 0.0)
-
-
-def test_a_row_that_is_not_real_is_left_out_of_the_evidence():
-    A = RNG.standard_normal((5, 5))
-    C, diagonal, y = A @ A.T, np.full(5, 0.4), RNG.standard_normal(5)
-    alone = C.copy()
-    expected = evidence(alone, diagonal, np.ones(5), y)
-    wide, filled = np.zeros((7, 7)), np.array([1.0, 1.0, 0.0, 1.0, 1.0, 0.0, 1.0])
-    at = np.flatnonzero(filled)
-    wide[np.ix_(at, at)] = C
-    spread = np.zeros(7)
-    spread[at] = y
-    assert_allclose(evidence(wide, np.full(7, 0.4), filled, spread), expected, rtol=1e-6)
-    assert_allclose(wide[np.ix_(at, at)], alone, rtol=1e-5, atol=1e-7)
-    assert not wide[filled == 0].any()
-
-
-def test_what_is_not_positive_definite_has_no_evidence():
-    assert evidence(-np.eye(3), np.full(3, 0.1), np.ones(3), np.ones(3)) is None
-
-
-def test_bound_is_mean_evidence_less_divergence_plus_beliefs(found):
+def test_bound_is_mean_evidence_less_divergence_plus_log_prior(found):
     bound, terms, _ = found
     template = model()
     assert isinstance(bound.covariance, SeriesCovariance)
     assert_allclose(terms.evidence, np.mean(densities(template, X, Y, np.full(26, 0.2))), rtol=1e-6)
     assert_allclose(terms.kl, float(template.prior.kl()), rtol=1e-12)
     noise_belief = -0.5 * ((np.log(0.2) - NOISE_CENTRE) / NOISE_SPREAD) ** 2
-    believed, _ = log_prior(packed(template.pool), packed(template.centre), raveled(spreads(template.pool)))
+    believed, _ = log_prior(template.pool.unbounded, template.centre, spreads(template.pool))
     assert_allclose(terms.log_prior, believed + noise_belief, rtol=1e-12)
     assert_allclose(terms.total, terms.evidence - terms.kl + terms.log_prior, rtol=1e-12)
 
 
-@pytest.mark.parametrize("leaf", LEAVES, ids=lambda leaf: ".".join(leaf))
-def test_derivative_is_that_of_finite_differences_in_every_block(found, leaf):
+@pytest.mark.parametrize("field", fields(model()))
+def test_derivative_is_that_of_finite_differences_in_every_field(found, field):
     bound, _, gradient = found
-
-    along = along_block(model(), leaf, RNG)
+    along = along_field(model(), field, RNG)
     plus, minus = (bound.terms(bound.start() + step * along)[0].total for step in (1e-5, -1e-5))
     assert abs(gradient @ along) > 1e-4
     assert_allclose(gradient @ along, (plus - minus) / 2e-5, rtol=1e-4)
@@ -136,7 +97,7 @@ def test_the_noise_of_each_row_stands_in_the_place_of_a_common_one():
     assert_allclose(terms.evidence, np.mean(densities(model(), X, Y, variances)), rtol=1e-6)
     # the common noise is left with what is believed of it
     believed = -(np.log(0.2) - NOISE_CENTRE) / NOISE_SPREAD**2
-    assert_allclose(unpacked(gradient, model()).noise, believed, rtol=1e-9)
+    assert_allclose(gradient[fields(model())["noise"]], believed, rtol=1e-9)
 
 
 def test_equal_noise_of_each_row_is_a_common_noise(found):
@@ -178,17 +139,26 @@ def test_model_and_numbers_are_inverse(found):
     assert_allclose(objective(bound.model(numbers)).start(), numbers, rtol=1e-10, atol=1e-12)
 
 
-def test_limits_hold_the_start_and_keep_empty_slots_where_they_are(found):
+def test_limits_hold_the_start_and_hyperparameters_move_about_where_they_are_centred(found):
     bound, _, _ = found
     low, high = bound.limits().T
     assert np.all(low <= bound.start())
     assert np.all(bound.start() <= high)
-    width = unpacked(high - low, model())
-    assert np.all(width.pool.lengthscale[[0, 2], 0] > 0)
-    assert not width.pool.lengthscale[[1, 3]].any()
-    assert not width.pool.period[[0, 2, 3]].any()
+    template = model()
+    hyperparameters = slice(-len(template.centre), None)
+    reach = reaches(template.pool)
+    assert_allclose(low[hyperparameters], np.minimum(template.centre - reach, template.pool.unbounded), rtol=1e-12)
+    assert_allclose(high[hyperparameters], np.maximum(template.centre + reach, template.pool.unbounded), rtol=1e-12)
 
 
 def test_noise_never_vanishes():
     low = objective(model(noise=10.0 * LOWEST_NOISE)).limits()[:, 0]
-    assert_allclose(unpacked(low, model()).noise, np.log(LOWEST_NOISE), rtol=1e-12)
+    assert_allclose(low[fields(model())["noise"]], np.log(LOWEST_NOISE), rtol=1e-12)
+
+
+def test_the_value_alone_is_that_of_the_terms(found):
+    bound, terms, _ = found
+    assert_allclose(bound.value(bound.start()), terms, rtol=1e-12)
+    # rows that a grid fills up, and noise of each row
+    gaps = objective(model(rows=np.full(24, 0.3)), np.delete(X, [3, 9], axis=0), np.delete(Y, [3, 9]))
+    assert_allclose(gaps.value(gaps.start()), gaps.terms(gaps.start())[0], rtol=1e-12)

@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose
 
+from farrier.evaluation.products import Products
 from farrier.inference import exact_posterior as gaussian
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
@@ -17,7 +17,7 @@ Y = np.sin(2.0 * X[:, 0]) + 0.5 * X[:, 0] + 0.2 * RNG.standard_normal(11)
 NOISE = RNG.uniform(0.05, 0.3, 11)
 WEIGHTS = np.array([[1.2, 0.5, 0.8], [0.3, 1.1, 0.9], [0.7, 0.2, 1.5]])
 KERNELS = [SquaredExponential(0.9), Linear(0.4, np.sqrt(1.0 + 0.4**2)), CentredPeriodic(1.6, 1.1)]
-POSTERIOR = GaussianPosterior(SlotPool.of(KERNELS, 1), WEIGHTS, NOISE, X, Y)
+POSTERIOR = GaussianPosterior(Products.of(KERNELS, 1), WEIGHTS, NOISE, X, Y)
 
 
 def grams(A, B):

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from farrier.evaluation.slots import SlotPool
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.evaluation.products import HostPool
+from farrier.evaluation.products import Products
 from farrier.inference.inducing_points import PointLimits, choose, pivots
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 
@@ -21,10 +20,10 @@ KERNELS = [
     SquaredExponential(0.1),
     Matern12(0.3),
 ]
-POOL = SlotPool.of(KERNELS, 1)
+POOL = Products.of(KERNELS, 1)
 
 
-GRAMS = HostPool.of(POOL).gram(X, X)
+GRAMS = POOL.gram(X, X)
 
 
 def left_over(i, Z):

@@ -34,7 +34,7 @@ class Quadratic:
     def limits(self):
         return np.tile([-self.limit, self.limit], (5, 1))
 
-    def sizes(self):
+    def typical(self):
         return np.full(5, self.size)
 
     def terms(self, numbers):
@@ -68,6 +68,23 @@ def test_limits_are_kept():
     assert not inside.all()
     assert_allclose(slope[inside], 0.0, atol=1e-3)
     assert np.all(slope[~inside] * numbers[~inside] > 0)
+
+
+@dataclass
+class Held(Quadratic):
+    """The second number cannot move."""
+
+    def limits(self):
+        limits = super().limits()
+        limits[1] = 0.0
+        return limits
+
+
+def test_a_number_with_equal_limits_stays_and_the_others_find_their_top():
+    bound = Held()
+    numbers, _ = climb(bound, iterations=100, tolerance=1e-12)
+    assert not np.any(np.stack(bound.seen)[:, 1])
+    assert_allclose(np.delete(bound.terms(numbers)[1], 1), 0.0, atol=1e-3)
 
 
 def test_iterations_are_limited():
@@ -121,7 +138,7 @@ class Uneven(Quadratic):
 
     told: tuple[float, ...] = (1.0, 1.0, 1.0, 1.0, 1.0)
 
-    def sizes(self):
+    def typical(self):
         return np.array(self.told)
 
     def terms(self, numbers):

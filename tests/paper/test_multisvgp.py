@@ -267,21 +267,41 @@ def test_the_start_may_be_narrower_than_the_prior():
     assert_allclose(variance, np.full((2, M), 0.01), rtol=1e-3)
 
 
+@pytest.mark.parametrize("which", [0, 1])
+def test_prediction_is_the_mixture_over_the_weights(numbers, which):
+    means, covariances = (np.asarray(one) for one in numbers[which]["joint"])
+    mean = means.mean(axis=0)
+    second = np.mean([C + np.outer(m, m) for m, C in zip(means, covariances, strict=True)], axis=0)
+    found = numbers[which]
+    assert_allclose(found["predict"][0], mean, rtol=1e-10)
+    assert_allclose(found["predict"][1], np.diagonal(second) - mean**2, rtol=1e-9)
+    assert_allclose(found["covariance"], second - np.outer(mean, mean), rtol=1e-9, atol=1e-12)
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_at_takes_other_weights(both, numbers, which):
+    other = everything(both[which].at(jnp.asarray(WEIGHTS[::-1])), jnp.asarray(NEW)[:, None])
+    assert_allclose(other["draws"][0], np.asarray(numbers[which]["draws"][0])[::-1], rtol=1e-10)
+
+
 def test_two_calls_give_the_same_numbers(both, numbers):
     again = everything(both[0], jnp.asarray(NEW)[:, None])
     for one, other in zip(jax.tree.leaves(again), jax.tree.leaves(numbers[0]), strict=True):
         assert_array_equal(one, other)
 
 
-def test_prediction_is_the_mixture_over_the_weights(numbers):
-    means, covariances = (np.asarray(one) for one in numbers[0]["joint"])
-    mean = means.mean(axis=0)
-    second = np.mean([C + np.outer(m, m) for m, C in zip(means, covariances, strict=True)], axis=0)
-    assert_allclose(numbers[0]["predict"][0], mean, rtol=1e-10)
-    assert_allclose(numbers[0]["predict"][1], np.diagonal(second) - mean**2, rtol=1e-8)
-    assert_allclose(numbers[0]["covariance"], second - np.outer(mean, mean), rtol=1e-8, atol=1e-10)
+def test_samples_have_the_moments_of_the_mixture(both, numbers):
+    count, x = 20_000, jnp.asarray(NEW)[:, None]
+    draws = np.asarray(eqx.filter_jit(lambda q, key: q.sample(x, key, count))(both[0], jax.random.key(3)))
+    mean, covariance = np.asarray(numbers[0]["predict"][0]), np.asarray(numbers[0]["covariance"])
+    assert np.all(np.abs(draws.mean(axis=0) - mean) < 4.0 * np.sqrt(np.diagonal(covariance) / count))
+    products = np.einsum("sn,sk->snk", draws - mean, draws - mean)
+    error = products.std(axis=0) / np.sqrt(count)
+    assert np.all(np.abs(products.mean(axis=0) - covariance) < 4.5 * error)
 
 
-def test_at_takes_other_weights(both, numbers):
-    other = everything(both[0].at(jnp.asarray(WEIGHTS[::-1])), jnp.asarray(NEW)[:, None])
-    assert_allclose(other["draws"][0], numbers[0]["draws"][0][::-1], rtol=1e-10)
+def test_samples_depend_on_the_key_alone(both):
+    sample = eqx.filter_jit(lambda q, key: q.sample(jnp.asarray(NEW)[:, None], key, 5))
+    first, again, other = (np.asarray(sample(both[0], jax.random.key(seed))) for seed in (1, 1, 2))
+    assert_array_equal(first, again)
+    assert not np.any(first == other)

@@ -12,7 +12,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.kernels.algebra import Product
-from farrier.kernels.parameters import bound, free
 from farrier.kernels.registry import (
     Constant,
     Linear,
@@ -24,6 +23,7 @@ from farrier.kernels.registry import (
     White,
 )
 from farrier.paper.pool import Pool, stack
+from farrier.paper.trees import bound, free
 from tests.kernels.plain_kernels import KERNELS, plain_gram
 
 RNG = np.random.default_rng(0)

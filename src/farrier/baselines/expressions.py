@@ -13,7 +13,7 @@ import numpy as np
 
 from farrier.baselines.terms import MIRRORS, Level, Switch
 from farrier.kernels.algebra import Base, Dims, Kernel, Product, Sum
-from farrier.kernels.parameters import POSITIVE, bounded, trained, unbounded
+from farrier.kernels.parameters import POSITIVE, bounded, marks, trained, unbounded
 from farrier.kernels.registry import White
 
 
@@ -23,6 +23,8 @@ class _Leaf:
     dims: Dims
     at: slice
     """Where its numbers stand among all."""
+    constants: dict[str, Any]
+    """Its numbers that are not trained."""
 
     def evaluate(
         self, numbers: np.ndarray, noise: Any, rows: tuple[np.ndarray, ...]
@@ -35,14 +37,14 @@ class _Leaf:
             variance = float(values["variance"])
             return variance, lambda slope: np.array([variance * np.sum(slope)])
         columns = [X if self.dims is None else X[:, np.asarray(self.dims, int)] for X in rows]
-        each = {name: np.full(columns[0].shape[1], value) for name, value in values.items()}
+        each = {name: np.full(columns[0].shape[1], value) for name, value in (values | self.constants).items()}
         found, back = (self.kind.between if len(rows) == 2 else self.kind.at)(each, *columns)
 
         def pulled(slope: np.ndarray) -> np.ndarray:
             by_name = back(np.ascontiguousarray(slope))
-            marks = trained(self.kind).items()
-            stretch = [values[name] if mark.constraint is POSITIVE else 1.0 for name, mark in marks]
-            return np.array([np.sum(by_name.get(name, 0.0)) for name, _ in marks]) * stretch
+            own = trained(self.kind)
+            stretch = [values[name] if mark.constraint is POSITIVE else 1.0 for name, mark in own.items()]
+            return np.array([np.sum(by_name.get(name, 0.0)) for name in own]) * stretch
 
         return found, pulled
 
@@ -86,15 +88,16 @@ class Expression:
     def _planned(self, kernel: Kernel, numbers: list[np.ndarray]) -> Any:
         if isinstance(kernel, Base):
             start = sum(map(len, numbers))
-            marks = trained(type(kernel)).items()
-            free = [np.ravel(unbounded(getattr(kernel, name), mark.constraint))[:1] for name, mark in marks]
+            own = trained(type(kernel))
+            free = [np.ravel(unbounded(getattr(kernel, name), mark.constraint))[:1] for name, mark in own.items()]
             numbers.append(np.concatenate([np.zeros(0), *free]))
-            self._leaves.append(_Leaf(type(kernel), kernel.dims, slice(start, start + len(free))))
+            constants = {name: getattr(kernel, name) for name in marks(type(kernel)) if name not in own}
+            self._leaves.append(_Leaf(type(kernel), kernel.dims, slice(start, start + len(free)), constants))
             return len(self._leaves) - 1
         if isinstance(kernel, Switch):
             inside = self._planned(kernel.gate, numbers)
             gate = self._leaves[inside]
-            self._leaves.append(_Leaf(MIRRORS[gate.kind], gate.dims, gate.at))
+            self._leaves.append(_Leaf(MIRRORS[gate.kind], gate.dims, gate.at, gate.constants))
             parts = [self._planned(part, numbers) for part in (kernel.before, kernel.after)]
             return "+", [("*", [inside + 1, parts[0]]), ("*", [inside, parts[1]])]
         parts = kernel.terms if isinstance(kernel, Sum) else kernel.factors if isinstance(kernel, Product) else ()

@@ -49,7 +49,7 @@ def climb(
     It ends when the last `window` steps gained less than `tolerance` nats together, or after so many iterations.
     """
     whole, limits, sizes = objective.start(), objective.limits(), objective.typical()
-    # numbers that cannot move (those of empty slots) are none of the optimiser's business
+    # numbers that cannot move, their limits being equal, are not shown to the optimiser
     moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
     low, high = limits[moving].T
     size = sizes[moving]

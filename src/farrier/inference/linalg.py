@@ -8,17 +8,22 @@ noise.
 
 import numpy as np
 
-ROOT_EPSILON = float(np.sqrt(np.finfo(np.float64).eps))
-"""Jitter as a part of the mean of the diagonal: the root of the machine's precision."""
-FLOOR = float(np.sqrt(np.finfo(np.float64).tiny))
-"""The least jitter, for a matrix of zeros: its factor can be inverted without overflow."""
+
+def relative_jitter(dtype: np.dtype) -> float:
+    """Jitter as a part of the mean of the diagonal: the root of the precision of the numbers."""
+    return float(np.sqrt(np.finfo(dtype).eps))
+
+
+def least_jitter(dtype: np.dtype) -> float:
+    """The jitter of a matrix of zeros: its factor can be inverted, and differentiated, without overflow."""
+    return float(np.sqrt(np.finfo(dtype).tiny))
 
 
 def jitter(C: np.ndarray) -> float:
     """What to add to the diagonal of a matrix (N, N) before it is factorised."""
-    return float(np.sqrt(np.finfo(C.dtype).eps) * np.trace(C) / len(C))
+    return relative_jitter(C.dtype) * float(np.trace(C)) / len(C)
 
 
 def cholesky(K: np.ndarray) -> np.ndarray:
     """L with L L' = K + jitter I."""
-    return np.linalg.cholesky(K + max(jitter(K), FLOOR) * np.eye(len(K)))
+    return np.linalg.cholesky(K + max(jitter(K), least_jitter(K.dtype)) * np.eye(len(K)))

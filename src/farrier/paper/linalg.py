@@ -4,13 +4,13 @@ import jax.numpy as jnp
 from jax import Array, lax
 from jaxtyping import Float
 
-from farrier.inference.linalg import FLOOR, ROOT_EPSILON
+from farrier.inference.linalg import least_jitter, relative_jitter
 
 
 def cholesky(K: Float[Array, "*s N N"]) -> Float[Array, "*s N N"]:
     """L with L L' = K + jitter I, the jitter being that of inference/linalg.py."""
     mean_diagonal = jnp.trace(K, axis1=-2, axis2=-1) / K.shape[-1]
-    jitter = jnp.maximum(ROOT_EPSILON * mean_diagonal, FLOOR)
+    jitter = jnp.maximum(relative_jitter(K.dtype) * mean_diagonal, least_jitter(K.dtype))
     identity = jnp.broadcast_to(jnp.eye(K.shape[-1], dtype=K.dtype), K.shape)
     return jnp.linalg.cholesky(K + jitter[..., None, None] * identity)
 

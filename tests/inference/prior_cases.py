@@ -1,0 +1,33 @@
+"""One prior of each kind, away from its start: the list that the laws of all priors go through."""
+
+import numpy as np
+import pytest
+
+from farrier.inference.horseshoe import Horseshoe
+from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab
+
+
+def small_horseshoe():
+    """Three weights, with half-Cauchy scales that are not one."""
+    scalars = {"mu_tau": -0.4, "v_tau": 0.3, "A": 0.7, "B": 1.8}
+    arrays = {"mu": np.array([0.5, -2.0, 1.0]), "v": np.array([0.2, 0.6, 0.05])}
+    return Horseshoe(**arrays, **{name: np.asarray(value) for name, value in scalars.items()})
+
+
+def small_spike_and_slab(temperature=0.5):
+    """Four weights: two that are mostly on, two that are mostly off."""
+    mean, variance = np.array([0.3, -1.0, 0.02, 2.0]), np.array([0.04, 0.5, 1.0, 0.1])
+    logits = np.array([0.5, 2.0, -1.0, -6.0])
+    return SpikeAndSlab(mean, variance, logits, *(np.asarray(one) for one in (0.3, 1.7, temperature)))
+
+
+MADE = {
+    "horseshoe": small_horseshoe(),
+    "no prior": NoPrior(np.array([0.1, 2.0, 0.7])),
+    "softmax": Softmax(np.array([0.0, 1.0, -2.0]), np.asarray(1.5)),
+    "spike and slab": small_spike_and_slab(),
+}
+each_prior = pytest.mark.parametrize("prior", MADE.values(), ids=MADE.keys())
+WIDTHS = {name: (prior, prior.noise_size) for name, prior in MADE.items()}
+WIDTHS["horseshoe, each weight by itself"] = small_horseshoe(), 3
+"""A prior and the width of the noise it is drawn with."""

@@ -1,0 +1,134 @@
+"""Laws of the priors of hyperparameters: density and price by hand, one entry for each number of the vector."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose, assert_array_equal
+
+from farrier.evaluation.products import Products
+from farrier.inference.hyperparameter_priors import log_prior, price, reaches, spreads, typical_deviations
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.parameters import marks
+from farrier.kernels.registry import (
+    CentredPeriodic,
+    Constant,
+    Linear,
+    Matern12,
+    RationalQuadratic,
+    SquaredExponential,
+    Step,
+    StepUntil,
+    White,
+)
+
+ROWS = 100
+LOG = np.log(ROWS)
+
+
+def belief(family, name):
+    return marks(family)[name].belief
+
+
+def density(kernel, centre, inputs=1):
+    pool = Products.of([kernel], inputs)
+    return log_prior(pool.unbounded, Products.of([centre], inputs).unbounded, spreads(pool))[0]
+
+
+# kernel, centre, and (family, field, distance on the unbounded scale) of each number that is not at its centre
+MOVED = [
+    (SquaredExponential(2.0), SquaredExponential(0.5), [(SquaredExponential, "lengthscale", np.log(4.0))]),
+    (Linear(0.7), Linear(-0.2), [(Linear, "location", 0.9)]),
+    (
+        CentredPeriodic(1.1, 2.0),
+        CentredPeriodic(1.0, 1.0),
+        [(CentredPeriodic, "period", np.log(1.1)), (CentredPeriodic, "lengthscale", np.log(2.0))],
+    ),
+    (Step(0.4, 0.1), Step(0.1, 0.3), [(Step, "location", 0.3), (Step, "width", np.log(3.0))]),
+    (1 - Step(0.4, 0.1), 1 - Step(0.1, 0.3), [(StepUntil, "location", 0.3), (StepUntil, "width", np.log(3.0))]),
+    (RationalQuadratic(0.5, 3.0), RationalQuadratic(0.5, 1.5), [(RationalQuadratic, "mixture", np.log(2.0))]),
+    (
+        Linear(0.5) * Matern12(0.2),
+        Linear(0.0) * Matern12(0.4),
+        [(Linear, "location", 0.5), (Matern12, "lengthscale", np.log(2.0))],
+    ),
+]
+
+
+@pytest.mark.parametrize(
+    ("kernel", "centre", "moved"), MOVED, ids=lambda value: str(value) if isinstance(value, Kernel) else ""
+)
+def test_density_is_the_product_of_normals_of_the_unbounded_numbers(kernel, centre, moved):
+    deviations = [distance / belief(family, name).spread for family, name, distance in moved]
+    assert_allclose(density(kernel, centre), -0.5 * np.sum(np.square(deviations)), rtol=1e-12)
+
+
+def test_density_is_highest_at_its_centre():
+    kernel = Step(0.1, 0.2) * Linear(0.3) * SquaredExponential(0.4) * CentredPeriodic(1.0, 0.9)
+    assert density(kernel, kernel) == 0.0
+
+
+def test_each_input_has_a_length_of_its_own():
+    kernel, centre = (SquaredExponential(np.array(lengths), dims=(0, 2)) for lengths in ([1.0, 2.0], [2.0, 1.0]))
+    spread = belief(SquaredExponential, "lengthscale").spread
+    assert_allclose(density(kernel, centre, inputs=3), -(np.log(2.0) ** 2) / spread**2, rtol=1e-12)
+
+
+def test_numbers_that_are_not_trained_have_no_prior():
+    assert density(Linear(0.3, 1.0), Linear(0.3, 5.0)) == 0.0
+    assert len(spreads(Products.of([White(), Constant()], 1))) == 0
+
+
+def test_derivative_of_the_density_is_that_of_finite_differences():
+    rng = np.random.default_rng(0)
+    u, centre, along = rng.standard_normal((3, 5))
+    spread = np.array([0.5, 0.3, 2.0, 1.0, 0.7])
+    plus, minus = (log_prior(u + step * along, centre, spread)[0] for step in (1e-5, -1e-5))
+    assert_allclose(log_prior(u, centre, spread)[1] @ along, (plus - minus) / 2e-5, rtol=1e-8)
+
+
+def test_spreads_and_reaches_are_those_of_the_families_in_the_order_of_the_vector():
+    pool = Products.of([Linear(0.2, dims=1) * CentredPeriodic(1.0, dims=0), RationalQuadratic(1.0, dims=(0, 2))], 3)
+    expected = [
+        belief(Linear, "location"),
+        belief(CentredPeriodic, "period"),
+        belief(CentredPeriodic, "lengthscale"),
+        *[belief(RationalQuadratic, "lengthscale")] * 2,
+        belief(RationalQuadratic, "mixture"),
+    ]
+    assert_array_equal(spreads(pool), [one.spread for one in expected])
+    assert_array_equal(reaches(pool), [one.reach for one in expected])
+
+
+def test_typical_deviations_of_periods_grow_with_the_period_and_others_do_not_depend_on_the_value():
+    short, long = (
+        typical_deviations(Products.of([CentredPeriodic(period, length), Linear(place)], 1))
+        for period, length, place in ((0.5, 0.7, 0.1), (2.0, 1.4, 3.0))
+    )
+    assert_allclose(short[0], 0.5 * belief(CentredPeriodic, "period").typical, rtol=1e-12)
+    assert_allclose(long / short, [4.0, 1.0, 1.0], rtol=1e-12)
+    assert_array_equal(short[1:], [belief(CentredPeriodic, "lengthscale").typical, belief(Linear, "location").typical])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "logarithms"),
+    [
+        (Constant(), 0.0),
+        (White(), 0.0),
+        (Linear(0.0), 0.5),
+        (SquaredExponential(1.0), 0.5),
+        (RationalQuadratic(1.0, 1.0), 1.0),
+        (CentredPeriodic(1.0, 1.0), 1.25),
+        (Step(0.0, 0.1), 1.0),
+        (1 - Step(0.0, 0.1), 1.0),
+        (SquaredExponential(np.ones(4)), 2.0),
+        (Linear(0.0) * SquaredExponential(1.0) * CentredPeriodic(1.0), 2.25),
+    ],
+    ids=lambda value: str(value) if isinstance(value, Kernel) else "",
+)
+def test_price_is_so_many_logarithms_of_the_rows(kernel, logarithms):
+    assert_allclose(price(kernel, ROWS), logarithms * LOG, rtol=1e-12)
+
+
+def test_price_of_a_product_is_the_sum_of_its_factors_prices():
+    factors = [Step(0.1, 0.2), Linear(0.3), SquaredExponential(0.4), CentredPeriodic(1.0)]
+    product = factors[0] * factors[1] * factors[2] * factors[3]
+    assert_allclose(price(product, 50), sum(price(factor, 50) for factor in factors), rtol=1e-12)
