@@ -262,10 +262,10 @@ def _too_deep(tree: Any) -> None:
 
 def _another_number(tree: Any) -> None:
     for node in damaged_files._places(tree["model"]):
-        if node[1] == "z_mean":
-            node[0]["z_mean"] *= 1.0 + 1e-6
+        if node[1] == "mean":
+            node[0]["mean"] *= 1.0 + 1e-6
             return
-    pytest.fail("there is no z_mean")
+    pytest.fail("there is no mean")
 
 
 @pytest.mark.parametrize("change", [_unknown_type, _wrong_field, _method, _too_deep, _another_number])

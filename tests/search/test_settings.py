@@ -4,7 +4,7 @@ import ast
 import inspect
 import json
 import pickle
-from dataclasses import FrozenInstanceError, fields, replace
+from dataclasses import FrozenInstanceError, astuple, fields, replace
 from pathlib import Path
 
 import numpy as np
@@ -49,7 +49,7 @@ def test_every_setting_has_a_meaning_a_unit_and_an_origin(setting):
     assert setting.meaning.endswith(".")
     assert len(setting.meaning) > 10
     assert setting.unit
-    assert setting.origin == "by judgement" or setting.origin.startswith("commit ")
+    assert setting.origin == "by judgement" or setting.origin.startswith(("commit ", "measured "))
 
 
 def test_every_setting_is_described_once_by_group_and_name():
@@ -58,7 +58,8 @@ def test_every_setting_is_described_once_by_group_and_name():
     assert len(set(names)) == len(names) > 80
     assert {name.split(".")[0] for name in names} == {field.name for field in fields(settings)}
     rounds = next(setting for setting in settings.describe() if setting.name == "growing.rounds")
-    assert rounds == ("growing.rounds", 9, "rounds", "Most rounds in which a component is added.", "by judgement")
+    told = "growing.rounds", 9, "rounds", "Most rounds in which a component is added.", "by judgement"
+    assert astuple(rounds) == told
 
 
 def test_without_the_source_names_and_values_are_left(monkeypatch):
@@ -68,7 +69,7 @@ def test_without_the_source_names_and_values_are_left(monkeypatch):
     monkeypatch.setattr(inspect, "getsource", unreadable)
     monkeypatch.setattr(described, "_texts", described._texts.__wrapped__)
     first = SearchSettings().describe()[0]
-    assert first == ("rows.exact", 1000, "", "", "")
+    assert astuple(first) == ("rows.exact", 1000, "", "", "")
 
 
 def test_what_was_changed_is_told():
@@ -183,7 +184,7 @@ def test_kernels_that_are_given_are_fitted_as_is_set():
     learned = fit_given(kernels, X, Y, iterations=2, settings=settings)
     assert learned.tier == "collapsed"
     assert learned.settings is settings
-    assert fit_given(kernels, X, Y, iterations=2).noise != learned.noise
+    assert fit_given(kernels, X, Y, iterations=2).noise_variance != learned.noise_variance
 
 
 def test_sites_take_the_degrees_that_are_set():
