@@ -1,21 +1,20 @@
 """On data of known structure the text names the parts that are there.
 
 The structures, and the data drawn from them, are those of the recovery benchmark at a signal-to-noise ratio of 10. A
-word may miss where the data do not tell parts apart, so the law is on the average over all structures and seeds.
+word may miss where the data do not tell parts apart, so the law is on the average over all structures and seeds. Each
+seed is a test of its own, which keeps its scores in a folder of this run; the one that ends last takes the average.
 """
 
+import json
+import os
 import re
-import sys
-from pathlib import Path
 
 import numpy as np
 import pytest
-
-sys.path.append(str(Path(__file__).parents[2]))
-
 from benchmarks.structures import PERIOD, STRUCTURES, draw
 
 from farrier import Regressor
+from farrier.explain import sentences
 
 SEEDS = range(5)
 RATIO = 10.0
@@ -40,8 +39,8 @@ WORDS = {
 def named(structure, seed):
     """The part of the expected words that some title has, each title standing for one, and the part of titles used."""
     problem = draw(structure, RATIO, seed)
-    model = Regressor(scale="identity").fit(problem.X, problem.y)
-    titles = [part["title"] for part in model.explain().to_dict()["components"][: len(model.pool_)]]
+    found = Regressor(scale="identity").fit(problem.X, problem.y).explain().findings
+    titles = [sentences.title(facts, found.setting.axes, found.setting.target) for facts in found.facts]
     left = list(titles)
     for pattern in WORDS[structure]:
         match = next((title for title in left if re.search(pattern, title, re.IGNORECASE)), None)
@@ -51,10 +50,24 @@ def named(structure, seed):
     return hits / len(WORDS[structure]), hits / max(len(titles), 1)
 
 
-@pytest.mark.timeout(1200)
-def test_the_text_names_what_is_there():
+@pytest.fixture(scope="session")
+def scores_of_this_run(tmp_path_factory):
+    base = tmp_path_factory.getbasetemp()
+    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "recovered"
+    folder.mkdir(exist_ok=True)
+    return folder
+
+
+def test_every_structure_has_its_words():
     assert set(WORDS) == set(STRUCTURES)
-    scores = np.array([[named(structure, seed) for seed in SEEDS] for structure in STRUCTURES])
-    recall, precision = scores.mean(axis=(0, 1))
-    assert recall >= 0.9, dict(zip(STRUCTURES, scores.mean(axis=1), strict=True))
-    assert precision >= 0.9, dict(zip(STRUCTURES, scores.mean(axis=1), strict=True))
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_text_names_what_is_there(seed, scores_of_this_run):
+    found = {structure: named(structure, seed) for structure in STRUCTURES}
+    (scores_of_this_run / f"{seed}.json").write_text(json.dumps(found))
+    kept = [json.loads(path.read_text()) for path in scores_of_this_run.glob("*.json")]
+    means = np.mean([list(scores.values()) for scores in kept], axis=(0, 1))
+    # recall and precision: of one seed roughly, of all of them as claimed
+    least = 0.9 if len(kept) == len(SEEDS) else 0.75
+    assert np.all(means >= least), kept
