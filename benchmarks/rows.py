@@ -9,8 +9,9 @@ import argparse
 import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
+from farrier.inference.collapsed import CollapsedObjective
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
-from farrier.model.tiers import collapsed_fit, collapsed_objective
+from farrier.model.tiers import collapsed_fit, objective_of
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part, model_with
 
@@ -37,7 +38,9 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         for rows in arguments.rows:
             X, z = data(rows, seed)
             model = model_with([Part(kernel, kernel, 0.5) for kernel in KERNELS], 0.1, 1)
-            objective = collapsed_objective(model, X, z, SearchSettings().fits.final_draws, SearchSettings())
+            settings = SearchSettings()
+            objective = objective_of("collapsed", model, X, z, settings.fits.final_draws, settings)
+            assert isinstance(objective, CollapsedObjective)
             objective.terms(objective.start())
             times = []
             clock = Clock()
