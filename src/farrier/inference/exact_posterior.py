@@ -16,12 +16,15 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.products import Products
+from farrier.inference.blas import one_thread
 from farrier.inference.kept import Kept
 from farrier.inference.linalg import jitter
 from farrier.inference.mixtures import joint_moments, moments
 
 BLOCK_ROWS = 256
-"""Rows that are predicted at once."""
+"""Rows that are predicted at once. By judgement."""
+SMALL_ROWS = 1000
+"""Rows up to which matrices are small, and one BLAS thread is faster than several. By judgement."""
 
 
 @final
@@ -101,6 +104,7 @@ class GaussianPosterior(Kept):
         return moments(means, np.maximum(variances, 0.0))
 
     def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        blocks = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
+        with one_thread(small=len(self.y) <= SMALL_ROWS):
+            blocks = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
         mean, variance = zip(*blocks, strict=True)
         return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
