@@ -15,6 +15,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from sklearn.utils.validation import check_is_fitted
+
 from farrier.estimators import archive, encoding
 from farrier.estimators.archive import RefusedError
 from farrier.estimators.array_members import array_of, description, member
@@ -80,6 +82,7 @@ def sealed(tree: Mapping[str, Any]) -> bytes:
 def decoded(members: Mapping[str, bytes]) -> Any:
     """The model of such members, with its predictions checked; one of DAMAGE where something does not fit."""
     model, objects, checks = _built(members)
+    check_is_fitted(model)
     check(objects, checks)
     return model
 

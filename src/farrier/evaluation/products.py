@@ -162,21 +162,10 @@ def _for_fitting(factors: Sequence[Base], inputs: int) -> tuple[Base, ...]:
     for factor in factors:
         if factor.symbol == "1":
             continue
-        columns = _columns(factor, inputs)
+        columns = factor.positions(inputs)
         values = {name: _shaped(factor, name, len(columns)) for name in marks(type(factor))}
         made.append(factor.replace(**values, dims=None if columns == (*range(inputs),) else columns).for_fitting())
     return tuple(made)
-
-
-def _columns(factor: Base, inputs: int) -> tuple[int, ...]:
-    if factor.dims is None:
-        return (*range(inputs),)
-    if any(isinstance(d, str) for d in factor.dims):
-        raise ValueError(f"{factor} acts on named inputs: call bind(columns) first.")
-    columns = tuple(int(d) for d in factor.dims)
-    if not all(0 <= d < inputs for d in columns):
-        raise ValueError(f"dims of {factor} must be from 0 to {inputs - 1} for {inputs} inputs, got {columns}.")
-    return columns
 
 
 def _shaped(factor: Base, name: str, count: int) -> Any:

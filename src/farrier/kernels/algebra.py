@@ -171,6 +171,17 @@ class Base(Kernel):
         shown = [f"{one.name}={_plain(getattr(self, one.name))}" for one in fields(self) if one.name != "dims"]
         return f"{type(self).__name__}({', '.join(shown + ([] if self.dims is None else [f'dims={self.dims}']))})"
 
+    def positions(self, inputs: int) -> tuple[int, ...]:
+        """The columns that it acts on, out of so many inputs."""
+        if self.dims is None:
+            return (*range(inputs),)
+        if any(isinstance(d, str) for d in self.dims):
+            raise ValueError(f"{self} acts on named inputs: call bind(columns) first.")
+        columns = tuple(int(d) for d in self.dims)
+        if not all(0 <= d < inputs for d in columns):
+            raise ValueError(f"dims of {self} must be from 0 to {inputs - 1} for {inputs} inputs, got {columns}.")
+        return columns
+
     def _columns(self, X: np.ndarray) -> np.ndarray:
         if self.dims is None:
             return X

@@ -145,7 +145,7 @@ def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:
     members: dict[tuple[Any, ...], list[tuple[int, tuple[int, ...], Base]]] = {}
     for owner, factors in enumerate(products):
         for factor in factors:
-            columns = _columns(factor, inputs)
+            columns = factor.positions(inputs)
             known(type(factor))
             slot = 0
             while (key := (factor.rank, type(factor), len(columns), slot)) in members and members[key][-1][0] == owner:
@@ -170,17 +170,6 @@ def _unstacked(stack: Stack, row: int, inputs: int) -> Base:
     values = {name: np.asarray(value)[row] for name, value in stack.factors.parameters().items()}
     scalars = {name: value[0] if len(columns) == 1 else value for name, value in values.items()}
     return stack.factors.replace(**scalars, dims=None if columns == (*range(inputs),) else columns)
-
-
-def _columns(factor: Base, inputs: int) -> tuple[int, ...]:
-    if factor.dims is None:
-        return (*range(inputs),)
-    if any(isinstance(d, str) for d in factor.dims):
-        raise ValueError(f"{factor} acts on named inputs: call bind(columns) first.")
-    columns = tuple(int(d) for d in factor.dims)
-    if not all(0 <= d < inputs for d in columns):
-        raise ValueError(f"dims of {factor} must be from 0 to {inputs - 1} for {inputs} inputs, got {columns}.")
-    return columns
 
 
 def _inner(A: Float[Array, "m N f"], B: Float[Array, "m M f"]) -> Float[Array, "m N M"]:
