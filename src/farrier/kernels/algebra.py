@@ -107,6 +107,12 @@ class Base(Kernel):
         """k(x, x), and the way back: one, unless the family says otherwise."""
         return np.ones(len(X)), lambda dk: {}
 
+    @classmethod
+    def check_one_column(cls, X: np.ndarray) -> None:
+        """Refuse several columns, for a family that acts on one."""
+        if X.shape[1] != 1:
+            raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
+
     @abstractmethod
     def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> "Base":
         """`rescale` with one scale and shift for each column that the kernel acts on."""

@@ -45,8 +45,7 @@ class Profile(Base):
 
     @classmethod
     def _of_one_column(cls, values: Values, X: np.ndarray) -> dict[str, Any]:
-        if X.shape[1] != 1:
-            raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
+        cls.check_one_column(X)
         return {name: value if value is None else value[0] for name, value in values.items()}
 
 
@@ -63,8 +62,7 @@ class Stationary(Base):
 
     @classmethod
     def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
-        if X.shape[1] != 1:
-            raise ValueError(f"{cls.symbol} acts on one input, got {X.shape[1]}: name it with dims=.")
+        cls.check_one_column(X)
         lags = np.abs(X[:, 0][:, None] - Z[:, 0][None, :])
         stacked = {name: value if value is None else value[:, None] for name, value in values.items()}
         R, back = cls.of_lags(stacked, lags.ravel())

@@ -1,0 +1,70 @@
+"""A trend whose slope wanders about zero and is forgotten: the integral of an Ornstein-Uhlenbeck process.
+
+    s(u) ~ stationary with covariance exp(-p |u - v|),     f(x) = integral of s from the origin to x, over scale
+
+    k(x, z) = (2 p m - 1 + exp(-p |s|) + exp(-p |t|) - exp(-p |s - t|)) / (p scale)^2,   s = x - origin, t = z - origin
+
+with m = min(|s|, |t|) on one side of the origin and 0 across it. Expected increments fade by exp(-p) a unit of x. As the
+damping p goes to 0 it is a line through the origin; as p goes to infinity, times p / 2, it is a random walk.
+"""
+
+from dataclasses import dataclass
+from typing import ClassVar, final
+
+import numpy as np
+
+from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
+from farrier.kernels.parameters import Belief, fixed, positive
+from farrier.kernels.random_walk import shared_time
+
+DAMPING = Belief(spread=0.8, reach=3.0, typical=0.8)
+"""Spread from a trial on M1 series, the rest by judgement."""
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
+class DampedTrend(Base):
+    """The integral of an Ornstein-Uhlenbeck slope: growth that fades; the formula stands at the top of this file."""
+
+    symbol: ClassVar[str] = "Damp"
+    rank: ClassVar[int] = 13
+    kind: ClassVar[str] = "damped"
+    damping: PerColumn = positive(DAMPING, shared=True)
+    origin: PerColumn = fixed(default=0.0)
+    scale: PerColumn = fixed(default=1.0)
+    dims: Dims = None
+
+    @classmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        cls.check_one_column(X)
+        p, origin, scale = (values[name][0] for name in ("damping", "origin", "scale"))
+        s, t = X[:, 0] - origin, Z[:, 0] - origin
+        return cls._of(p, scale, np.abs(s)[:, None], np.abs(t)[None, :], np.abs(s[:, None] - t), shared_time(s, t))
+
+    @classmethod
+    def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
+        cls.check_one_column(X)
+        p, origin, scale = (values[name][0] for name in ("damping", "origin", "scale"))
+        s = np.abs(X[:, 0] - origin)
+        return cls._of(p, scale, s, s, np.zeros_like(s), s)
+
+    @staticmethod
+    def _of(
+        p: float, scale: float, s: np.ndarray, t: np.ndarray, apart: np.ndarray, shared: np.ndarray
+    ) -> tuple[np.ndarray, Back]:
+        """The kernel of distances to the origin, of each other, and of the time that both share; and the way back."""
+        decay_s, decay_t, decay = np.exp(-p * s), np.exp(-p * t), np.exp(-p * apart)
+        inner = 2.0 * p * shared - 1.0 + decay_s + decay_t - decay
+        size = 1.0 / (p * scale) ** 2
+
+        def back(dK: np.ndarray) -> Slopes:
+            by_p = (2.0 * shared - s * decay_s - t * decay_t + apart * decay) - 2.0 * inner / p
+            return {"damping": np.atleast_1d(size * np.vdot(dK, by_p))}
+
+        return size * inner, back
+
+    def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
+        now = self.parameters()
+        return self.replace(
+            damping=now["damping"] / scale, origin=now["origin"] * scale + shift, scale=now["scale"] * scale
+        )
