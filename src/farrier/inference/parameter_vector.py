@@ -6,7 +6,7 @@ An optimiser sees u = (parameters of q(w), log variance of the noise, hyperparam
 what they make, and gives derivatives by that.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, final
 
@@ -16,12 +16,14 @@ from farrier.evaluation.products import Products
 from farrier.inference.hyperparameter_priors import log_prior, reaches, spreads, typical_deviations
 from farrier.inference.weight_priors import Weighed, WeightPrior
 
-NOISE_CENTRE, NOISE_SPREAD = np.log(0.05), 3.0
+NOISE_CENTRE, NOISE_SPREAD = float(np.log(0.05)), 3.0
 """Mean and standard deviation of the prior of log noise variance, y having variance one. By judgement."""
 LOWEST_NOISE = 1e-6
 """The least variance of the noise, y having variance one. By judgement."""
 REACH = 10.0
 """How far the parameters of q(w) and the log noise may move from their start. By judgement."""
+WIDEST = 4.0
+"""How far a hyperparameter may move from the centre of a prior that was given, in its standard deviations."""
 TYPICAL_WEIGHT, TYPICAL_NOISE = 2.0, 0.3
 """Typical posterior standard deviations of the parameters of q(w), and of the log noise. By judgement."""
 
@@ -38,6 +40,10 @@ class ExactModel:
     """Where the priors of the hyperparameters are centred, unbounded."""
     rows: np.ndarray | None = None
     """The variance of the noise of each row, where it is known: then `noise` has no part in it."""
+    spread: np.ndarray | None = None
+    """Prior standard deviations of the unbounded hyperparameters; None takes those of the families."""
+    noise_prior: tuple[float, float] = (NOISE_CENTRE, NOISE_SPREAD)
+    """Mean and standard deviation of the prior of the log noise variance."""
 
 
 class Terms(NamedTuple):
@@ -87,12 +93,11 @@ class ParameterVector:
 
     def model(self, u: np.ndarray) -> ExactModel:
         """The model with these parameters."""
-        return ExactModel(
-            self.template.prior.with_vector(u[: self._noise]),
-            float(np.exp(u[self._noise])),
-            self.pool.with_unbounded(u[self._pool]),
-            self.template.centre,
-            self.template.rows,
+        return replace(
+            self.template,
+            prior=self.template.prior.with_vector(u[: self._noise]),
+            noise=float(np.exp(u[self._noise])),
+            pool=self.pool.with_unbounded(u[self._pool]),
         )
 
     def make(self, u: np.ndarray) -> Made:
@@ -100,7 +105,8 @@ class ParameterVector:
         noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
         pool = u[self._pool]
         believed, by_pool = log_prior(pool, self.template.centre, self._spread)
-        believed -= 0.5 * ((log_noise - NOISE_CENTRE) / NOISE_SPREAD) ** 2
+        centre, spread = self.template.noise_prior
+        believed -= 0.5 * ((log_noise - centre) / spread) ** 2
         stretch = np.where(self.pool.positive, np.exp(pool), 1.0)
         numbers = np.where(self.pool.positive, stretch, pool)
         weighed = self.template.prior.weigh(u[: self._noise], self.draws)
@@ -108,7 +114,8 @@ class ParameterVector:
 
     def gradient(self, made: Made, slopes: np.ndarray, dw2: np.ndarray, dnoise: float) -> np.ndarray:
         """The derivative of the bound by u, from that of the evidence by what `make` gave."""
-        by_noise = dnoise * made.noise - (np.log(made.noise) - NOISE_CENTRE) / NOISE_SPREAD**2
+        centre, spread = self.template.noise_prior
+        by_noise = dnoise * made.noise - (np.log(made.noise) - centre) / spread**2
         by_pool = slopes * made.stretch + made.by_pool
         return np.concatenate([made.weighed.pull(dw2), [by_noise], by_pool])
 
@@ -119,7 +126,9 @@ class ParameterVector:
         """
         start = self.start
         about, by = start.copy(), np.full(len(start), REACH)
-        about[self._pool], by[self._pool] = self.template.centre, reaches(self.pool)
+        own = self.template.spread
+        about[self._pool] = self.template.centre
+        by[self._pool] = reaches(self.pool) if own is None else WIDEST * own
         low, high = about - by, about + by
         low[self._noise] = max(low[self._noise], np.log(LOWEST_NOISE))
         return np.stack([np.minimum(low, start), np.maximum(high, start)], axis=1)
@@ -139,7 +148,7 @@ class ParameterVector:
 
     @cached_property
     def _spread(self) -> np.ndarray:
-        return spreads(self.pool)
+        return spreads(self.pool) if self.template.spread is None else self.template.spread
 
 
 class Parametrised:

@@ -157,6 +157,49 @@ class NoPrior(WeightPrior):
 
 @final
 @dataclass(frozen=True, eq=False)
+class LogNormal(WeightPrior):
+    """Weights that are plain parameters under log w_i ~ N(centre_i, spread_i^2): q is a point, and -log p is paid.
+
+    With it a bound is the log posterior density of all parameters, up to the density of the others.
+    """
+
+    w: np.ndarray = positive()
+    centre: np.ndarray = fixed()
+    spread: np.ndarray = fixed()
+
+    @classmethod
+    def initial(cls, centre: np.ndarray, spread: np.ndarray) -> "LogNormal":
+        """Every weight at its prior median."""
+        return cls(np.exp(centre), centre, spread)
+
+    @property
+    def noise_size(self) -> int:
+        """None is needed."""
+        return 0
+
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
+        """The weights, once for each row."""
+        return world.xp.broadcast_to(world.xp.asarray(self.w), (noise.shape[0], *self.w.shape))
+
+    def kl(self, world: World = NUMPY) -> Any:
+        """-log p of the logarithms of the weights."""
+        away = (world.xp.log(self.w) - self.centre) / self.spread
+        return world.xp.sum(0.5 * away**2 + world.xp.log(self.spread) + 0.5 * np.log(2.0 * np.pi))
+
+    def quantile(self, probability: float) -> np.ndarray:
+        """The weights, whatever the probability."""
+        check_probability(probability)
+        return np.asarray(self.w)
+
+    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
+        at = self.with_vector(u)
+        w2 = np.broadcast_to(np.exp(2.0 * u), (len(noise), len(u)))
+        slope = (u - self.centre) / self.spread**2
+        return Weighed(w2, float(at.kl()), lambda dw2: 2.0 * np.sum(dw2 * w2, axis=0) - slope)
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class Softmax(WeightPrior):
     """One of the m kernels is the right one: c ~ Uniform(1..m), q(c) = Categorical(pi), pi = softmax(logits).
 

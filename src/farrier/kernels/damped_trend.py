@@ -4,8 +4,8 @@
 
     k(x, z) = (2 p m - 1 + exp(-p |s|) + exp(-p |t|) - exp(-p |s - t|)) / (p scale)^2,   s = x - origin, t = z - origin
 
-with m = min(|s|, |t|) on one side of the origin and 0 across it. Expected increments fade by exp(-p) a unit of x. As the
-damping p goes to 0 it is a line through the origin; as p goes to infinity, times p / 2, it is a random walk.
+with m = min(|s|, |t|) on one side of the origin and 0 across it. Expected increments fade by exp(-p) a unit of x. As
+the damping p goes to 0 it is a line through the origin; as p goes to infinity, times p / 2, it is a random walk.
 """
 
 from dataclasses import dataclass

@@ -1,0 +1,99 @@
+"""Laplace's approximation: the parameters are normal about the top of the log posterior, with its curvature.
+
+    u ~ N(u*, H^-1),   H = -d^2 L / du^2     evidence = L(u*) + (P log 2 pi - log|H|) / 2
+
+Predictions are averages over draws of u, in antithetic pairs. `LaplacePosterior` is the mixture of their posteriors.
+"""
+
+from dataclasses import dataclass
+from typing import Protocol, final
+
+import numpy as np
+
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.gaussian import LOG_2PI
+from farrier.inference.kept import Kept
+from farrier.inference.mixtures import joint_moments, moments
+from farrier.inference.parameter_vector import Terms
+
+STEP = 1e-3
+"""Step of the central differences of the gradient, on the unbounded scale. By judgement."""
+
+
+class Differentiable(Protocol):
+    """A log density with its gradient."""
+
+    def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
+        """The terms of the log density, and its gradient."""
+        ...
+
+
+def curvature(objective: Differentiable, u: np.ndarray, step: float = STEP) -> np.ndarray:
+    """H at u, by central differences of the gradient."""
+    rows = np.zeros((len(u), len(u)))
+    for i, direction in enumerate(step * np.eye(len(u))):
+        ahead, behind = (objective.terms(u + sign * direction)[1] for sign in (1.0, -1.0))
+        rows[i] = -(ahead - behind) / (2.0 * step)
+    return 0.5 * (rows + rows.T)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Laplace:
+    """The normal approximation; where the curvature is flatter than the prior's, the prior stands in."""
+
+    mode: np.ndarray
+    values: np.ndarray
+    """Eigenvalues of H."""
+    vectors: np.ndarray
+
+    @classmethod
+    def of(cls, mode: np.ndarray, H: np.ndarray, least: float) -> "Laplace":
+        """From the curvature at the mode; no eigenvalue is below `least`, the precision of the widest prior."""
+        values, vectors = np.linalg.eigh(H)
+        return cls(mode, np.maximum(values, least), vectors)
+
+    @property
+    def log_volume(self) -> float:
+        """What the evidence has beyond the log posterior at its top: (P log 2 pi - log|H|) / 2."""
+        return 0.5 * float(len(self.values) * LOG_2PI - np.log(self.values).sum())
+
+    def draws(self, count: int, seed: int = 0) -> np.ndarray:
+        """An even number of draws of u in antithetic pairs, (count, P), the same every time."""
+        noise = np.random.default_rng(seed).standard_normal((count // 2, len(self.mode)))
+        steps = (noise / np.sqrt(self.values)) @ self.vectors.T
+        return self.mode + np.concatenate([steps, -steps])
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """The standard deviation of each parameter."""
+        return np.sqrt(np.einsum("ij,j,ij->i", self.vectors, 1.0 / self.values, self.vectors))
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LaplacePosterior(Kept):
+    """The mixture of exact posteriors over draws of all parameters; each draw has its own variance of the noise."""
+
+    posteriors: tuple[GaussianPosterior, ...]
+    noises: np.ndarray
+
+    @property
+    def observation_noise(self) -> np.ndarray:
+        """The variance of the noise of a new observation, for each draw."""
+        return self.noises
+
+    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f(x) given each draw, (S, N) each."""
+        found = [posterior.draws(X) for posterior in self.posteriors]
+        return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
+
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m)."""
+        found = [posterior.components(X, sums) for posterior in self.posteriors]
+        return moments(np.stack([mean for mean, _ in found]), np.stack([variance for _, variance in found]))
+
+    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
+        found = [posterior.joint(X, parts) for posterior in self.posteriors]
+        return joint_moments([mean for mean, _ in found], [covariance for _, covariance in found])
