@@ -37,7 +37,7 @@ def converged(likelihood, y):
     sites = Sites.first(y, likelihood)
     for _ in range(60):
         mean, variance = posterior(sites).draws(X)
-        sites = sites.follow(y, mean[0], variance[0], likelihood, 0.5)
+        sites = sites.natural_gradient_step(y, mean[0], variance[0], likelihood, 0.5)
     return sites
 
 

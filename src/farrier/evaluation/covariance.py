@@ -114,7 +114,7 @@ class DenseCovariance(Covariance):
         return pool.gram(self.X, self.X)
 
 
-class Room:
+class Workspace:
     """Arrays that are used again: to have fresh ones of this size from the system costs as much as the work on them."""
 
     def __init__(self) -> None:
@@ -159,7 +159,7 @@ class SeriesCovariance(Covariance):
         self.filled[places] = 1.0
         self.places = places
         self._lags = lags
-        self._room = Room()
+        self._workspace = Workspace()
         self._pairs = None if self.filled.all() else np.outer(self.filled, self.filled)
 
     @classmethod
@@ -178,21 +178,21 @@ class SeriesCovariance(Covariance):
         on_lags = pool.on_lags
         # functions of the distance alone: one matrix for all of them
         N = len(self.X)
-        C = self._room.of("C", len(w2), N, N)
+        C = self._workspace.of("C", len(w2), N, N)
         for C_s, row in zip(C, w2[:, on_lags] @ rho[on_lags], strict=True):
             C_s[...] = self._lags.spread(row)
         if self._pairs is not None:
             C *= self._pairs
         places = np.flatnonzero(~on_lags & (w2.max(axis=0) > 0))
         others = [self._other(pool, numbers, int(i)) for i in places]
-        P = self._room.of("P", len(others), N, N)
+        P = self._workspace.of("P", len(others), N, N)
         for P_i, other in zip(P, others, strict=True):
             np.multiply(self._lags.spread(rho[other.product]), other.v[:, None], out=P_i)
             P_i *= other.v
             if other.g is not None:
                 P_i *= other.g
         if len(others):
-            added = self._room.of("added", len(w2), N * N)
+            added = self._workspace.of("added", len(w2), N * N)
             C += np.matmul(w2[:, places], P.reshape(len(others), -1), out=added).reshape(C.shape)
         return C, _Series(pool, rho, pull, others, P, w2)
 
@@ -211,7 +211,9 @@ class SeriesCovariance(Covariance):
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
-            dP = np.matmul(w2[:, others].T, G, out=self._room.of("dP", len(others), G.shape[1])).reshape(saved.P.shape)
+            dP = np.matmul(w2[:, others].T, G, out=self._workspace.of("dP", len(others), G.shape[1])).reshape(
+                saved.P.shape
+            )
             for dP_i, other in zip(dP, saved.others, strict=True):
                 drho[other.product] = self._pulled(dP_i, other, rho[other.product], slopes)
         saved.pull(drho, slopes)
@@ -224,7 +226,7 @@ class SeriesCovariance(Covariance):
             other.pull_g(dP * self._lags.spread(rho) * np.outer(v, v), slopes)
             dP *= other.g
         # with M = dP * rho: by v, M v + M'v; by rho, the sums of v dP v' over pairs of equal lag
-        M = np.multiply(dP, self._lags.spread(rho), out=self._room.of("M", *dP.shape))
+        M = np.multiply(dP, self._lags.spread(rho), out=self._workspace.of("M", *dP.shape))
         other.pull_v((M @ v + v @ M) * self.filled, slopes)
         dP *= v
         dP *= v[:, None]

@@ -28,9 +28,9 @@ from farrier.evaluation.products import Products
 from farrier.inference.collapsed import Features
 from farrier.inference.gaussian import log_normal
 from farrier.inference.inducing_points import Groups
-from farrier.inference.kept import Kept
 from farrier.inference.linalg import jitter
 from farrier.inference.mixtures import joint_moments, moments
+from farrier.inference.without_caches import WithoutCaches
 
 BLOCK_ROWS = 250
 """Neighbours that are looked at together."""
@@ -38,7 +38,7 @@ BLOCK_ROWS = 250
 
 @final
 @dataclass(frozen=True)
-class LocalPosterior(Kept):
+class LocalPosterior(WithoutCaches):
     """The distribution of f and of its components for S draws of the weights; X (N, 1) is in ascending order."""
 
     pool: Products

@@ -25,11 +25,11 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 from farrier.evaluation.products import Products
 from farrier.inference.gaussian import log_normal
 from farrier.inference.inducing_points import Groups, PointLimits, choose
-from farrier.inference.kept import Kept
 from farrier.inference.linalg import cholesky
 from farrier.inference.mixtures import joint_moments, moments
 from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
+from farrier.inference.without_caches import WithoutCaches
 
 BLOCK = 1024
 """Rows that are worked out at once."""
@@ -101,10 +101,10 @@ def collapsed_evidence(
     by_B = -0.5 * (np.outer(m, m) + inverse)
     by_v = 2.0 * (by_B * stats.A) @ v + m * stats.b / np.sqrt(noise)
     # v = sqrt(w2 / s^2); weights that are absent are zero, where the root has no derivative
-    along = np.bincount(owner, by_v * v, minlength=len(w2))
-    by_w2 = np.divide(0.5 * along, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
+    by_log_v = np.bincount(owner, by_v * v, minlength=len(w2))
+    by_w2 = np.divide(0.5 * by_log_v, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
     explained = m @ (v * stats.b / np.sqrt(noise))
-    by_noise = 0.5 * (stats.yy / noise + found.trace - rows - explained - along.sum()) / noise
+    by_noise = 0.5 * (stats.yy / noise + found.trace - rows - explained - by_log_v.sum()) / noise
     return found.value, EvidenceSlopes(
         v[:, None] * by_B * v[None, :], m * v / np.sqrt(noise), -0.5 * w2 / noise, by_w2, float(by_noise)
     )
@@ -242,7 +242,7 @@ class Features:
 
 @final
 @dataclass(frozen=True)
-class CollapsedPosterior(Kept):
+class CollapsedPosterior(WithoutCaches):
     """The posterior of f and of its components with the best q(u), for S draws of the weights."""
 
     pool: Products

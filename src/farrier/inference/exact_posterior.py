@@ -16,9 +16,9 @@ from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.products import Products
-from farrier.inference.kept import Kept
 from farrier.inference.linalg import jitter
 from farrier.inference.mixtures import joint_moments, moments
+from farrier.inference.without_caches import WithoutCaches
 
 BLOCK_ROWS = 256
 """Rows that are predicted at once."""
@@ -26,7 +26,7 @@ BLOCK_ROWS = 256
 
 @final
 @dataclass(frozen=True)
-class GaussianPosterior(Kept):
+class GaussianPosterior(WithoutCaches):
     """The distribution of f and of its components, given rows X, y, draws of the weights and the noise of each row."""
 
     pool: Products

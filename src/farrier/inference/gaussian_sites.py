@@ -14,11 +14,11 @@ import numpy as np
 
 from farrier.inference.likelihoods import Likelihood, StudentT
 
-FAR_OUT = 3.0
+OUTLIER_DEVIATIONS = 3.0
 """Standard deviations, as the median tells them, from which on a row may be an outlier."""
 LEAST_PRECISION, MOST_PRECISION = 1e-3, 1e6
 """A row says so much about f at the least and at the most."""
-MUTE = 0.05
+NEGLIGIBLE_PRECISION = 0.05
 """The part of the usual precision below which a row of Student's t says nothing."""
 
 
@@ -37,11 +37,11 @@ class Sites:
         """
         if isinstance(likelihood, StudentT):
             middle = np.median(y)
-            reach = FAR_OUT * 1.4826 * np.median(np.abs(y - middle))
+            reach = OUTLIER_DEVIATIONS * 1.4826 * np.median(np.abs(y - middle))
             return cls(np.clip(y, middle - reach, middle + reach), np.full(len(y), float(likelihood.scale) ** 2))
         return cls.at(y, np.zeros(len(y)), np.ones(len(y)), likelihood)
 
-    def follow(
+    def natural_gradient_step(
         self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray, likelihood: Likelihood, step: float
     ) -> "Sites":
         """A step along the natural gradient from q with these means and variances."""
@@ -61,7 +61,7 @@ class Sites:
         if isinstance(likelihood, StudentT):
             degrees, scale = float(likelihood.degrees), float(likelihood.scale)
             precision = (degrees + 1.0) / (degrees * scale**2 + (y - mean) ** 2 + variance)
-            return cls(np.where(precision < MUTE * np.median(precision), mean, y), 1.0 / precision)
+            return cls(np.where(precision < NEGLIGIBLE_PRECISION * np.median(precision), mean, y), 1.0 / precision)
         slope, bend = likelihood.slopes(y, mean, variance)
         precision = np.clip(-2.0 * bend, LEAST_PRECISION, MOST_PRECISION)
         return cls(mean + slope / precision, 1.0 / precision)

@@ -44,10 +44,10 @@ class Groups:
 
 def choose(pool: Products, X: np.ndarray, tolerance: float, most: int, limits: PointLimits = PointLimits()) -> Groups:
     """Groups that leave at most `tolerance` of each kernel's trace, of at most `most` points each."""
-    rows = X[_spread(X, limits.rows)]
+    rows = X[_representative_rows(X, limits.rows)]
     chosen = [pivots(term.gram(pool.numbers, rows, rows)[0], tolerance, most) for term in pool.terms]
     together = min(limits.together, int(np.sqrt(limits.products / len(X))))
-    largest = _fair([len(one) for one in chosen], together)
+    largest = _largest_common_size([len(one) for one in chosen], together)
     chosen = [one[:largest] for one in chosen]
     sizes = tuple(len(one) for one in chosen)
     widest = max(sizes)
@@ -55,7 +55,7 @@ def choose(pool: Products, X: np.ndarray, tolerance: float, most: int, limits: P
     return Groups(Z, sizes)
 
 
-def _fair(sizes: Sequence[int], total: int) -> int:
+def _largest_common_size(sizes: Sequence[int], total: int) -> int:
     """The largest size that groups may keep so that there are no more points than `total` together."""
     return max((c for c in range(1, max(sizes) + 1) if sum(min(size, c) for size in sizes) <= total), default=1)
 
@@ -78,7 +78,7 @@ def pivots(K: np.ndarray, tolerance: float, most: int) -> np.ndarray:
     return np.array(taken or [0])
 
 
-def _spread(X: np.ndarray, count: int) -> np.ndarray:
+def _representative_rows(X: np.ndarray, count: int) -> np.ndarray:
     """At most `count` rows: evenly in order for one input, at random (always the same) for several."""
     if len(X) <= count:
         return np.arange(len(X))

@@ -54,7 +54,7 @@ def climb(
     low, high = limits[moving].T
     size = sizes[moving]
     latest: list[Any] = []
-    reached, told = whole, []
+    reached, history = whole, []
 
     def full(scaled: np.ndarray) -> np.ndarray:
         numbers = whole.copy()
@@ -71,10 +71,10 @@ def climb(
     def after(intermediate_result: OptimizeResult) -> None:
         nonlocal reached
         reached = full(intermediate_result.x)
-        told.append(latest[0])
+        history.append(latest[0])
         if callback is not None:
-            callback(len(told), latest[0])
-        if len(told) > window and told[-1].total - told[-1 - window].total < tolerance:
+            callback(len(history), latest[0])
+        if len(history) > window and history[-1].total - history[-1 - window].total < tolerance:
             raise StopIteration
 
     minimize(
@@ -86,4 +86,4 @@ def climb(
         callback=after,
         options={"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": MEMORY, "ftol": 1e-12},
     )
-    return reached, told or [objective.terms(whole)[0]]
+    return reached, history or [objective.terms(whole)[0]]

@@ -99,12 +99,12 @@ class ParameterVector:
         """What a bound is made of."""
         noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
         pool = u[self._pool]
-        believed, by_pool = log_prior(pool, self.template.centre, self._spread)
-        believed -= 0.5 * ((log_noise - NOISE_CENTRE) / NOISE_SPREAD) ** 2
+        log_p, by_pool = log_prior(pool, self.template.centre, self._spread)
+        log_p -= 0.5 * ((log_noise - NOISE_CENTRE) / NOISE_SPREAD) ** 2
         stretch = np.where(self.pool.positive, np.exp(pool), 1.0)
         numbers = np.where(self.pool.positive, stretch, pool)
         weighed = self.template.prior.weigh(u[: self._noise], self.draws)
-        return Made(numbers, weighed, noise, believed, by_pool, stretch)
+        return Made(numbers, weighed, noise, log_p, by_pool, stretch)
 
     def gradient(self, made: Made, slopes: np.ndarray, dw2: np.ndarray, dnoise: float) -> np.ndarray:
         """The derivative of the bound by u, from that of the evidence by what `make` gave."""

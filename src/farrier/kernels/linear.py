@@ -7,9 +7,9 @@ import numpy as np
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Profile
-from farrier.kernels.parameters import Belief, fixed, real
+from farrier.kernels.parameters import ParameterPrior, fixed, real
 
-ZERO = Belief(spread=1.0, reach=4.0, typical=1.0)
+ZERO = ParameterPrior(spread=1.0, reach=4.0, typical=1.0)
 
 
 @final

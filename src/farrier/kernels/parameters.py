@@ -1,6 +1,6 @@
 """Hyperparameters as marks on the fields of frozen dataclasses.
 
-    lengthscale: PerColumn = positive(Belief(spread=1.0, reach=3.0, typical=1.0))
+    lengthscale: PerColumn = positive(ParameterPrior(spread=1.0, reach=3.0, typical=1.0))
 
 A mark says which values a field may take (all real numbers, or positive ones, which are trained as logarithms), and
 what is believed of it before the data. A field without a mark is not a hyperparameter; `fixed()` marks one that is
@@ -16,7 +16,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Belief:
+class ParameterPrior:
     """What is believed of a hyperparameter on its unbounded scale (logarithms of positive ones), inputs standardised.
 
     All numbers were set by judgement for version 0.1.0.
@@ -52,28 +52,28 @@ class Mark:
     """The mark on one field."""
 
     constraint: Constraint
-    belief: Belief
+    prior: ParameterPrior
     shared: bool
     """One number for all columns that the kernel acts on, instead of one for each."""
 
 
-def _marked(constraint: Constraint, belief: Belief | None, shared: bool, default: Any) -> Any:
-    return field(default=default, metadata={"mark": Mark(constraint, belief or Belief(), shared)})
+def _marked(constraint: Constraint, prior: ParameterPrior | None, shared: bool, default: Any) -> Any:
+    return field(default=default, metadata={"mark": Mark(constraint, prior or ParameterPrior(), shared)})
 
 
-def real(belief: Belief | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
+def real(prior: ParameterPrior | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
     """A field of unbounded numbers, trained as they are."""
-    return _marked(REAL, belief, shared, default)
+    return _marked(REAL, prior, shared, default)
 
 
-def positive(belief: Belief | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
+def positive(prior: ParameterPrior | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
     """A field of positive numbers, trained as logarithms."""
-    return _marked(POSITIVE, belief, shared, default)
+    return _marked(POSITIVE, prior, shared, default)
 
 
 def fixed(*, default: Any = MISSING) -> Any:
     """A field of numbers that are never trained."""
-    return _marked(FIXED, Belief(price=0.0), False, default)
+    return _marked(FIXED, ParameterPrior(price=0.0), False, default)
 
 
 @lru_cache

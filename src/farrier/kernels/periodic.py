@@ -10,11 +10,11 @@ import numpy as np
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Stationary
-from farrier.kernels.parameters import Belief, positive
+from farrier.kernels.parameters import ParameterPrior, positive
 
-PERIOD = Belief(spread=1.0, reach=0.08, typical=0.014, typical_of_value=True, price=1.0)
+PERIOD = ParameterPrior(spread=1.0, reach=0.08, typical=0.014, typical_of_value=True, price=1.0)
 """A period comes round often and so is known to a hundredth; a longer one comes round less often, and is known less."""
-SHAPE = Belief(spread=0.7, reach=1.6, typical=0.5, price=0.25)
+SHAPE = ParameterPrior(spread=0.7, reach=1.6, typical=0.5, price=0.25)
 """The lengthscale within a period is hardly determined by rows."""
 WAVES = np.cos(2.0 * np.pi * np.arange(256) / 256) - 1.0
 """cos - 1 around a circle. Means over these points are exact to rounding for lengthscales down to about 0.03."""

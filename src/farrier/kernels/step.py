@@ -11,11 +11,11 @@ from scipy.special import expit
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Profile
-from farrier.kernels.parameters import Belief, positive, real
+from farrier.kernels.parameters import ParameterPrior, positive, real
 
-PLACE = Belief(spread=1.0, reach=0.5, typical=0.03, price=1.0)
+PLACE = ParameterPrior(spread=1.0, reach=0.5, typical=0.03, price=1.0)
 """Rows on both sides narrow the place of a change with their number, not its root: it costs log n."""
-WIDTH = Belief(spread=0.7, reach=1.5, typical=0.5, price=0.0)
+WIDTH = ParameterPrior(spread=0.7, reach=1.5, typical=0.5, price=0.0)
 """The width of a change is hardly determined by rows, and so costs nothing."""
 
 

@@ -97,7 +97,7 @@ def _survivors(
     return Alone(posterior, model.prior, kernels, None if level is None else len(kernels), noise)
 
 
-def beside(search: Search, structure: Structure) -> list[Part]:
+def prediction_pool(search: Search, structure: Structure) -> list[Part]:
     """The components of a structure, and the candidates that stand beside them in a pool that predicts."""
     found = [part.kernel for part in structure.parts]
     others = search.ordinary(candidates.periods_of(found, search.settings.candidates), found)

@@ -17,7 +17,7 @@ from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
-from farrier.model.finishing import Predictor, beside, finished
+from farrier.model.finishing import Predictor, finished, prediction_pool
 from farrier.model.fitted import Fitted
 from farrier.model.scales import Scaled, best_scale
 from farrier.model.target_scale import TargetScale, named
@@ -29,8 +29,8 @@ from farrier.model.tiers import (
     collapsed_fit,
     exact_posterior,
     local_posterior,
-    needs_rows,
     tier_for,
+    too_short_for_inducing_points,
 )
 from farrier.search.appraisal import appraise
 from farrier.search.averaging import average
@@ -84,7 +84,7 @@ def fit_given(
     """Weights and hyperparameters of kernels that somebody chose; nothing is added or dropped."""
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
     z, tier = scale.forward(y), tier_for(len(X), settings, tier)
-    parts = given_parts(kernels)
+    parts = parts_of(kernels)
     model = model_with(parts, settings.fits.start_noise, X.shape[1])
     if prior != "horseshoe":
         model = replace(model, prior=PRIORS[prior].initial(len(parts)))
@@ -107,7 +107,7 @@ def fit_given(
     return finished(predictor, structure, X, y, scale=scale, level=None, steps=steps, settings=settings)
 
 
-def given_parts(kernels: Sequence[Kernel]) -> list[Part]:
+def parts_of(kernels: Sequence[Kernel]) -> list[Part]:
     """The products of kernels that somebody chose, with the weights at which they start."""
     products = [product_of(factors) for kernel in kernels for factors in kernel.products()]
     return [Part(product, product, starting_weight(len(products))) for product in products]
@@ -118,7 +118,7 @@ def _finish(scaled: Scaled, X: np.ndarray, y: np.ndarray, tier: str, *, chosen: 
     search, structure, settings = scaled.search, scaled.structure, scaled.search.settings
     z = scaled.scale.forward(y)
     search.tell("fitting the whole pool", structure.score)
-    parts = beside(search, structure)
+    parts = prediction_pool(search, structure)
     predictor = _few_rows(scaled, parts, X, z) if tier == "exact" else _many_rows(scaled, parts, X, z, chosen=chosen)
     return finished(
         predictor,
@@ -155,7 +155,7 @@ def _other_pools(scaled: Scaled, best: float) -> list[tuple[Structure, float]]:
     """
     search, settings = scaled.search, scaled.search.settings
     tried: list[tuple[str, Sequence[Part], float]] = [
-        ("another structure", beside(search, runner), runner.noise) for runner in search.runners
+        ("another structure", prediction_pool(search, runner), runner.noise) for runner in search.runners_up
     ]
     whole = scaled.whole
     if whole is not None and whole.terms and whole.terms.total > best - settings.scales.pool_margin:
@@ -182,7 +182,7 @@ def _many_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarr
     if X.shape[1] == 1 and not chosen:
         wide = _fitted_pool(search, parts, noise)
         assert wide.model is not None
-        if needs_rows(wide.model, X, settings):
+        if too_short_for_inducing_points(wide.model, X, settings):
             search.tell("fitting block by block", wide.score)
             posterior = local_posterior(wide.model, X, z, settings)
             return Predictor(wide.model, posterior, tuple(wide.model.pool), "local", posterior.evidence)

@@ -16,10 +16,10 @@ from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.model.finishing import Predictor, beside, finished, search_rows
+from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
-from farrier.model.learning import given_parts
-from farrier.model.site_fits import SiteFit, fit_in_turn, followed, marginals
+from farrier.model.learning import parts_of
+from farrier.model.site_fits import SiteFit, fit_in_turn, marginals, updated_sites
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell, climbed, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
@@ -46,17 +46,17 @@ def learn_sites(
     for turn in range(settings.sites.searches):
         # nobody knows yet how far Student's t scatters: the first search finds out
         given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance
-        search = replace(search, y=sites.target, rows=given, record=[], runners=[], refused=set(), steps=0)
+        search = replace(search, y=sites.target, rows=given, record=[], runners_up=[], rejected=set(), steps=0)
         with one_thread():
             structure = search.best(search.shrunk(search.whole(search.periods())))
         if given is None:
             likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), settings.sites.degrees)
             sites = replace(sites, variance=np.full(len(rows), structure.noise))
-        structure, sites, likelihood = _followed(search, structure, sites, z[rows], likelihood)
+        structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
     record = search.record
     search = replace(search, y=sites.target, rows=sites.variance)
     search.tell("fitting the whole pool", structure.score)
-    parts = beside(search, structure)
+    parts = prediction_pool(search, structure)
     fit = _pool(search, parts, structure.noise, _on_all_rows(search, structure, sites, X, z, likelihood), X, z)
     return finished(
         _predictor(fit, len(X), settings),
@@ -85,7 +85,7 @@ def fit_given_sites(
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Weights and hyperparameters of kernels that somebody chose; nothing is added or dropped."""
-    z, tier, parts = scale.forward(y), tier_for(len(X), settings), given_parts(kernels)
+    z, tier, parts = scale.forward(y), tier_for(len(X), settings), parts_of(kernels)
 
     def fit(sites: Sites) -> ExactModel:
         model = model_with(parts, 1.0, X.shape[1], sites.variance)
@@ -116,7 +116,7 @@ def fit_given_sites(
     )
 
 
-def _followed(
+def _structure_and_sites(
     search: Search, structure: Structure, sites: Sites, y: np.ndarray, likelihood: Likelihood
 ) -> tuple[Structure, Sites, Likelihood]:
     """The structure and the sites, each fitted to the other."""
@@ -125,7 +125,7 @@ def _followed(
         if structure.model is None:
             break
         model = structure.model
-        sites, likelihood = followed(model, sites, likelihood, search.X, y, own.steps, "exact", search.settings)
+        sites, likelihood = updated_sites(model, sites, likelihood, search.X, y, own.steps, "exact", search.settings)
         again = replace(search, y=sites.target, rows=sites.variance)
         structure = again.fit(structure.parts, structure.noise)
     return structure, sites, likelihood

@@ -58,14 +58,14 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     noise = fitted.likelihood.predict(np.zeros(1), np.zeros(1))[1][0]
     # the rows of a long series are too many for a fit: those of a search do
     seen, by = (rows, "exact") if tier == "local" else (np.arange(len(X)), tier)
-    pools = [_climbed(by, *pool, noise, X[seen], z[seen], fitted) for pool in _pools(fitted)]
+    pools = [_refitted_pool(by, *pool, noise, X[seen], z[seen], fitted) for pool in _pools(fitted)]
     structure, search = pools[0], None
     if fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
-        structure = _explaining(fitted, search, pools[0].noise)
-    whole = _together(pools, by, X[seen], z[seen], fitted)
+        structure = _refitted_survivors(fitted, search, pools[0].noise)
+    whole = _averaged(pools, by, X[seen], z[seen], fitted)
     if tier == "exact":
         posterior = exact_posterior(whole.model, X, z, settings, whole.weights)
     else:
@@ -92,7 +92,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
 
     def fit(sites: Sites) -> ExactModel:
         nonlocal pool, prior
-        whole = _climbed(tier, pool, prior, UNUSED_NOISE, X, sites.target, fitted, sites.variance)
+        whole = _refitted_pool(tier, pool, prior, UNUSED_NOISE, X, sites.target, fitted, sites.variance)
         assert whole.model is not None
         pool, prior = tuple(part.kernel for part in whole.parts), whole.model.prior
         return whole.model
@@ -104,7 +104,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
     if fitted.alone is not None:
         covariance = covariance_of(X[rows])
         search = Search(X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings)
-        structure = _explaining(fitted, search, UNUSED_NOISE)
+        structure = _refitted_survivors(fitted, search, UNUSED_NOISE)
         appraisal = appraise_sites(search, structure)
     return finished(
         Predictor(found.model, found.posterior, pool, tier, found.bound),
@@ -122,7 +122,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
     )
 
 
-def _climbed(
+def _refitted_pool(
     tier: str,
     kernels: Sequence[Kernel],
     prior: WeightPrior,
@@ -140,11 +140,11 @@ def _climbed(
     return climbed(tier, model, parts, X, z, fitted.settings, iterations=iterations)[0]
 
 
-def _explaining(fitted: Fitted, search: Search, noise: float) -> Structure:
+def _refitted_survivors(fitted: Fitted, search: Search, noise: float) -> Structure:
     """The components that explain, fitted to the rows of a search, with the score that it would give them."""
     own = fitted.explaining
     kernels = (*own.kernels, *([] if own.level is None else [LEVEL.kernel]))
-    found = _climbed("exact", kernels, own.prior, noise, search.X, search.y, fitted, search.rows)
+    found = _refitted_pool("exact", kernels, own.prior, noise, search.X, search.y, fitted, search.rows)
     parts = found.parts[: len(own.kernels)]
     cost = sum(price(part.kernel, len(search.y)) for part in parts)
     return replace(found, parts=parts, score=found.score - cost)
@@ -160,7 +160,7 @@ def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
     return found
 
 
-def _together(pools: Sequence[Structure], tier: str, X: np.ndarray, z: np.ndarray, fitted: Fitted) -> Average:
+def _averaged(pools: Sequence[Structure], tier: str, X: np.ndarray, z: np.ndarray, fitted: Fitted) -> Average:
     """One pool as it is, or several averaged; each of several ends with its level."""
     settings, models = fitted.settings, [pool.model for pool in pools if pool.model is not None]
     bounds = [bound_of(tier, model, X, z, settings) for model in models]

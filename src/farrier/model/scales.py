@@ -82,12 +82,19 @@ class Scaled:
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
         rows, z = search_rows(X, settings.rows), scale.forward(y)
-        shown = None
+        periods = None
         if X.shape[1] == 1 and len(rows) < len(y):
             most = settings.candidates.most_periods
-            shown = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
+            periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
         search = Search(
-            X[rows], z[rows], covariance_of(X[rows]), known, tell, settings=settings, shown=shown, timed=timed
+            X[rows],
+            z[rows],
+            covariance_of(X[rows]),
+            known,
+            tell,
+            settings=settings,
+            whole_series_periods=periods,
+            timed=timed,
         )
         return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
 

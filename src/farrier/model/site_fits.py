@@ -37,7 +37,7 @@ def marginals(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return moments(*posterior.draws(X))
 
 
-def followed(
+def updated_sites(
     model: ExactModel,
     sites: Sites,
     likelihood: Likelihood,
@@ -51,7 +51,7 @@ def followed(
     for _ in range(steps):
         posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target, settings)
         mean, variance = marginals(posterior, X)
-        sites = sites.follow(y, mean, variance, likelihood, settings.sites.step)
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, settings.sites.step)
         likelihood = _with_scale(likelihood, y, mean, variance)
     return sites, likelihood
 
@@ -70,7 +70,7 @@ def fit_in_turn(
     for turn in range(own.fits):
         model = fit(sites)
         steps = own.later_steps if turn else own.steps
-        sites, likelihood = followed(model, sites, likelihood, X, y, steps, tier, settings)
+        sites, likelihood = updated_sites(model, sites, likelihood, X, y, steps, tier, settings)
     assert model is not None
     model = replace(model, rows=sites.variance)
     posterior = POSTERIORS[tier](model, X, sites.target, settings)

@@ -145,7 +145,7 @@ def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: S
     return LocalPosterior.of(model.pool, weights, model.noise, groups, X, z)
 
 
-def needs_rows(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bool:
+def too_short_for_inducing_points(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bool:
     """Whether inducing points leave much of the components, beside the noise."""
     points, count = settings.inducing, settings.posterior.unexplained_rows
     groups = choose(model.pool, X, points.tolerance, points.most, points.limits)

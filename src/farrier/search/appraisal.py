@@ -14,7 +14,7 @@ from farrier.inference.gaussian import leave_one_out
 from farrier.inference.hyperparameter_priors import spreads
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.search.scoring import up_and_down
+from farrier.search.scoring import two_draws
 from farrier.search.search import Search
 from farrier.search.settings import AppraisalSettings
 from farrier.search.structure import Structure
@@ -87,7 +87,7 @@ def left_out_error(K: np.ndarray, noise: float, y: np.ndarray, settings: Apprais
 def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
     """Kernels with the lower and the upper ends of all numbers."""
     covariance, settings = search.covariance, search.settings.appraisal
-    objective = ExactObjective(model, covariance, covariance.scatter(search.y), up_and_down(model))
+    objective = ExactObjective(model, covariance, covariance.scatter(search.y), two_draws(model))
     numbers = objective.start()
     # hyperparameters stand last in the vector
     spread = spreads(model.pool)

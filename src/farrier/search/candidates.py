@@ -138,7 +138,7 @@ def step_at(place: float, extent: Extent, settings: CandidateSettings) -> Step:
     return Step(place, settings.changepoint_width * extent.spacing)
 
 
-def starts_of_sides(x: np.ndarray, parts: Sequence[float]) -> list[int]:
+def split_rows(x: np.ndarray, parts: Sequence[float]) -> list[int]:
     """Rows of sorted x at which a second regime may begin, near some parts of all rows, never between equal values."""
     starts = {int(np.searchsorted(x, x[int(part * len(x))])) for part in parts}
     return sorted(starts - {0})
@@ -173,7 +173,7 @@ def moved(kernel: Kernel, change: float, place: float, settings: CandidateSettin
     return product_of([f.replace(location=place) if there(f) else f for f in kernel.products()[0]])
 
 
-def comes_round(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
+def repeats_inside_window(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
     """Whether the cycles of a product that begins or ends within the rows come round while it is on."""
     factors, low, high = kernel.products()[0], extent.low, extent.high
     for factor in factors:
@@ -192,7 +192,7 @@ def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
     return [product_of([f.replace(dims=None) for f in factors]) for factors in products if _columns(factors) == {0}]
 
 
-def beside(series: Sequence[Kernel], table: Sequence[Kernel]) -> list[Kernel]:
+def series_and_table(series: Sequence[Kernel], table: Sequence[Kernel]) -> list[Kernel]:
     """Products of one input on the first of several, and those of a table that leave it alone."""
     first = [product_of([f.replace(dims=(0,)) for f in kernel.products()[0]]) for kernel in series]
     return [*first, *(kernel for kernel in table if not _columns(kernel.products()[0]) & {0, None})]
@@ -260,7 +260,7 @@ def _changes(place: float, extent: Extent, found: Sequence[Kernel], settings: Ca
     for kernel in found:
         if not _windowed(kernel):
             both = (kernel * step(), kernel * (1 - step()))
-            sides += [side for side in both if comes_round(side, extent, settings)]
+            sides += [side for side in both if repeats_inside_window(side, extent, settings)]
     return sides
 
 

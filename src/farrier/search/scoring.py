@@ -79,7 +79,7 @@ class Evaluator:
 
     def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, draws: int) -> Structure:
         model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        noise_of_weights = up_and_down(model) if draws == 2 else quasi_normal(draws, model.prior.noise_size)
+        noise_of_weights = two_draws(model) if draws == 2 else quasi_normal(draws, model.prior.noise_size)
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), noise_of_weights)
         numbers, terms = climb(objective, iterations, tolerance)
         self.steps += len(terms)
@@ -179,7 +179,7 @@ def many_draws(prior: WeightPrior, fits: FitSettings) -> int:
     return fits.bound_draws if prior.noise_size else 1
 
 
-def up_and_down(model: ExactModel) -> np.ndarray:
+def two_draws(model: ExactModel) -> np.ndarray:
     """The two draws with which structures are compared: all weights a standard deviation up, and all down.
 
     Of two draws any two numbers go together or against each other. Where tau goes against a lambda, a bound rises as

@@ -25,12 +25,12 @@ from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 class Search(Evaluator):
     """The moves from structure to structure."""
 
-    shown: Sequence[float] | None = None
+    whole_series_periods: Sequence[float] | None = None
     """The periods that all rows show, where the rows here are a part of them."""
     record: list[Decision] = field(default_factory=list)
-    runners: list[Structure] = field(default_factory=list)
+    runners_up: list[Structure] = field(default_factory=list)
     """Where other starts ended, if that is not far behind the best."""
-    refused: set[str] = field(default_factory=set)
+    rejected: set[str] = field(default_factory=set)
     """Structures with fewer inputs that were no better."""
     timed: bool = False
     """Whether the first of several inputs is time: then it has the candidates of a series."""
@@ -67,15 +67,15 @@ class Search(Evaluator):
         """The candidates of the next round."""
         found = [part.kernel for part in structure.parts]
         inputs, own = self.X.shape[1], self.settings.candidates
-        table = candidates.table(inputs, found, self._useful(structure), own) if inputs > 1 else []
+        table = candidates.table(inputs, found, self._inputs_by_correlation(structure), own) if inputs > 1 else []
         if table and not self.timed:
             return table
         place, gain = self.change(structure)
         changed = place if gain > np.log(len(self.y)) else None
         over = candidates.over_time(found) if self.timed else found
-        known = [*self.known, *(self.shown or ())]
+        known = [*self.known, *(self.whole_series_periods or ())]
         series = candidates.series(self.X[:, 0], self.residual(structure), known, over, changed, self.settings)
-        return candidates.beside(series, table) if self.timed else series
+        return candidates.series_and_table(series, table) if self.timed else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
         """The trends and cycles, or the curves of each input, that one would try without looking."""
@@ -85,9 +85,9 @@ class Search(Evaluator):
             return table
         over = candidates.over_time(found) if self.timed else found
         series = candidates.ordinary_series(self.X[:, 0], periods, over, own)
-        return candidates.beside(series, table) if self.timed else series
+        return candidates.series_and_table(series, table) if self.timed else series
 
-    def _useful(self, structure: Structure) -> list[int]:
+    def _inputs_by_correlation(self, structure: Structure) -> list[int]:
         left = self.residual(structure)
         score = [abs(float(np.corrcoef(self.X[:, d], left)[0, 1])) for d in range(self.X.shape[1])]
         return list(np.argsort(score)[::-1])
@@ -114,7 +114,7 @@ class Search(Evaluator):
             if grown.score > structure.score - settings.prune_margin:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
-            if gain > settings.minimum_gain and self.come_round(grown):
+            if gain > settings.minimum_gain and self.cycles_repeat(grown):
                 instead = "" if move.place is None else f", in place of {structure.parts[move.place].kernel.formula()}"
                 self._note(round, "kept", move.kernel, gain, f"worth its price{instead}")
                 return grown
@@ -133,7 +133,7 @@ class Search(Evaluator):
     def _narrower(self, structure: Structure, flat: float, round: int) -> Structure | None:
         narrower = [candidates.narrowed(part.kernel, flat) for part in structure.parts]
         formulas = " + ".join(str(new or part.kernel) for new, part in zip(narrower, structure.parts, strict=True))
-        if all(new is None for new in narrower) or formulas in self.refused:
+        if all(new is None for new in narrower) or formulas in self.rejected:
             return None
         parts = [
             part if new is None else Part(new, new, part.weight)
@@ -141,7 +141,7 @@ class Search(Evaluator):
         ]
         fitted = self.fit(parts, structure.noise)
         if fitted.score < structure.score:
-            self.refused.add(formulas)
+            self.rejected.add(formulas)
             return None
         first = next(part.kernel for part, new in zip(structure.parts, narrower, strict=True) if new is not None)
         self._note(round, "narrowed", first, fitted.score - structure.score, "some inputs do not matter")
@@ -202,8 +202,8 @@ class Search(Evaluator):
         """The periods that y shows; none with several inputs, unless the first is time."""
         if self.X.shape[1] > 1 and not self.timed:
             return []
-        if self.shown is not None:
-            return list(self.shown)
+        if self.whole_series_periods is not None:
+            return list(self.whole_series_periods)
         settings = self.settings
         return find_periods(self.X[:, 0], self.y, settings.candidates.most_periods, self.known, settings.periods)
 
@@ -238,11 +238,11 @@ class Search(Evaluator):
         order = np.argsort(self.X[:, 0])
         x, y = self.X[order, 0], self.y[order]
         found: list[tuple[float, float, Kernel, Kernel]] = []
-        for count in candidates.starts_of_sides(x, settings.splits):
-            sides = [self._simplest(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
+        for count in candidates.split_rows(x, settings.splits):
+            sides = [self._best_simple_kernels(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
             time = 0.5 * (x[count - 1] + x[count])
             found += [(left[0] + right[0], time, left[1], right[1]) for left, right in zip(*sides, strict=True)]
-        best_of_one = max(one[0] for one in self._simplest(x, y))
+        best_of_one = max(one[0] for one in self._best_simple_kernels(x, y))
         if not found or max(one[0] for one in found) < best_of_one + settings.split_gain:
             return None
         starts: list[Structure] = []
@@ -260,19 +260,19 @@ class Search(Evaluator):
             places = between[:: max(1, len(between) // most)]
             if not len(places):
                 continue
-            values = self._densities_of_places(structure, change, places)
+            values = self._log_densities_at_places(structure, change, places)
             best = int(np.argmax(values[1:]))
             if values[1 + best] <= values[0]:
                 continue
             kernels = [candidates.moved(part.kernel, change, places[best], own) for part in structure.parts]
             parts = [Part(k, k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
             shifted = self.fit(parts, structure.noise)
-            if shifted.score > structure.score and self.come_round(shifted):
+            if shifted.score > structure.score and self.cycles_repeat(shifted):
                 self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
                 structure = shifted
         return structure
 
-    def _densities_of_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
+    def _log_densities_at_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
         """The evidence with the changes where they are, and with one of them at each place, all else as it is."""
         pool = Products.of([part.kernel for part in structure.parts], 1)
         R = [term.correlation(pool.numbers, self.X, self.X)[0] for term in pool.terms]
@@ -290,7 +290,7 @@ class Search(Evaluator):
             values.append(log_density(C, self.y))
         return values
 
-    def _simplest(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
+    def _best_simple_kernels(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
         """For each level of noise the evidence of the best simple kernel of some rows, and that kernel."""
         own = self.settings.candidates
         on_one_side = replace(self.settings.periods, repeats=own.side_repeats)
@@ -319,7 +319,7 @@ class Search(Evaluator):
             for end in ends
         ]
         grown = max(ends, key=lambda end: end.score)
-        self.runners = [end for end in ends if end is not grown and end.score > grown.score - settings.start_margin]
+        self.runners_up = [end for end in ends if end is not grown and end.score > grown.score - settings.start_margin]
         last = settings.rounds + 1
         found = self.prune(grown, last, thoroughly=True) if len(grown.parts) > 2 else grown
         found = self.simplify(found, last)
@@ -327,7 +327,7 @@ class Search(Evaluator):
         empty = self.empty()
         if found.score > empty.score + settings.minimum_gain:
             return found
-        self.runners = []
+        self.runners_up = []
         return empty
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
@@ -342,10 +342,12 @@ class Search(Evaluator):
             structure = self.shift(grown, round)
         return structure
 
-    def come_round(self, structure: Structure) -> bool:
+    def cycles_repeat(self, structure: Structure) -> bool:
         """Whether all cycles come round where they are on."""
         extent = candidates.Extent.of(self.X[:, 0])
-        return all(candidates.comes_round(part.kernel, extent, self.settings.candidates) for part in structure.parts)
+        return all(
+            candidates.repeats_inside_window(part.kernel, extent, self.settings.candidates) for part in structure.parts
+        )
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))

@@ -4,7 +4,7 @@ from dataclasses import fields
 from typing import Any, cast
 
 
-class Kept:
+class WithoutCaches:
     """A dataclass whose cached factors and features are not worth sending to another process."""
 
     def __getstate__(self) -> dict[str, Any]:
