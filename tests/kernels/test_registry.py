@@ -51,7 +51,8 @@ def test_a_family_may_be_registered_again():
 
 
 def test_a_name_that_is_taken_is_refused():
-    with pytest.raises(ValueError, match=r"there is a kernel White already, in farrier\.kernels\.white: choose a name"):
+    taken = r"a kernel named White exists already, in farrier\.kernels\.white: choose another name"
+    with pytest.raises(ValueError, match=taken):
         register(another("White"))
     assert known_families()["White"] is White
 

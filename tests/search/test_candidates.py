@@ -203,7 +203,7 @@ def test_a_sharp_step_is_narrower_than_the_spacing():
     assert float(step.width) < 3.4 / 59
 
 
-def test_a_cycle_on_one_side_of_a_change_must_come_round_there():
+def test_a_cycle_on_one_side_of_a_changepoint_must_repeat_there():
     extent = Extent(-1.0, 1.0, 0.01)
     early, late = 1 - Step(-0.5, 0.01), Step(0.5, 0.01)
     for side in (early, late):
