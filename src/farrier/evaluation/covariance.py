@@ -214,10 +214,8 @@ class SeriesCovariance(Covariance):
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
-            dP = np.matmul(w2[:, others].T, G, out=self._workspace.of("dP", len(others), G.shape[1])).reshape(
-                saved.P.shape
-            )
-            for dP_i, other in zip(dP, saved.others, strict=True):
+            dP = np.matmul(w2[:, others].T, G, out=self._workspace.of("dP", len(others), G.shape[1]))
+            for dP_i, other in zip(dP.reshape(saved.P.shape), saved.others, strict=True):
                 drho[other.product] = self._pulled(dP_i, other, rho[other.product], slopes)
         saved.pull(drho, slopes)
         return slopes, dw2

@@ -38,7 +38,7 @@ class RegularLags:
         return view
 
     def sums(self, G: np.ndarray) -> np.ndarray:
-        """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular in row-major order."""
+        """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular and row-major."""
         n, size = self.size, G.itemsize
         # G[a, a - lag] has index a (n + 1) - lag; for lag > a that is an entry above the diagonal, which is zero
         diagonals = np.ndarray((n - 1, n), G.dtype, G, (n + 1) * size, ((n + 1) * size, -size))
