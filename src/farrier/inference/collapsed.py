@@ -266,7 +266,7 @@ class CollapsedPosterior(WithoutCaches):
 
     @cached_property
     def _solved(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Mean S W b / s^2 and covariance S = (I + W A W / s^2)^-1 of the whitened inducing variables, for each draw."""
+        """Mean S W b / s^2 and covariance S = (I + W A W / s^2)^-1 of the whitened inducing variables, by draw."""
         found = []
         for w in self.weights:
             v = w[self._stacked.owner]

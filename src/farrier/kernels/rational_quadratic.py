@@ -13,7 +13,10 @@ from farrier.kernels.parameters import positive
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class RationalQuadratic(Distance):
-    """k(x, z) = (1 + q / 2a)^-a, a = `mixture`: squared exponentials of many lengthscales, more widely spread for small a."""
+    """k(x, z) = (1 + q / 2a)^-a, a = `mixture`: smooth functions of many lengthscales.
+
+    It is a mixture of squared exponentials, whose lengthscales are more widely spread for small a.
+    """
 
     symbol: ClassVar[str] = "RQ"
     rank: ClassVar[int] = 5

@@ -1,9 +1,14 @@
-"""From data to structure: screen, shrink, prune, grow, until nothing new is worth its price.
+"""The search for a structure: components are added, replaced and dropped until no change improves the score.
 
-The structure starts empty. In each round all candidates (candidates.py) are screened against what the components found
-so far leave unexplained, and every component times a line or a drift in its own place (scoring.py). The best is taken
-and everything is fitted together under the horseshoe; then every component must show that it is worth its price
-(its `price`), or goes. Nothing of this sees more than the rows it is given. Each decision is kept in a record.
+The score of a structure is its evidence lower bound minus the price of its hyperparameters (scoring.py). In each round
+
+1. candidates come from the residual (candidates.py), as additional components or in place of a component;
+2. they are screened with all other parameters fixed;
+3. the best are fitted together with the whole structure under the horseshoe prior;
+4. components whose loss is below their price are dropped.
+
+The search starts from nothing, from a shrunk pool of ordinary candidates, and from two regimes, and keeps the best
+result. It uses only the rows it is given. Each decision is kept in a record.
 """
 
 from collections.abc import Sequence
@@ -23,20 +28,21 @@ from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 
 @dataclass
 class Search(Evaluator):
-    """The moves from structure to structure."""
+    """A search for the structure of some rows."""
 
     whole_series_periods: Sequence[float] | None = None
-    """The periods that all rows show, where the rows here are a part of them."""
+    """The periods of the whole series, if the rows of the search are only a part of it."""
     record: list[Decision] = field(default_factory=list)
+    """All decisions, in their order."""
     runners_up: list[Structure] = field(default_factory=list)
-    """Where other starts ended, if that is not far behind the best."""
+    """The results of other starts whose score is close to the best."""
     rejected: set[str] = field(default_factory=set)
-    """Structures with fewer inputs that were no better."""
+    """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
-    """Whether the first of several inputs is time: then it has the candidates of a series."""
+    """Whether the first of several inputs is time, and hence gets the candidates of a series."""
 
     def change(self, structure: Structure) -> tuple[float, float]:
-        """The place after which a change of level would help most, and its gain: exact, for all places at once."""
+        """The location where a change of level gains most log evidence, and the gain: exact, for all locations at once."""
         order = np.argsort(self.X[:, 0])
         C = self.noisy(self.covariance_at(structure), structure)
         C, y, x = C[np.ix_(order, order)], self.y[order], self.X[order, 0]
@@ -47,12 +53,12 @@ class Search(Evaluator):
         z = np.maximum(q**2 / np.maximum(h, 1e-12), 1.0)
         gain = 0.5 * (z - 1.0 - np.log(z))
         gain[:4] = gain[-3:] = 0.0
-        gain[1:][x[1:] == x[:-1]] = 0.0  # no change between rows of one x
+        gain[1:][x[1:] == x[:-1]] = 0.0  # no change between rows with equal x
         t = int(np.argmax(gain))
         return 0.5 * (x[t] + x[t - 1]), float(gain[t])
 
     def moves(self, structure: Structure) -> list[Move]:
-        """What may be done in the next round: candidates beside the components, or one that grows where it stands."""
+        """The moves of the next round: additional components, and components times a line or a smooth kernel."""
         beside = [Move(kernel) for kernel in self.propose(structure)]
         if self.X.shape[1] > 1:
             return beside
@@ -64,7 +70,7 @@ class Search(Evaluator):
         return [*beside, *(Move(kernel, i) for i, kernels in grown for kernel in kernels)]
 
     def propose(self, structure: Structure) -> list[Kernel]:
-        """The candidates of the next round."""
+        """Candidates for an additional component in the next round."""
         found = [part.kernel for part in structure.parts]
         inputs, own = self.X.shape[1], self.settings.candidates
         table = candidates.table(inputs, found, self._inputs_by_correlation(structure), own) if inputs > 1 else []
@@ -78,7 +84,7 @@ class Search(Evaluator):
         return candidates.series_and_table(series, table) if self.timed else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
-        """The trends and cycles, or the curves of each input, that one would try without looking."""
+        """The ordinary candidates: common trends and cycles of a series, or curves of each input of a table."""
         inputs, own = self.X.shape[1], self.settings.candidates
         table = candidates.ordinary_table(inputs, found, own) if inputs > 1 else []
         if table and not self.timed:
@@ -88,12 +94,13 @@ class Search(Evaluator):
         return candidates.series_and_table(series, table) if self.timed else series
 
     def _inputs_by_correlation(self, structure: Structure) -> list[int]:
+        """The inputs by their absolute correlation with the residual, highest first."""
         left = self.residual(structure)
         score = [abs(float(np.corrcoef(self.X[:, d], left)[0, 1])) for d in range(self.X.shape[1])]
         return list(np.argsort(score)[::-1])
 
     def promising(self, structure: Structure) -> list[Move]:
-        """The moves that gain most with all numbers as they stand, no two of one formula in one place; best first."""
+        """The moves with the highest gain at fixed parameters, best first; one for each formula and place."""
         moves, settings = self.moves(structure), self.settings.growing
         gains = self.screen(structure, moves)
         chosen: dict[tuple[str, int | None], Move] = {}
@@ -106,7 +113,7 @@ class Search(Evaluator):
         return list(chosen.values())
 
     def grow(self, structure: Structure, round: int) -> Structure | None:
-        """The structure with the best candidate that is worth its price, or None."""
+        """The structure after the first promising move that improves the score, or None."""
         settings = self.settings.growing
         for move in self.promising(structure):
             parts = after(structure, move, settings.first_weight)
@@ -123,7 +130,7 @@ class Search(Evaluator):
         return None
 
     def narrow(self, structure: Structure, round: int) -> Structure:
-        """The structure whose kernels act on those inputs only along which they vary."""
+        """The structure without inputs along which a kernel hardly varies, if its score is not lower."""
         for flat in self.settings.growing.flat_lengthscales:
             narrower = self._narrower(structure, flat, round)
             if narrower is not None:
@@ -148,7 +155,7 @@ class Search(Evaluator):
         return fitted
 
     def simplify(self, structure: Structure, round: int) -> Structure:
-        """The structure with simpler kernels where they are worth more: factors left out, smooth in place of rough."""
+        """The structure with simpler kernels where the score rises: fewer factors, or smooth in place of rough ones."""
         tried: set[str] = set()
         improved = True
         while improved:
@@ -170,7 +177,10 @@ class Search(Evaluator):
         return structure
 
     def prune(self, structure: Structure, round: int, *, thoroughly: bool = False) -> Structure:
-        """The structure without the components that are not worth their price; every removal is fitted or some are."""
+        """The structure without components whose removal improves the score.
+
+        `thoroughly` fits every removal; otherwise only those of doubtful components.
+        """
         settings, short = self.settings.growing, self.settings.fits.short_iterations
         doubtful, tries = (np.inf, None) if thoroughly else (settings.doubtful_margin, settings.doubtful_tries)
         if self.X.shape[1] > 1:
@@ -199,7 +209,7 @@ class Search(Evaluator):
         return structure
 
     def periods(self) -> list[float]:
-        """The periods that y shows; none with several inputs, unless the first is time."""
+        """The periods of y; empty for several inputs, unless the first is time."""
         if self.X.shape[1] > 1 and not self.timed:
             return []
         if self.whole_series_periods is not None:
@@ -208,9 +218,10 @@ class Search(Evaluator):
         return find_periods(self.X[:, 0], self.y, settings.candidates.most_periods, self.known, settings.periods)
 
     def whole(self, periods: Sequence[float]) -> Structure:
-        """The ordinary trends and cycles of some periods all at once, shrunk.
+        """All ordinary candidates, fitted together under the horseshoe prior.
 
-        Growing from nothing ends in dead ends: a wiggly curve explains everything, and no season is missed.
+        It is a second starting point: growing from nothing can end with one short-lengthscale curve that explains
+        everything, so that no cycle improves the score any more.
         """
         kernels = self.ordinary(periods, [])
         start = [Part(kernel, kernel, 1.0 / np.sqrt(len(kernels))) for kernel in kernels]
@@ -218,7 +229,7 @@ class Search(Evaluator):
         return self.fit(start, self.settings.fits.start_noise, self.settings.fits.long_iterations)
 
     def shrunk(self, whole: Structure) -> Structure:
-        """The components of a shrunk pool that are large, without those that are not worth their price."""
+        """The large components of a shrunk pool, pruned."""
         sizes, settings = self.sizes(whole), self.settings.growing
         large = [i for i in np.argsort(sizes)[::-1] if sizes[i] > settings.smallest_size][: settings.most_kept]
         for i, part in enumerate(whole.parts):
@@ -229,10 +240,10 @@ class Search(Evaluator):
         return self.prune(self.fit([whole.parts[i] for i in large], whole.noise), 0)
 
     def split(self) -> Structure | None:
-        """A third place to start from: one simple thing until some time, another one after it.
+        """A third starting point: one simple kernel before a changepoint, another one after it.
 
-        With nothing in common but the noise the two sides are independent, so that each is looked at alone. None where
-        no split is better than one simple thing throughout.
+        The two sides share only the noise variance, so they are evaluated separately. None if no split is better than
+        one simple kernel for all rows.
         """
         settings, own = self.settings.changepoints, self.settings.candidates
         order = np.argsort(self.X[:, 0])
@@ -253,7 +264,10 @@ class Search(Evaluator):
         return self.prune(max(starts, key=lambda one: one.score), 0)
 
     def shift(self, structure: Structure, round: int) -> Structure:
-        """The structure with its changes at the place that suits the rows best: a sharp one does not slide there."""
+        """The structure with its changepoints at the locations of highest score.
+
+        Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
+        """
         own, most = self.settings.candidates, self.settings.changepoints.places
         for change in candidates.changes_of([part.kernel for part in structure.parts], own):
             between = candidates.places_between(np.sort(self.X[:, 0]), 3)
@@ -273,7 +287,7 @@ class Search(Evaluator):
         return structure
 
     def _log_densities_at_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
-        """The evidence with the changes where they are, and with one of them at each place, all else as it is."""
+        """The log evidence as it is, and with one changepoint moved to each place; other parameters stay fixed."""
         pool = Products.of([part.kernel for part in structure.parts], 1)
         R = [term.correlation(pool.numbers, self.X, self.X)[0] for term in pool.terms]
         near = np.abs(pool.numbers - change) < self.settings.candidates.same_changepoint
@@ -291,7 +305,7 @@ class Search(Evaluator):
         return values
 
     def _best_simple_kernels(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
-        """For each level of noise the evidence of the best simple kernel of some rows, and that kernel."""
+        """For each noise variance, the best simple kernel of some rows, with its log evidence."""
         own = self.settings.candidates
         on_one_side = replace(self.settings.periods, repeats=own.side_repeats)
         periods = find_periods(x, y, 1, self.known, on_one_side)
@@ -306,7 +320,7 @@ class Search(Evaluator):
         return best
 
     def best(self, start: Structure) -> Structure:
-        """The best structure reached from a start and, for one input, from nothing and from two regimes."""
+        """The best structure from a given start and, for one input, from nothing and from two regimes."""
         settings, fits = self.settings.growing, self.settings.fits
         ends = [self.run(start=start)]
         if self.X.shape[1] == 1:
@@ -323,7 +337,7 @@ class Search(Evaluator):
         last = settings.rounds + 1
         found = self.prune(grown, last, thoroughly=True) if len(grown.parts) > 2 else grown
         found = self.simplify(found, last)
-        # the starts held components before any had to be worth its price
+        # a start may hold components that were never compared with noise alone
         empty = self.empty()
         if found.score > empty.score + settings.minimum_gain:
             return found
@@ -331,7 +345,7 @@ class Search(Evaluator):
         return empty
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
-        """Rounds of growing until nothing new survives."""
+        """Rounds of growing until no move improves the score."""
         structure = start or self.empty()
         first = max((decision.round for decision in self.record), default=0) + 1
         for round in range(first, first + (rounds or self.settings.growing.rounds)):
@@ -343,7 +357,7 @@ class Search(Evaluator):
         return structure
 
     def cycles_repeat(self, structure: Structure) -> bool:
-        """Whether all cycles come round where they are on."""
+        """Whether every cycle repeats often enough inside its active window."""
         extent = candidates.Extent.of(self.X[:, 0])
         return all(
             candidates.repeats_inside_window(part.kernel, extent, self.settings.candidates) for part in structure.parts
@@ -354,7 +368,7 @@ class Search(Evaluator):
 
 
 def after(structure: Structure, move: Move, first_weight: float) -> list[Part]:
-    """The components after a move, from which they are to be fitted."""
+    """The components after a move, not yet fitted."""
     if move.place is None:
         return [*structure.parts, Part(move.kernel, move.kernel, first_weight)]
     weight = structure.parts[move.place].weight
