@@ -42,7 +42,7 @@ class Search(Evaluator):
     """Whether the first of several inputs is time, and hence gets the candidates of a series."""
 
     def change(self, structure: Structure) -> tuple[float, float]:
-        """The location where a change of level gains most log evidence, and the gain: exact, for all locations at once."""
+        """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
         order = np.argsort(self.X[:, 0])
         C = self.noisy(self.covariance_at(structure), structure)
         C, y, x = C[np.ix_(order, order)], self.y[order], self.X[order, 0]
