@@ -102,7 +102,7 @@ class Fitted:
         return float(variance)
 
     def weights(self, level: float) -> np.ndarray:
-        """A quantile of the weight of every kernel, (m,), on the scale of t(y); of survivors in the fit that explains."""
+        """A quantile of the weight of every kernel, (m,), on the scale of t(y); survivors: of `explaining`."""
         whole, own = (np.asarray(prior.quantile(level)) for prior in (self.prior, self.explaining.prior))
         return np.concatenate([own[: self.survivors], whole[self.survivors :]]) * self.scale.sd
 
