@@ -110,7 +110,7 @@ def test_derivative_is_that_of_finite_differences(way):
     assert_allclose(np.sum(slope_w2 * along), difference / 2e-5, rtol=1e-6)
 
 
-def test_rows_that_are_not_real_are_zero_and_change_nothing():
+def test_empty_grid_places_are_zero_and_change_nothing():
     for covariance in all_ways(X):
         assert_array_equal(np.sort(np.flatnonzero(covariance.filled)), np.sort(covariance.places))
         C, _ = covariance.forward(POOL, POOL.numbers, W2)

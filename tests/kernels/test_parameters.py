@@ -65,7 +65,7 @@ def test_what_is_fixed_costs_nothing():
     assert ParameterPrior().price == 0.5
 
 
-def test_defaults_stand_where_nothing_is_given():
+def test_missing_values_take_their_defaults():
     assert_array_equal([module().constant, module().mixture], [5.0, 1.0])
     with pytest.raises(TypeError, match="length"):
         Module(height=1.0)

@@ -57,6 +57,6 @@ def test_a_name_that_is_taken_is_refused():
     assert known_families()["White"] is White
 
 
-def test_what_somebody_does_to_the_answer_changes_nothing():
+def test_changing_the_returned_dictionary_changes_nothing():
     known_families().clear()
     assert known_families()["White"] is White

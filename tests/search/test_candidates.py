@@ -145,7 +145,7 @@ def test_pairs_are_limited():
     assert sum(formula.count(",") == 1 for formula in tried) == 6 * 5 // 2
 
 
-def test_the_ordinary_stand_beside_what_was_found_without_repeating_it():
+def test_ordinary_candidates_do_not_repeat_components():
     found = [SquaredExponential(3.4 * 0.3), Linear(0.4)]
     kernels = ordinary_series(X, [0.5], found)
     assert "Lin" not in formulas(kernels)
@@ -156,7 +156,7 @@ def test_the_ordinary_stand_beside_what_was_found_without_repeating_it():
     Products.of(kernels, 1)
 
 
-def test_periods_of_products_are_told_apart():
+def test_distinct_periods_of_products_are_listed():
     kernels = [
         CentredPeriodic(1.0),
         CentredPeriodic(1.02) * Linear(0.0),
@@ -183,7 +183,7 @@ def test_extent_is_the_range_and_the_usual_step():
     assert (extent.low, extent.high, extent.range, extent.spacing) == (1.0, 10.0, 9.0, 1.0)
 
 
-def test_signatures_tell_by_formula_lengths_periods_and_changes():
+def test_signatures_compare_formula_lengthscales_periods_and_changepoints():
     def alike(one, other):
         return Signature.of(one).alike(Signature.of(other), OWN.same_lengthscale, OWN)
 
