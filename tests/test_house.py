@@ -41,7 +41,7 @@ COVERED_BY = {
     "evaluation/factors.py": "tests/evaluation/test_products.py",
     "inference/arrays.py": "tests/inference/test_weight_priors.py",
     "inference/gaussian_sites.py": "tests/model/test_other_noise.py",
-    "inference/kept.py": "tests/inference/test_exact.py",
+    "inference/without_caches.py": "tests/inference/test_exact.py",
     "search/appraisal.py": "tests/search/test_search.py",
     "search/candidate_settings.py": "tests/search/test_settings.py",
     "search/described.py": "tests/search/test_settings.py",

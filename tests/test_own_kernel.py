@@ -12,7 +12,7 @@ import farrier
 from farrier.evaluation.products import Products
 from farrier.kernels.algebra import Base, Dims, PerColumn
 from farrier.kernels.forms import Stationary
-from farrier.kernels.parameters import Belief, fixed, positive, real
+from farrier.kernels.parameters import ParameterPrior, fixed, positive, real
 from farrier.kernels.registry import SquaredExponential, register
 
 
@@ -23,7 +23,7 @@ class Wiener(Base):
 
     symbol: ClassVar[str] = "Walk"
     rank: ClassVar[int] = 30
-    start: PerColumn = real(Belief(spread=0.5, reach=1.0, typical=0.5))
+    start: PerColumn = real(ParameterPrior(spread=0.5, reach=1.0, typical=0.5))
     unit: PerColumn = fixed(default=1.0)
     dims: Dims = None
 
@@ -50,7 +50,7 @@ class Cosine(Stationary):
 
     symbol: ClassVar[str] = "Cos"
     rank: ClassVar[int] = 31
-    period: PerColumn = positive(Belief(spread=0.5, reach=0.2, typical=0.05))
+    period: PerColumn = positive(ParameterPrior(spread=0.5, reach=0.2, typical=0.05))
     dims: Dims = None
 
     @classmethod

@@ -223,7 +223,7 @@ X_GOOD, Y_GOOD = np.arange(12.0)[:, None], np.sin(np.arange(12.0))
         (Regressor(inducing=13), X_GOOD, Y_GOOD, r"inducing=13 is more than the 12 rows"),
         (Regressor(inducing=0), X_GOOD, Y_GOOD, r"'inducing' parameter of Regressor must be"),
         (Regressor(prior="lasso"), X_GOOD, Y_GOOD, r"'prior' parameter of Regressor must be a str among"),
-        (Regressor(kernels=["SE * Pre"]), X_GOOD, Y_GOOD, r"'Pre' in 'SE \* Pre' is no kernel"),
+        (Regressor(kernels=["SE * Pre"]), X_GOOD, Y_GOOD, r"'Pre' in 'SE \* Pre' is not a kernel"),
         (Regressor(kernels=[3]), X_GOOD, Y_GOOD, r"kernels must hold kernels or formulas"),
         (Regressor(kernels=[]), X_GOOD, Y_GOOD, r"at least one kernel"),
         (Regressor(kernels=[Linear(0.0, dims="b")]), X_GOOD, Y_GOOD, r"no input is named 'b'"),

@@ -307,7 +307,7 @@ def test_update_refuses_times_that_are_there_and_times_of_another_calendar():
 
 def test_update_refuses_values_that_the_scale_does_not_have():
     forecaster = Forecaster(**FAST, scale="log").fit(months(N), np.exp(0.1 * VALUES))
-    with pytest.raises(ValueError, match="-1 has no place on the log scale"):
+    with pytest.raises(ValueError, match="-1 is not possible on the log scale"):
         forecaster.update(months(1, "2014-03"), [-1.0])
 
 

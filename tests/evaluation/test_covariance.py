@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.evaluation.covariance import DenseCovariance, Room, SeriesCovariance, covariance_of
+from farrier.evaluation.covariance import DenseCovariance, SeriesCovariance, Workspace, covariance_of
 from farrier.evaluation.grid import on_grid
 from farrier.evaluation.products import Products
 from farrier.kernels.registry import (
@@ -110,7 +110,7 @@ def test_derivative_is_that_of_finite_differences(way):
     assert_allclose(np.sum(slope_w2 * along), difference / 2e-5, rtol=1e-6)
 
 
-def test_rows_that_are_not_real_are_zero_and_change_nothing():
+def test_empty_grid_places_are_zero_and_change_nothing():
     for covariance in all_ways(X):
         assert_array_equal(np.sort(np.flatnonzero(covariance.filled)), np.sort(covariance.places))
         C, _ = covariance.forward(POOL, POOL.numbers, W2)
@@ -199,9 +199,9 @@ def test_several_inputs_are_never_a_grid():
 
 
 def test_room_is_used_again_and_grows():
-    room = Room()
-    small = room.of("a", 2, 3)
+    workspace = Workspace()
+    small = workspace.of("a", 2, 3)
     small[...] = 1.0
-    assert np.shares_memory(room.of("a", 3, 2), small)
-    assert not np.shares_memory(room.of("b", 2, 3), small)
-    assert room.of("a", 4, 4).shape == (4, 4)
+    assert np.shares_memory(workspace.of("a", 3, 2), small)
+    assert not np.shares_memory(workspace.of("b", 2, 3), small)
+    assert workspace.of("a", 4, 4).shape == (4, 4)

@@ -15,7 +15,7 @@ def months(count):
     return (days - days.mean()) / days.std()
 
 
-def test_calendar_months_stand_on_a_grid():
+def test_calendar_months_are_on_a_grid():
     places, spacing = on_grid(months(60)) or ([], 0.0)
     assert_array_equal(places, np.arange(60))
     assert_allclose(spacing, np.ptp(months(60)) / 59, rtol=1e-12)
@@ -46,7 +46,7 @@ def test_places_follow_the_order_of_the_rows():
     ],
     ids=["irregular", "twice", "one beside its place", "too short", "constant"],
 )
-def test_other_rows_stand_on_none(x):
+def test_irregular_rows_are_on_no_grid(x):
     assert on_grid(x) is None
 
 

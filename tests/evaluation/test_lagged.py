@@ -73,7 +73,7 @@ def test_a_group_holds_one_family_and_at_most_one_factor_of_each_product():
     assert sum(group.family is SquaredExponential for group in groups) == 1
 
 
-def test_way_back_is_that_of_finite_differences():
+def test_backward_pass_agrees_with_finite_differences():
     rng = np.random.default_rng(0)
     R, pull = PRODUCTS.lagged(PRODUCTS.numbers, LAGS)
     G, slopes = rng.standard_normal(R.shape), PRODUCTS.no_slopes()

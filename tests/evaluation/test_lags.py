@@ -50,7 +50,7 @@ def test_rows_at_one_place_have_the_distance_zero():
     assert_array_equal(listed.spread(np.array([7.0])), np.full((3, 3), 7.0))
 
 
-def test_a_regular_spread_is_a_view_that_nobody_can_write_to():
+def test_a_regular_spread_is_a_read_only_view():
     spread = RegularLags(0.5, 4).spread(np.arange(4.0))
     with pytest.raises(ValueError, match="read-only"):
         spread[0, 0] = 1.0

@@ -106,7 +106,7 @@ def test_gram_and_diag_are_those_of_the_kernels_that_come_out(any_case):
         assert_allclose(k, kernel.diag(X), rtol=1e-10, atol=1e-14, err_msg=repr(kernel))
 
 
-def test_kernels_come_back_as_they_went_in(case):
+def test_kernels_are_returned_unchanged(case):
     for back, kernel in zip(case.products, case.kernels, strict=True):
         normal = normal_form(kernel)
         assert str(back) == str(normal)
@@ -131,7 +131,7 @@ def test_a_sum_gives_one_product_for_each_of_its_terms():
 # the vector of hyperparameters
 
 
-def test_numbers_stand_where_the_layout_says(any_case):
+def test_hyperparameters_are_at_the_positions_of_the_layout(any_case):
     products = any_case.products
     assert len(products.layout) == len(products.numbers) == len(products.positive) == len(products.no_slopes())
     seen = {}
@@ -146,7 +146,7 @@ def test_numbers_stand_where_the_layout_says(any_case):
     assert len(seen) == count
 
 
-def test_numbers_are_product_after_product(any_case):
+def test_hyperparameters_are_ordered_by_product(any_case):
     order = [(number.product, number.factor) for number in any_case.products.layout]
     assert order == sorted(order)
 
@@ -159,7 +159,7 @@ def test_places_of_the_factors_cover_the_vector_once(any_case):
     assert covered == list(range(len(products.numbers)))
 
 
-def test_unbounded_numbers_come_back_as_they_were(any_case):
+def test_unbounded_hyperparameters_round_trip(any_case):
     products = any_case.products
     again = products.with_unbounded(products.unbounded)
     assert_allclose(again.numbers, products.numbers, rtol=1e-14)
@@ -180,7 +180,7 @@ def test_any_real_numbers_make_products(any_case):
     assert_array_equal(products.numbers, Products.of(any_case.kernels, any_case.inputs).numbers)
 
 
-def test_a_number_that_is_shared_stands_once_and_others_once_a_column():
+def test_a_shared_hyperparameter_has_one_entry_and_others_one_per_column():
     products = Products.of([RationalQuadratic(0.7, 1.3), Periodic(1.0, dims=(0, 2))], 3)
     assert [(n.product, n.name) for n in products.layout] == [
         *[(0, "lengthscale")] * 3,
@@ -209,7 +209,7 @@ def test_columns_are_named_only_where_not_all_are_meant():
     assert Products.of([SquaredExponential(0.5, dims=0)], 1).kernels[0][0].dims is None
 
 
-def test_numbers_of_columns_stay_with_their_columns():
+def test_hyperparameters_stay_with_their_columns():
     kernel = SquaredExponential(np.array([0.5, 2.0]), dims=(2, 0))
     products = Products.of([kernel], 3)
     assert_array_equal(products.numbers, [0.5, 2.0])

@@ -52,7 +52,7 @@ def test_points_that_carry_everything_make_it_exact():
 
 
 @pytest.mark.usefixtures("short_blocks")
-def test_short_components_are_told_from_their_neighbours():
+def test_short_lengthscales_are_predicted_from_neighbouring_rows():
     found, all_rows = posterior(ROUGH, 0.3), exact(ROUGH)
     (near, spread), (mean, variance) = found.draws(X), all_rows.draws(X)
     assert np.sqrt(np.mean((near - mean) ** 2)) < 0.1 * np.std(mean)

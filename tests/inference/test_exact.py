@@ -89,7 +89,7 @@ def test_the_order_of_the_rows_does_not_matter(found):
     assert_allclose(slope, gradient, rtol=1e-6, atol=1e-7)
 
 
-def test_the_noise_of_each_row_stands_in_the_place_of_a_common_one():
+def test_the_noise_of_each_row_replaces_a_common_one():
     variances = RNG.uniform(0.05, 0.6, 26)
     order = RNG.permutation(26)
     bound = objective(model(rows=variances[order]), X[order], Y[order])

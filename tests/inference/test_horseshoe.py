@@ -102,7 +102,7 @@ def test_median_of_a_draw_without_noise():
     assert_allclose(prior.draw(np.zeros((1, prior.noise_size)))[0], prior.quantile(0.5), rtol=1e-12)
 
 
-def test_without_noise_for_tau_each_weight_is_drawn_by_itself():
+def test_without_noise_for_tau_each_weight_is_drawn_from_its_marginal():
     prior = small_horseshoe()
     m = prior.mu.shape[0]
     log_w2 = 2.0 * np.log(prior.draw(quasi_normal(256, m)))

@@ -25,7 +25,7 @@ LOG = np.log(ROWS)
 
 
 def belief(family, name):
-    return marks(family)[name].belief
+    return marks(family)[name].prior
 
 
 def density(kernel, centre, inputs=1):

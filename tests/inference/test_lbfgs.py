@@ -150,7 +150,7 @@ class Uneven(Quadratic):
 SIZES = np.array([1.0, 1e-3, 0.1, 1.0, 1e-2])
 
 
-def test_numbers_of_known_sizes_take_few_evaluations():
+def test_parameters_divided_by_typical_scales_take_few_evaluations():
     blind, told = Uneven(), Uneven(told=tuple(SIZES))
     for bound in (blind, told):
         numbers, _ = climb(bound, iterations=400, tolerance=1e-9)

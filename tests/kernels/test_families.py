@@ -44,7 +44,7 @@ def test_the_list_has_every_family():
     assert tuple(type(kernel) for kernel in BASES) == FAMILIES
 
 
-def test_families_stand_in_the_order_of_their_ranks():
+def test_families_are_sorted_by_rank():
     assert [family.rank for family in FAMILIES] == sorted({family.rank for family in FAMILIES})
 
 
@@ -229,7 +229,7 @@ def test_far_away_inputs_keep_their_digits_in_two_inputs(family):
     assert_allclose(kernel.gram(X, Z), plain_gram(kernel, X, Z), atol=1e-6)
 
 
-def test_one_lengthscale_stands_for_all_inputs():
+def test_one_lengthscale_applies_to_all_inputs():
     for family in (SquaredExponential, Matern32, RationalQuadratic):
         assert_array_equal(family(0.7).gram(X2, Z2), family(np.array([0.7, 0.7])).gram(X2, Z2))
 

@@ -59,7 +59,7 @@ def assert_back(evaluate, values, names):
 
 
 @pytest.mark.parametrize("kernel", ONE_COLUMN, ids=repr)
-def test_way_back_of_between_is_that_of_finite_differences(kernel):
+def test_backward_pass_of_between_agrees_with_finite_differences(kernel):
     X, Z = RNG.uniform(-2.0, 2.0, (5, 1)), RNG.uniform(-2.0, 2.0, (4, 1))
     Z[1] = X[3]
     family = type(kernel)
@@ -69,14 +69,14 @@ def test_way_back_of_between_is_that_of_finite_differences(kernel):
 
 @pytest.mark.parametrize("columns", [2, 3])
 @pytest.mark.parametrize("kernel", SEVERAL, ids=repr)
-def test_way_back_of_between_is_that_of_finite_differences_in_several_columns(kernel, columns):
+def test_backward_pass_of_between_agrees_with_finite_differences_in_several_columns(kernel, columns):
     X, Z = RNG.uniform(-2.0, 2.0, (5, columns)), RNG.uniform(-2.0, 2.0, (4, columns))
     family = type(kernel)
     assert_back(lambda values: family.between(values, X, Z), spread_out(kernel, columns), trained(family))
 
 
 @pytest.mark.parametrize("kernel", [Matern12(0.8), Matern32(0.8), Matern52(0.8)], ids=str)
-def test_way_back_is_finite_where_points_coincide_in_several_columns(kernel):
+def test_backward_pass_is_finite_where_points_coincide_in_several_columns(kernel):
     X = np.tile(RNG.uniform(-2.0, 2.0, (4, 2)), (2, 1))
     values = spread_out(kernel, 2)
     K, back = type(kernel).between(values, X, X)
@@ -90,7 +90,7 @@ def test_way_back_is_finite_where_points_coincide_in_several_columns(kernel):
 
 @pytest.mark.parametrize("columns", [1, 3])
 @pytest.mark.parametrize("kernel", ONE_COLUMN, ids=repr)
-def test_way_back_of_at_is_that_of_finite_differences(kernel, columns):
+def test_backward_pass_of_at_agrees_with_finite_differences(kernel, columns):
     family = type(kernel)
     if columns > 1 and kernel not in SEVERAL:
         with pytest.raises(ValueError, match="acts on one input, got 3"):
@@ -120,7 +120,7 @@ def test_a_profile_makes_its_kernel(kernel):
 
 
 @profiles
-def test_way_back_of_a_profile_is_that_of_finite_differences(kernel):
+def test_backward_pass_of_a_profile_agrees_with_finite_differences(kernel):
     x, family = RNG.uniform(-2.0, 2.0, 6), type(kernel)
     assert_back(lambda values: family.profile(values, x), kernel.parameters(), trained(family))
 
@@ -141,7 +141,7 @@ def test_a_function_of_the_distance_is_its_kernel_in_one_column(kernel):
 
 
 @lagged
-def test_way_back_of_a_function_of_the_distance_is_that_of_finite_differences(kernel):
+def test_backward_pass_of_a_function_of_the_distance_agrees_with_finite_differences(kernel):
     lags, family = np.abs(RNG.uniform(-2.0, 2.0, 7)), type(kernel)
     values = {name: np.stack([0.7 * v, v, 1.6 * v]).reshape(3, 1) for name, v in kernel.parameters().items()}
     assert_back(lambda values: family.of_lags(values, lags), values, trained(family))
@@ -171,6 +171,6 @@ def test_families_of_distance_share_their_lengthscales_with_no_column():
             assert not trained(family)["lengthscale"].shared
 
 
-def test_noise_has_no_numbers_and_so_no_way_back():
+def test_noise_has_no_numbers_and_so_no_backward_pass():
     _, back = White.of_lags({}, np.array([0.0, 1.0]))
     assert back(np.ones((1, 2))) == {}

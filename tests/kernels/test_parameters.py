@@ -10,7 +10,7 @@ from farrier.kernels.parameters import (
     FIXED,
     POSITIVE,
     REAL,
-    Belief,
+    ParameterPrior,
     as_array,
     bounded,
     check_fields,
@@ -23,7 +23,7 @@ from farrier.kernels.parameters import (
 )
 from farrier.kernels.registry import FAMILIES
 
-NARROW = Belief(spread=0.1, reach=0.2)
+NARROW = ParameterPrior(spread=0.1, reach=0.2)
 
 
 @dataclass(frozen=True)
@@ -53,19 +53,19 @@ def test_what_is_fixed_or_without_a_mark_is_not_trained():
 
 def test_a_mark_holds_what_its_field_said():
     mark = marks(Module)["height"]
-    assert mark.belief is NARROW
+    assert mark.prior is NARROW
     assert mark.shared
-    assert marks(Module)["length"].belief == Belief()
+    assert marks(Module)["length"].prior == ParameterPrior()
     assert not marks(Module)["length"].shared
 
 
 def test_what_is_fixed_costs_nothing():
-    assert marks(Module)["constant"].belief.price == 0.0
+    assert marks(Module)["constant"].prior.price == 0.0
     # Schwarz's criterion: half of log n a number
-    assert Belief().price == 0.5
+    assert ParameterPrior().price == 0.5
 
 
-def test_defaults_stand_where_nothing_is_given():
+def test_missing_values_take_their_defaults():
     assert_array_equal([module().constant, module().mixture], [5.0, 1.0])
     with pytest.raises(TypeError, match="length"):
         Module(height=1.0)
@@ -111,8 +111,8 @@ def test_any_real_numbers_are_bounded_by_the_formula_of_the_mark(constraint, for
 @pytest.mark.parametrize("family", FAMILIES, ids=lambda family: family.__name__)
 def test_beliefs_of_every_family_are_proper(family):
     for mark in trained(family).values():
-        belief = mark.belief
-        assert min(belief.spread, belief.reach, belief.typical) > 0.0
-        assert 0.0 <= belief.price <= 1.0
+        prior = mark.prior
+        assert min(prior.spread, prior.reach, prior.typical) > 0.0
+        assert 0.0 <= prior.price <= 1.0
         # the optimiser's unit is not wider than where it may go
-        assert belief.typical <= belief.reach
+        assert prior.typical <= prior.reach

@@ -51,11 +51,12 @@ def test_a_family_may_be_registered_again():
 
 
 def test_a_name_that_is_taken_is_refused():
-    with pytest.raises(ValueError, match=r"there is a kernel White already, in farrier\.kernels\.white: choose a name"):
+    taken = r"a kernel named White exists already, in farrier\.kernels\.white: choose another name"
+    with pytest.raises(ValueError, match=taken):
         register(another("White"))
     assert known_families()["White"] is White
 
 
-def test_what_somebody_does_to_the_answer_changes_nothing():
+def test_changing_the_returned_dictionary_changes_nothing():
     known_families().clear()
     assert known_families()["White"] is White

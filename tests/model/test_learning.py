@@ -12,7 +12,7 @@ from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.model.finishing import search_rows
 from farrier.model.learning import fit_given, learn
-from farrier.model.tiers import needs_rows, snapped
+from farrier.model.tiers import snapped, too_short_for_inducing_points
 from farrier.search.settings import (
     CandidateSettings,
     FitSettings,
@@ -167,7 +167,7 @@ def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
 def test_rows_are_needed_where_points_cannot_follow(kernel, expected):
     model = model_with([Part(kernel, kernel, 1.0)], 0.05, 1)
     settings = SearchSettings(inducing=InducingSettings(most=12))
-    assert needs_rows(model, np.linspace(-1.7, 1.7, 300)[:, None], settings) is expected
+    assert too_short_for_inducing_points(model, np.linspace(-1.7, 1.7, 300)[:, None], settings) is expected
 
 
 def test_a_long_rough_series_is_predicted_from_the_rows_near_by():

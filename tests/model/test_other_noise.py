@@ -37,7 +37,7 @@ def converged(likelihood, y):
     sites = Sites.first(y, likelihood)
     for _ in range(60):
         mean, variance = posterior(sites).draws(X)
-        sites = sites.follow(y, mean[0], variance[0], likelihood, 0.5)
+        sites = sites.natural_gradient_step(y, mean[0], variance[0], likelihood, 0.5)
     return sites
 
 
@@ -64,7 +64,7 @@ def test_the_fixed_point_is_the_best_gaussian():
         assert bound(mean, factor * covariance, y, likelihood) < top
 
 
-def test_an_outlier_says_less_the_further_out_it_is():
+def test_an_outlier_has_less_precision_the_further_out_it_is():
     y = np.array([0.1, 0.5, 2.0, 8.0, -0.2, 0.0, 0.3])
     sites = Sites.at(y, np.zeros(7), np.full(7, 0.01), StudentT.with_degrees(0.3, 4.0))
     # (d scale^2 + (y - m)^2 + v) / (d + 1)
@@ -103,7 +103,7 @@ def test_chances_are_close_to_the_true_ones(classes):
     assert np.mean(model.predict(rows[200:]) == labels[200:]) > 0.7
 
 
-def test_effects_on_the_odds_are_told_with_their_evidence(classes):
+def test_effects_on_the_odds_are_explained_with_their_evidence(classes):
     said = str(classes[0].explain())
     assert "The effect of x1 alone" in said
     assert "chance of yes" in said

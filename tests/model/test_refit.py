@@ -47,10 +47,10 @@ def test_a_refit_to_the_same_rows_changes_little_and_loses_no_evidence(model):
     assert_allclose(again.predict(X[:40]), model.predict(X[:40]), atol=0.2)
 
 
-def test_progress_is_told_and_what_was_said_of_old_rows_is_forgotten(model):
+def test_progress_is_reported_and_the_description_of_old_rows_is_dropped(model):
     said = []
     again = model.describe(title="Old").refit(X, Y, progress=said.append)
-    assert said[0].phase == "fitting the same structure again"
+    assert said[0].phase == "refitting the structure"
     assert again.context_.title == ""
     assert model.context_.title == "Old"
 

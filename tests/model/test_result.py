@@ -87,7 +87,7 @@ def test_describe_refuses_names_that_do_not_match(model, said, message):
         model.describe(**said)
 
 
-def test_classes_are_told_by_their_labels():
+def test_classes_are_named_by_their_labels():
     x = np.linspace(-1.0, 1.0, 20)[:, None]
     model = farrier.Classifier().fit(x, np.where(x[:, 0] > 0.1, 7, 3))
     assert model.result_.classes == ("3", "7")

@@ -16,20 +16,20 @@ from farrier.kernels.registry import (
     StepUntil,
 )
 from farrier.search import candidates
-from farrier.search.candidates import Extent, Signature, narrowed, places_between, starts_of_sides
+from farrier.search.candidates import Extent, Signature, narrowed, places_between, split_rows
 from farrier.search.settings import SearchSettings
 
 SETTINGS = SearchSettings()
 OWN = SETTINGS.candidates
 series = partial(candidates.series, settings=SETTINGS)
-table, ordinary_series, ordinary_table, periods_of, comes_round = (
+table, ordinary_series, ordinary_table, periods_of, repeats_inside_window = (
     partial(function, settings=OWN)
     for function in (
         candidates.table,
         candidates.ordinary_series,
         candidates.ordinary_table,
         candidates.periods_of,
-        candidates.comes_round,
+        candidates.repeats_inside_window,
     )
 )
 X = np.linspace(-1.7, 1.7, 60)
@@ -145,7 +145,7 @@ def test_pairs_are_limited():
     assert sum(formula.count(",") == 1 for formula in tried) == 6 * 5 // 2
 
 
-def test_the_ordinary_stand_beside_what_was_found_without_repeating_it():
+def test_ordinary_candidates_do_not_repeat_components():
     found = [SquaredExponential(3.4 * 0.3), Linear(0.4)]
     kernels = ordinary_series(X, [0.5], found)
     assert "Lin" not in formulas(kernels)
@@ -156,7 +156,7 @@ def test_the_ordinary_stand_beside_what_was_found_without_repeating_it():
     Products.of(kernels, 1)
 
 
-def test_periods_of_products_are_told_apart():
+def test_distinct_periods_of_products_are_listed():
     kernels = [
         CentredPeriodic(1.0),
         CentredPeriodic(1.02) * Linear(0.0),
@@ -183,7 +183,7 @@ def test_extent_is_the_range_and_the_usual_step():
     assert (extent.low, extent.high, extent.range, extent.spacing) == (1.0, 10.0, 9.0, 1.0)
 
 
-def test_signatures_tell_by_formula_lengths_periods_and_changes():
+def test_signatures_compare_formula_lengthscales_periods_and_changepoints():
     def alike(one, other):
         return Signature.of(one).alike(Signature.of(other), OWN.same_lengthscale, OWN)
 
@@ -203,21 +203,21 @@ def test_a_sharp_step_is_narrower_than_the_spacing():
     assert float(step.width) < 3.4 / 59
 
 
-def test_a_cycle_on_one_side_of_a_change_must_come_round_there():
+def test_a_cycle_on_one_side_of_a_changepoint_must_repeat_there():
     extent = Extent(-1.0, 1.0, 0.01)
     early, late = 1 - Step(-0.5, 0.01), Step(0.5, 0.01)
     for side in (early, late):
-        assert comes_round(side * CentredPeriodic(0.2, 1.0), extent)
-        assert not comes_round(side * CentredPeriodic(0.3, 1.0), extent)
-        assert comes_round(side * SquaredExponential(3.0), extent)
-    assert comes_round(CentredPeriodic(1.9, 1.0), extent)
+        assert repeats_inside_window(side * CentredPeriodic(0.2, 1.0), extent)
+        assert not repeats_inside_window(side * CentredPeriodic(0.3, 1.0), extent)
+        assert repeats_inside_window(side * SquaredExponential(3.0), extent)
+    assert repeats_inside_window(CentredPeriodic(1.9, 1.0), extent)
 
 
 def test_a_second_regime_begins_at_a_part_of_the_rows_and_never_between_equal_values():
     parts = (0.2, 0.5, 0.8)
-    assert starts_of_sides(np.arange(10.0), parts) == [2, 5, 8]
-    assert starts_of_sides(np.repeat([0.0, 1.0, 2.0], 4), parts) == [4, 8]
-    assert starts_of_sides(np.repeat([0.0, 1.0], [9, 1]), parts) == []
+    assert split_rows(np.arange(10.0), parts) == [2, 5, 8]
+    assert split_rows(np.repeat([0.0, 1.0, 2.0], 4), parts) == [4, 8]
+    assert split_rows(np.repeat([0.0, 1.0], [9, 1]), parts) == []
 
 
 def test_places_of_change_lie_between_distinct_values_with_rows_on_either_side():

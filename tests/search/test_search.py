@@ -78,7 +78,7 @@ def test_a_change_of_level_is_found_where_it_is(found):
 
 
 @pytest.mark.parametrize("name", SERIES)
-def test_the_record_tells_every_decision_of_every_round(found, name):
+def test_the_record_has_every_decision_of_every_round(found, name):
     search, structure, _ = found[name]
     rounds = [decision.round for decision in search.record]
     assert sorted(set(rounds)) == list(range(1, max(rounds) + 1))
@@ -101,7 +101,7 @@ def test_scores_rise_by_what_the_record_says(found, name):
     assert search.steps > 0 or not gains
 
 
-def test_a_score_is_the_bound_less_the_price_of_the_numbers(found):
+def test_a_score_is_the_bound_minus_the_price(found):
     _, structure, _ = found["line and season"]
     cost = sum(price(part.kernel, N) for part in structure.parts)
     assert_allclose(structure.score, structure.terms.total - cost, rtol=1e-12)
@@ -148,7 +148,7 @@ def test_the_evidence_of_a_sole_component_is_the_bound_less_the_log_density_of_n
     assert_allclose(structure.terms.total, structure.score + price(only.kernel, N), rtol=1e-12)
 
 
-def test_no_change_is_looked_for_between_rows_of_one_input():
+def test_no_changepoint_is_between_rows_with_equal_inputs():
     x = np.repeat([-1.0, 0.0, 1.0], 8)[:, None]
     search = Search(x, np.where(np.arange(24) < 12, -1.0, 1.0), covariance_of(x))
     place, gain = search.change(search.empty())
@@ -187,7 +187,7 @@ def test_the_screen_of_an_exchange_has_one_component_in_the_place_of_another(fou
     assert_allclose(search.screen(structure, [Move(new, place)]), [gain], rtol=1e-6)
 
 
-def test_a_cycle_grows_where_it_stands():
+def test_a_cycle_is_replaced_by_a_growing_one():
     # its size is that of a line: no cycle of one size is needed beside it
     y = (X[:, 0] + 2.2) * np.sin(2.0 * np.pi * X[:, 0] / 0.31) + noise(0.2)
     search = searching(y)

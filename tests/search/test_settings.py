@@ -72,7 +72,7 @@ def test_without_the_source_names_and_values_are_left(monkeypatch):
     assert astuple(first) == ("rows.exact", 1000, "", "", "")
 
 
-def test_what_was_changed_is_told():
+def test_changed_settings_are_listed():
     assert SearchSettings().changed() == []
     (only,) = ONE_ROUND.changed()
     assert (only.name, only.value) == ("growing.rounds", 1)

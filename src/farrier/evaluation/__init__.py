@@ -1,1 +1,1 @@
-"""Covariances of rows and their derivatives: products of kernels, lags, regular grids."""
+"""Covariance matrices of the rows and their derivatives: products of kernels, lags, regular grids."""

@@ -1,14 +1,15 @@
-"""The covariance of the rows, C_s = sum_i w2_si K_i, and how a derivative by C comes back to the numbers that made it.
+"""The covariance matrix of the rows, C_s = sum_i w2_si K_i, with a forward and a backward pass.
 
-This is where the time of the exact tier goes, so it runs in two halves around the linear algebra, which is LAPACK's:
-`forward` gives C for S draws of the weights, `backward` takes dL/dC. `DenseCovariance` works for any inputs. For one
-input `SeriesCovariance` uses that every product here is
+Exact inference spends most of its time here. `forward` computes C for S draws of the weights; LAPACK does the linear
+algebra; `backward` maps dL/dC to the derivatives with respect to hyperparameters and squared weights.
+
+`DenseCovariance` works for any inputs. For one input `SeriesCovariance` uses that every product has the form
 
     k_i(x, z) = v_i(x) v_i(z) rho_i(x - z) g_i(x, z)
 
-so that exponentials and sines are taken of the lags that differ (lags.py) instead of N^2 pairs, once for all stationary
-kernels together: measured on 512 rows of a regular grid and 24 kernels, an order of magnitude faster. g_i is one unless
-a factor is neither rank one nor stationary.
+It evaluates exponentials and cosines once per distinct lag (lags.py) instead of for N^2 pairs, and for all stationary
+kernels together. On 512 rows of a regular grid and 24 kernels that is about ten times faster. g_i is one unless a
+factor is neither rank one nor stationary.
 """
 
 import math
@@ -24,47 +25,49 @@ from farrier.evaluation.lags import ListedLags, RegularLags
 from farrier.evaluation.products import Products
 
 KEPT = 2e7
-"""Numbers in the Gram matrices of all kernels up to which they are kept for the way back; more are made again."""
+"""Most entries in the Gram matrices of all kernels that are stored for the backward pass; more are computed again.
+By judgement: 160 MB."""
 LISTED_ROWS = 1500
-"""Rows of one input off any grid up to which their lags are listed; a list of more takes too much memory."""
+"""Most rows of one irregular input whose lags are listed, one index for each pair of rows. By judgement: 18 MB."""
 
 
 class Covariance(ABC):
-    """C of N rows; on a grid the empty places are among them, independent of all others."""
+    """C of N rows. On a regular grid, empty places count as rows that are independent of all others."""
 
     X: np.ndarray
-    """All rows."""
+    """All rows, empty places included, (N, D)."""
     filled: np.ndarray
-    """Which of them are real: (N,) of 1 and 0."""
+    """(N,): 1 for a row of the data, 0 for an empty place."""
     places: np.ndarray
-    """Where the rows that were given stand among them, in the order in which they were given."""
+    """The index of each row of the data among all rows, in the order of the data."""
 
     @abstractmethod
     def forward(self, pool: Products, numbers: np.ndarray, w2: np.ndarray) -> tuple[np.ndarray, Any]:
-        """C (S, N, N) for some numbers of the pool, and what `backward` needs; rows that are not real have zeros.
+        """C (S, N, N) for given hyperparameters, and what `backward` needs. Empty places have zeros.
 
-        Both hold until the next call.
+        Both are valid until the next call, which reuses their memory.
         """
 
     @abstractmethod
     def backward(self, saved: Any, dC: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """From dL/dC to dL by the hyperparameters, and dL/dw2.
+        """The derivatives of L with respect to the hyperparameters and to w2, from dL/dC.
 
-        dL/dC is lower triangular, an entry beside the diagonal standing for two, and zero for rows that are not real.
+        dL/dC is lower triangular: an entry below the diagonal counts for its mirror image too. It is zero for empty
+        places.
         """
 
     @abstractmethod
     def grams(self, pool: Products) -> np.ndarray:
-        """Each kernel alone at the rows that were given, in their order, (m, n, n)."""
+        """The Gram matrix of each kernel at the n rows of the data, in their order, (m, n, n)."""
 
     def scatter(self, y: np.ndarray) -> np.ndarray:
-        """Values of the given rows among all rows, with zeros between them."""
+        """Values of the rows of the data, with zeros at empty places."""
         out = np.zeros(len(self.X))
         out[self.places] = y
         return out
 
     def gather(self, C: np.ndarray) -> np.ndarray:
-        """From (..., N, N) over all rows to (..., n, n) over the given ones, in their order."""
+        """From (..., N, N) over all rows to (..., n, n) over the rows of the data, in their order."""
         if np.array_equal(self.places, np.arange(len(self.X))):
             return C
         return C[..., self.places[:, None], self.places[None, :]]
@@ -80,7 +83,7 @@ class _Dense:
 
 @final
 class DenseCovariance(Covariance):
-    """Any inputs: each kernel is worked out for all pairs of rows."""
+    """Any inputs: each kernel is evaluated for all pairs of rows."""
 
     def __init__(self, X: np.ndarray) -> None:
         self.X = X
@@ -114,14 +117,14 @@ class DenseCovariance(Covariance):
         return pool.gram(self.X, self.X)
 
 
-class Room:
-    """Arrays that are used again: to have fresh ones of this size from the system costs as much as the work on them."""
+class Workspace:
+    """Arrays that are reused: allocating large arrays takes as long as the arithmetic on them."""
 
     def __init__(self) -> None:
         self._kept: dict[str, np.ndarray] = {}
 
     def of(self, name: str, *shape: int) -> np.ndarray:
-        """The array of this name, with any contents."""
+        """The array of this name; its contents are arbitrary."""
         size = math.prod(shape)
         if name not in self._kept or len(self._kept[name]) < size:
             self._kept[name] = np.empty(size)
@@ -130,7 +133,7 @@ class Room:
 
 @dataclass
 class _Other:
-    """A product that is no function of the distance alone, at the rows."""
+    """A product that is not a function of the distance alone, evaluated at the rows."""
 
     product: int
     v: np.ndarray
@@ -151,7 +154,7 @@ class _Series:
 
 @final
 class SeriesCovariance(Covariance):
-    """One input: on a regular grid, some places of which may be empty, or anywhere."""
+    """One input: a regular grid, some places of which may be empty, or irregular rows."""
 
     def __init__(self, X: np.ndarray, places: np.ndarray, lags: RegularLags | ListedLags) -> None:
         self.X = X
@@ -159,40 +162,40 @@ class SeriesCovariance(Covariance):
         self.filled[places] = 1.0
         self.places = places
         self._lags = lags
-        self._room = Room()
+        self._workspace = Workspace()
         self._pairs = None if self.filled.all() else np.outer(self.filled, self.filled)
 
     @classmethod
     def on_grid(cls, X: np.ndarray, places: np.ndarray, spacing: float) -> "SeriesCovariance":
-        """Rows at these places of a regular grid, which begins at the first of them."""
+        """Rows at these places of a regular grid that begins at the lowest row."""
         size = int(places.max()) + 1
         return cls(X.min() + spacing * np.arange(size)[:, None], places, RegularLags(spacing, size))
 
     @classmethod
     def anywhere(cls, X: np.ndarray) -> "SeriesCovariance":
-        """Rows off any grid, or on one of which little is filled."""
+        """Irregular rows, or a grid with many empty places."""
         return cls(X, np.arange(len(X)), ListedLags(X[:, 0]))
 
     def forward(self, pool: Products, numbers: np.ndarray, w2: np.ndarray) -> tuple[np.ndarray, Any]:
         rho, pull = pool.lagged(numbers, self._lags.values)
         on_lags = pool.on_lags
-        # functions of the distance alone: one matrix for all of them
+        # products that are functions of the distance alone share one matrix
         N = len(self.X)
-        C = self._room.of("C", len(w2), N, N)
+        C = self._workspace.of("C", len(w2), N, N)
         for C_s, row in zip(C, w2[:, on_lags] @ rho[on_lags], strict=True):
             C_s[...] = self._lags.spread(row)
         if self._pairs is not None:
             C *= self._pairs
         places = np.flatnonzero(~on_lags & (w2.max(axis=0) > 0))
         others = [self._other(pool, numbers, int(i)) for i in places]
-        P = self._room.of("P", len(others), N, N)
+        P = self._workspace.of("P", len(others), N, N)
         for P_i, other in zip(P, others, strict=True):
             np.multiply(self._lags.spread(rho[other.product]), other.v[:, None], out=P_i)
             P_i *= other.v
             if other.g is not None:
                 P_i *= other.g
         if len(others):
-            added = self._room.of("added", len(w2), N * N)
+            added = self._workspace.of("added", len(w2), N * N)
             C += np.matmul(w2[:, places], P.reshape(len(others), -1), out=added).reshape(C.shape)
         return C, _Series(pool, rho, pull, others, P, w2)
 
@@ -211,20 +214,22 @@ class SeriesCovariance(Covariance):
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
-            dP = np.matmul(w2[:, others].T, G, out=self._room.of("dP", len(others), G.shape[1])).reshape(saved.P.shape)
-            for dP_i, other in zip(dP, saved.others, strict=True):
+            dP = np.matmul(w2[:, others].T, G, out=self._workspace.of("dP", len(others), G.shape[1]))
+            for dP_i, other in zip(dP.reshape(saved.P.shape), saved.others, strict=True):
                 drho[other.product] = self._pulled(dP_i, other, rho[other.product], slopes)
         saved.pull(drho, slopes)
         return slopes, dw2
 
     def _pulled(self, dP: np.ndarray, other: _Other, rho: np.ndarray, slopes: np.ndarray) -> np.ndarray:
-        """From a derivative by k = v v' rho g to those by v and g, and that by rho; dP is used up."""
+        """The backward pass of k = v v' rho g: adds to `slopes` what comes through v and g, and returns the derivative
+        with respect to rho. dP is overwritten.
+        """
         v = other.v
         if other.g is not None and other.pull_g is not None:
             other.pull_g(dP * self._lags.spread(rho) * np.outer(v, v), slopes)
             dP *= other.g
-        # with M = dP * rho: by v, M v + M'v; by rho, the sums of v dP v' over pairs of equal lag
-        M = np.multiply(dP, self._lags.spread(rho), out=self._room.of("M", *dP.shape))
+        # with M = dP * rho, the derivative by v is M v + M'v; that by rho is the sum of v dP v' over pairs of equal lag
+        M = np.multiply(dP, self._lags.spread(rho), out=self._workspace.of("M", *dP.shape))
         other.pull_v((M @ v + v @ M) * self.filled, slopes)
         dP *= v
         dP *= v[:, None]
@@ -246,7 +251,7 @@ class SeriesCovariance(Covariance):
 
 
 def covariance_of(X: np.ndarray) -> Covariance:
-    """The fastest for these rows."""
+    """The fastest representation for these rows."""
     if X.shape[1] > 1:
         return DenseCovariance(X)
     if (grid := on_grid(X[:, 0])) is not None:

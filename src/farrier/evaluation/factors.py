@@ -1,6 +1,7 @@
-"""One factor and one product of factors, with the way back from derivatives by values to those by hyperparameters.
+"""One factor, and one product of factors, each with its backward pass from values to hyperparameters.
 
-Every product is k(x, z) = v(x) v(z) r(x, z): v are profiles of one column (lines, steps), r are all other factors.
+Every product is k(x, z) = v(x) v(z) r(x, z): v is the product of its profiles (lines, steps of one column), r that of
+all other factors.
 """
 
 from collections.abc import Callable, Sequence
@@ -15,33 +16,34 @@ from farrier.kernels.algebra import Back, Base
 from farrier.kernels.forms import Profile, Stationary
 
 Pull = Callable[[np.ndarray, np.ndarray], None]
-"""From a derivative by some values, adds those by the hyperparameters to a vector of them."""
+"""A backward pass: takes the derivative with respect to some values, and adds the derivatives with respect to the
+hyperparameters to a vector of them."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Factor:
-    """One factor of a product: its family, the columns it acts on, and where its numbers stand in the vector."""
+    """One factor of a product: its family, its columns, and the positions of its hyperparameters in the vector."""
 
     kernel: Base
     family: type[Base]
     columns: np.ndarray
     places: dict[str, slice]
     constants: dict[str, Any]
-    """The numbers that are not trained."""
+    """The hyperparameters that are not trained."""
 
     @property
     def is_profile(self) -> bool:
-        """Whether it is v(x) v(z) of one column."""
+        """Whether it has the form v(x) v(z) in one column."""
         return issubclass(self.family, Profile) and len(self.columns) == 1
 
     @property
     def is_lagged(self) -> bool:
-        """Whether it is a function of the distance, where there is one input."""
+        """Whether it is a function of the distance, for one input."""
         return issubclass(self.family, Stationary)
 
     def values(self, numbers: np.ndarray) -> dict[str, Any]:
-        """Its numbers by name, one entry a column."""
+        """Its hyperparameters by name, one entry for each column."""
         return {name: numbers[place] for name, place in self.places.items()} | self.constants
 
     def profile(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
@@ -84,7 +86,7 @@ class Term:
 
     @cached_property
     def unlagged(self) -> tuple[Factor, ...]:
-        """Of one input, the factors that are no functions of the distance."""
+        """The factors that are not functions of the distance, for one input."""
         return tuple(factor for factor in self.factors if not factor.is_lagged)
 
     def profile(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
@@ -96,7 +98,7 @@ class Term:
         return multiplied([factor.between(numbers, X, Z) for factor in self.factors], (len(X), len(Z)))
 
     def beside_lags(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull] | None:
-        """The part of r(x, z) that is no function of the distance, at all pairs of rows; None where there is none."""
+        """The part of r(x, z) that is not a function of the distance, for all pairs of rows; None if there is none."""
         if not self.unlagged:
             return None
         return multiplied([factor.between(numbers, X, X) for factor in self.unlagged], (len(X), len(X)))
@@ -125,7 +127,7 @@ class Term:
 
 
 def multiplied(found: Sequence[tuple[np.ndarray, Pull]], shape: tuple[int, ...]) -> tuple[np.ndarray, Pull]:
-    """The product of some values, and how its derivative goes to each."""
+    """The product of some values, and its backward pass."""
     if not found:
         return np.ones(shape), lambda dv, slopes: None
     if len(found) == 1:

@@ -1,21 +1,21 @@
-"""Whether the rows of one input stand on a regular grid, as months or hours do, and where."""
+"""Whether the rows of one input lie on a regular grid, as months or hours do, and at which places."""
 
 import numpy as np
 
 TOLERANCE = 0.1
-"""How far a row may be from its place on a grid, in steps of the grid, to count as on it: calendar months are."""
+"""Largest distance of a row from its grid place, in grid steps. By judgement: calendar months pass."""
 EMPTY = 0.3
-"""The largest part of a grid that may be empty: its rows are carried along."""
+"""Largest share of empty places on a grid. By judgement: empty places cost as much as rows."""
 
 
 def on_grid(x: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """The place of each row on a regular grid and the grid's spacing, or None where there is no such grid."""
+    """The place of each row on a regular grid and the spacing of the grid, or None if the rows are irregular."""
     distinct = np.unique(x)
     if len(distinct) < len(x) or len(x) < 3:
         return None
     steps = np.diff(distinct)
     extent = distinct[-1] - distinct[0]
-    # each step in median steps (months have 28 to 31 days), then the spacing that fits the whole range
+    # steps as multiples of the median step (months have 28 to 31 days), then the spacing that fits the whole range
     count = int(np.rint(steps / np.median(steps)).sum())
     if count < len(x) - 1 or len(x) < (1.0 - EMPTY) * (count + 1):
         return None

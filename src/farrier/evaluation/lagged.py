@@ -1,7 +1,7 @@
-"""Functions of the distance, those of one family together.
+"""Functions of the distance, evaluated for all kernels of one family in one call.
 
-Of a product of one input v(x) v(z) r(x - z) only r is exponentials and cosines. There are a few hundred distances, for
-which a call of numpy costs more than the work it does. So a dozen kernels of one family take one call, not a dozen.
+In a product v(x) v(z) r(x - z) of one input, only r needs exponentials and cosines. For a few hundred distances the
+overhead of a numpy call exceeds its arithmetic, so a dozen kernels of one family share one call.
 """
 
 from collections.abc import Sequence
@@ -23,15 +23,15 @@ class Group:
     family: type[Stationary]
     products: np.ndarray
     places: dict[str, np.ndarray]
-    """Where the numbers of each factor stand in the vector of all."""
+    """The positions of each factor's hyperparameters in the vector of all, by name."""
     constants: dict[str, Any]
-    """The numbers that are not trained, (F, 1)."""
+    """The hyperparameters that are not trained, (F, 1)."""
 
     def __call__(self, numbers: np.ndarray, lags: np.ndarray) -> tuple[np.ndarray, Pull]:
         """r of each distance, (F, L)."""
         trained = {name: numbers[at][:, None] for name, at in self.places.items()}
         R, back = self.family.of_lags(trained | self.constants, lags)
-        # a family without hyperparameters has one row for all
+        # a family without hyperparameters returns a single row
         R = np.broadcast_to(R, (len(self.products), len(lags)))
 
         def pull(dR: np.ndarray, slopes: np.ndarray) -> None:
@@ -45,7 +45,7 @@ class Group:
 @final
 @dataclass(frozen=True, eq=False)
 class Lagged:
-    """r of m products: groups of factors, of which a product has none, one or several."""
+    """r of m products: groups of factors; a product may have factors in any number of groups."""
 
     size: int
     groups: tuple[Group, ...]
@@ -74,7 +74,7 @@ class Lagged:
 
     @cached_property
     def _shared(self) -> list[list[tuple[int, np.ndarray, np.ndarray]]]:
-        """For each group the others that have factors of its products, and where these products stand in both."""
+        """For each group, the other groups with factors of the same products, and the indices of these in both."""
         found = []
         for group in self.groups:
             both = [np.intersect1d(group.products, other.products, return_indices=True)[1:] for other in self.groups]
@@ -99,5 +99,5 @@ class Lagged:
 
 
 def _stacked(constants: Sequence[Any]) -> Any:
-    """One number of several factors, (F, 1); None where all are left out."""
+    """One hyperparameter of several factors, (F, 1); None if it is not set."""
     return None if any(one is None for one in constants) else np.stack([one[:1] for one in constants])

@@ -1,7 +1,7 @@
-"""The distances between rows of one input: which there are, and the pairs of rows that have each of them.
+"""The distinct distances (lags) between rows of one input, and the pairs of rows with each of them.
 
-What depends on the distance alone is worked out once a distance, spread over all pairs, and a derivative comes back as
-the sum over the pairs of each distance.
+A function of the distance is evaluated once per lag and spread over all pairs. Its derivative is the sum over the pairs
+of each lag.
 """
 
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from typing import final
 import numpy as np
 
 SAME = 1e-10
-"""Distances that differ by less, in parts of the largest, are one."""
+"""Distances whose difference is below this part of the largest distance count as one. By judgement: rounding."""
 
 
 @final
 @dataclass(frozen=True)
 class RegularLags:
-    """Rows at all places of a regular grid."""
+    """Rows at every place of a regular grid."""
 
     spacing: float
     size: int
@@ -28,19 +28,19 @@ class RegularLags:
         return self.spacing * np.arange(self.size)
 
     def spread(self, row: np.ndarray) -> np.ndarray:
-        """The symmetric matrix with `row[|a - b|]` at a, b: a view, no copy of the values."""
+        """The symmetric matrix with entries `row[|a - b|]`, as a view that copies nothing."""
         n = self.size
         both = np.concatenate([row[:0:-1], row])
         size = both.itemsize
-        # what as_strided does, which takes longer than the work on a few hundred rows
+        # the same as np.lib.stride_tricks.as_strided, which is slow for a few hundred rows
         view = np.ndarray((n, n), both.dtype, both, (n - 1) * size, (-size, size))
         view.flags.writeable = False
         return view
 
     def sums(self, G: np.ndarray) -> np.ndarray:
-        """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular, row after row."""
+        """The sum of G[a, b] over all pairs with a - b = lag, for each lag; G is lower triangular and row-major."""
         n, size = self.size, G.itemsize
-        # G[a, a - lag] is the number a (n + 1) - lag of G; where lag > a, that is one above the diagonal, a zero
+        # G[a, a - lag] has index a (n + 1) - lag; for lag > a that is an entry above the diagonal, which is zero
         diagonals = np.ndarray((n - 1, n), G.dtype, G, (n + 1) * size, ((n + 1) * size, -size))
         out = diagonals.sum(axis=0)
         out[0] += G[0, 0]
@@ -49,7 +49,7 @@ class RegularLags:
 
 @final
 class ListedLags:
-    """Rows anywhere: the distances that occur, and for each pair of rows which of them it has."""
+    """Irregular rows: the distinct distances, and for each pair of rows the index of its distance."""
 
     values: np.ndarray
     """The distances."""
@@ -62,7 +62,7 @@ class ListedLags:
         self._which = which.reshape(distances.shape)
 
     def spread(self, row: np.ndarray) -> np.ndarray:
-        """The matrix with the number of its distance for each pair."""
+        """The matrix with `row[index of the distance]` for each pair."""
         return row[self._which]
 
     def sums(self, G: np.ndarray) -> np.ndarray:

@@ -1,7 +1,8 @@
-"""Products of kernels on standardised inputs: their hyperparameters as one vector, their values with derivatives.
+"""Products of kernels on standardised inputs: their values, derivatives, and hyperparameters as one vector.
 
-Searching for a structure takes thousands of short evaluations of ever different products, so values and derivatives are
-numpy functions written by hand (kernels/). Hyperparameters of all products stand in one vector, product after product.
+The search evaluates thousands of different products, each a few times, so that compiling them would not pay. Values and
+derivatives are numpy functions written by hand (kernels/). `numbers` is the vector of the hyperparameters of all
+products, product by product.
 """
 
 import math
@@ -20,7 +21,7 @@ from farrier.kernels.parameters import POSITIVE, Mark, marks, trained
 
 
 class Number(NamedTuple):
-    """One entry of the vector: a hyperparameter of one factor of one product, in one column."""
+    """One entry of the vector of hyperparameters: which product, factor and parameter it belongs to."""
 
     product: int
     factor: int
@@ -31,15 +32,15 @@ class Number(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Products:
-    """m products over `inputs` columns, in normal form and as they are fitted. Build it with `of`."""
+    """m products of `inputs` columns, in normal form and in the form that is fitted. Build it with `of`."""
 
     kernels: tuple[tuple[Base, ...], ...]
-    """The factors of each product; none for a constant."""
+    """The factors of each product; a constant has none."""
     inputs: int
 
     @classmethod
     def of(cls, kernels: Sequence[Kernel], inputs: int) -> "Products":
-        """The products of some kernels in standardised inputs; a sum gives one for each of its terms."""
+        """The products of some kernels of standardised inputs; a sum gives one product for each term."""
         products = [simplify(factors) for kernel in kernels for factors in kernel.products()]
         return cls(tuple(_for_fitting(factors, inputs) for factors in products), inputs)
 
@@ -60,7 +61,7 @@ class Products:
 
     @cached_property
     def layout(self) -> tuple[Number, ...]:
-        """What stands where in the vector of hyperparameters."""
+        """The meaning of each entry of the vector of hyperparameters."""
         return tuple(
             Number(i, j, name, mark)
             for i, factors in enumerate(self.kernels)
@@ -71,7 +72,7 @@ class Products:
 
     @cached_property
     def numbers(self) -> np.ndarray:
-        """The hyperparameters."""
+        """The vector of hyperparameters."""
         return np.concatenate(
             [np.zeros(0)]
             + [
@@ -84,16 +85,16 @@ class Products:
 
     @cached_property
     def positive(self) -> np.ndarray:
-        """Which hyperparameters are positive, and trained as logarithms."""
+        """Which hyperparameters are positive, and hence trained as logarithms."""
         return np.array([number.mark.constraint is POSITIVE for number in self.layout], bool)
 
     @cached_property
     def unbounded(self) -> np.ndarray:
-        """The hyperparameters as they are trained."""
+        """The hyperparameters on the unbounded scale, on which they are trained."""
         return np.where(self.positive, np.log(np.where(self.positive, self.numbers, 1.0)), self.numbers)
 
     def with_unbounded(self, u: np.ndarray) -> "Products":
-        """The same products with other hyperparameters, given as they are trained."""
+        """The same products with other hyperparameters, given on the unbounded scale."""
         numbers = np.where(self.positive, np.exp(np.where(self.positive, u, 0.0)), u)
         return Products(
             tuple(
@@ -105,7 +106,7 @@ class Products:
 
     @cached_property
     def factors(self) -> tuple[tuple[Factor, ...], ...]:
-        """All factors, with the places of their numbers."""
+        """All factors, with the positions of their hyperparameters in the vector."""
         found, first = [], 0
         for factors in self.kernels:
             made = []
@@ -127,7 +128,7 @@ class Products:
 
     @cached_property
     def terms(self) -> tuple[Term, ...]:
-        """Each product, ready to be worked out."""
+        """Each product, ready for evaluation."""
         return tuple(
             Term(tuple(f for f in factors if f.is_profile), tuple(f for f in factors if not f.is_profile))
             for factors in self.factors
@@ -135,16 +136,16 @@ class Products:
 
     @cached_property
     def lagged(self) -> Lagged:
-        """For one input, all factors that are functions of the distance."""
+        """All factors that are functions of the distance, for one input."""
         return Lagged.of([[f for f in term.factors if f.is_lagged] for term in self.terms])
 
     @cached_property
     def on_lags(self) -> np.ndarray:
-        """Which products of one input are functions of the distance alone."""
+        """Which products are functions of the distance alone, for one input."""
         return np.array([term.flat and not term.unlagged for term in self.terms], bool)
 
     def no_slopes(self) -> np.ndarray:
-        """Derivatives of nothing, to be added to."""
+        """Zeros for the derivatives with respect to the hyperparameters, for backward passes to add to."""
         return np.zeros(len(self.numbers))
 
     def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -157,7 +158,7 @@ class Products:
 
 
 def _for_fitting(factors: Sequence[Base], inputs: int) -> tuple[Base, ...]:
-    """The factors as they are fitted: one number a column, and no columns named where all are meant."""
+    """The factors in the form that is fitted: one value for each column, and `dims=None` for all columns."""
     made = []
     for factor in factors:
         if factor.symbol == "1":
@@ -169,7 +170,7 @@ def _for_fitting(factors: Sequence[Base], inputs: int) -> tuple[Base, ...]:
 
 
 def _shaped(factor: Base, name: str, count: int) -> Any:
-    """A number where there is one entry, an array for several."""
+    """A scalar array for one entry, a vector for several."""
     if getattr(factor, name) is None:
         return None
     entries = np.array(factor.entries(name, count))

@@ -1,1 +1,1 @@
-"""Evidence bounds and posteriors: weights, likelihoods, exact, collapsed and block-wise inference, L-BFGS."""
+"""Evidence lower bounds and posteriors: priors, likelihoods, exact, collapsed and block-wise inference, L-BFGS."""

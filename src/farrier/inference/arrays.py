@@ -1,7 +1,7 @@
-"""The two numerical worlds in which formulas of priors and likelihoods are worked out: numpy here, jax in paper/.
+"""The array library as an argument, so that formulas of priors and likelihoods work with numpy and with jax.
 
-A formula that both need is written once, with the world as an argument: `world.xp` is numpy or jax.numpy,
-`world.special` scipy.special or jax.scipy.special.
+A formula that both need is written once and takes a `World`: `world.xp` is numpy or jax.numpy, `world.special` is
+scipy.special or jax.scipy.special. `NUMPY` is defined here, the one of jax in paper/.
 """
 
 from collections.abc import Callable
@@ -15,12 +15,13 @@ from scipy import special
 @final
 @dataclass(frozen=True)
 class World:
-    """Where arrays live."""
+    """An array library: its functions, its special functions, and its way to stop derivatives."""
 
     xp: Any
     special: Any
     constant: Callable[[Any], Any]
-    """Marks a value through which no derivative is taken."""
+    """Treats a value as a constant when derivatives are taken."""
 
 
 NUMPY = World(np, special, lambda value: value)
+"""numpy and scipy."""

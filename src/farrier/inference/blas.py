@@ -1,11 +1,11 @@
-"""One BLAS thread while matrices are small and many: more threads are slower, many times so on a busy machine.
+"""One BLAS thread while matrices are small: more threads are slower, by a large factor on a busy machine.
 
-The number of threads is a setting of the whole process. Fits may overlap in several Python threads, so they are
-counted: the first to begin sets one thread, the last to end restores the number that was there before the first.
+The number of BLAS threads is a setting of the whole process, and fits may overlap in several Python threads. So fits
+are counted: the first to begin sets one thread, and the last to end restores the original number.
 
-threadpoolctl (from 3.8) lets one Python thread control the number and ignores all others until the end of that thread's
-outermost `with`. The thread that begins and the one that ends may differ, so each gives the control up at once. Where
-the user holds it, in a `with threadpool_limits(...)` of another thread, the number stays the user's.
+threadpoolctl (from 3.8) lets one Python thread control the number, and ignores all others until that thread leaves its
+outermost `with`. The first and the last fit may run in different threads, so each releases the control at once. If the
+user controls the number in another thread, by `with threadpool_limits(...)`, it stays as the user set it.
 """
 
 import threading
@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 @contextmanager
 def one_thread(small: bool = True) -> Iterator[None]:
-    """One thread inside; the number before it afterwards. Nothing changes where matrices are not small."""
+    """Use one BLAS thread inside the block, and restore the number afterwards; does nothing if not `small`."""
     if not small:
         yield
         return
@@ -32,7 +32,7 @@ def one_thread(small: bool = True) -> Iterator[None]:
 
 @final
 class _Limit:
-    """How many blocks of code ask for one thread at present, and what restores the number before them."""
+    """Counts the active blocks that need one thread, and restores the original number after the last."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -43,7 +43,7 @@ class _Limit:
         with self._lock:
             if self._inside == 0:
                 self._restore = _libraries().limit(limits=1, user_api="blas").restore_original_limits
-                _give_up_control()
+                _release_control()
             self._inside += 1
 
     def end(self) -> None:
@@ -51,20 +51,20 @@ class _Limit:
             self._inside -= 1
             if self._inside == 0:
                 self._restore()
-                _give_up_control()
+                _release_control()
 
 
 _LIMIT = _Limit()
-"""Of this process."""
+"""The limit of this process."""
 
 
-def _give_up_control() -> None:
-    """The end of a `with` that changes no number."""
+def _release_control() -> None:
+    """Let other Python threads set the number: leaving a `with` releases it, here one that changes nothing."""
     with _libraries().limit(limits=None):
         pass
 
 
 @cache
 def _libraries() -> ThreadpoolController:
-    """The BLAS libraries that are loaded. They are looked up once, which takes some milliseconds."""
+    """The loaded BLAS libraries. The lookup takes some milliseconds and is done once."""
     return ThreadpoolController()

@@ -1,18 +1,19 @@
-"""The posterior of a long series whose components are too short for inducing points to carry.
+"""The block-wise posterior: for a long series whose lengthscales are too short for inducing points.
 
-Some hundred points cannot hold what changes from hour to hour over years. So the rows are cut into blocks of
-neighbours: across blocks the components are known through their features (collapsed.py), within a block also by the
-rows themselves (the partially independent conditional, Snelson and Ghahramani 2007):
+A few hundred inducing points cannot represent hourly changes over years. So the rows are cut into blocks of
+neighbours. Rows of different blocks are correlated only through the inducing points (collapsed.py); within a block the
+covariance is exact. This is the partially independent conditional of Snelson and Ghahramani (2007):
 
     cov(f, f') = F'F + [same block] (k - F'F),     F_i = w_i phi_i
 
-With L the factor of a block's k - F'F + s^2 I, and over all blocks B = I + sum F L^-T L^-1 F', c = sum F L^-T L^-1 y,
-the whitened variables have the covariance B^-1 and the mean m = B^-1 c. At a new x with r = k(x) - F'F(x),
-A = L^-1 r and g = F(x) - F L^-T A,
+L is the Cholesky factor of k - F'F + s^2 I in a block. With the sums over blocks B = I + sum F L^-T L^-1 F' and
+c = sum F L^-T L^-1 y, the whitened inducing variables have covariance B^-1 and mean m = B^-1 c. At a new x, with
+r = k(x) - F'F(x), A = L^-1 r and g = F(x) - F L^-T A,
 
     E f(x) = F(x)'m + A' L^-1 (y - F'm),     Var f(x) = k(x, x) - F(x)'F(x) - A'A + g' B^-1 g
 
-It is the exact posterior where there is one block, and where the points carry everything. Time is linear in the rows.
+It equals the exact posterior if there is one block, or if the inducing points explain all variance. Time is linear in
+the number of rows.
 """
 
 from collections.abc import Iterator
@@ -28,18 +29,18 @@ from farrier.evaluation.products import Products
 from farrier.inference.collapsed import Features
 from farrier.inference.gaussian import log_normal
 from farrier.inference.inducing_points import Groups
-from farrier.inference.kept import Kept
 from farrier.inference.linalg import jitter
 from farrier.inference.mixtures import joint_moments, moments
+from farrier.inference.without_caches import WithoutCaches
 
 BLOCK_ROWS = 250
-"""Neighbours that are looked at together."""
+"""Most rows of a block. [rows; by judgement]"""
 
 
 @final
 @dataclass(frozen=True)
-class LocalPosterior(Kept):
-    """The distribution of f and of its components for S draws of the weights; X (N, 1) is in ascending order."""
+class LocalPosterior(WithoutCaches):
+    """The posterior of f and of its components for S draws of the weights; X (N, 1) is in ascending order."""
 
     pool: Products
     weights: np.ndarray
@@ -52,13 +53,13 @@ class LocalPosterior(Kept):
     covariance: np.ndarray
     """B^-1 for each draw, (S, R, R)."""
     evidence: float
-    """log p(y) under this covariance, averaged over the draws."""
+    """The log marginal likelihood of y under this covariance, averaged over the draws."""
 
     @classmethod
     def of(
         cls, pool: Products, weights: np.ndarray, noise: float, groups: Groups, X: np.ndarray, y: np.ndarray
     ) -> "LocalPosterior":
-        """From rows in any order."""
+        """The posterior given rows in any order."""
         order = np.argsort(X[:, 0], kind="stable")
         S, R = len(weights), groups.total
         empty = cls(pool, weights, noise, groups, X[order], y[order], np.zeros((S, R)), np.zeros((S, R, R)), 0.0)
@@ -103,7 +104,7 @@ class LocalPosterior(Kept):
             yield _Block(F, L, E, e, e - E @ m)
 
     def _by_block(self, X: np.ndarray) -> Iterator[tuple[np.ndarray, slice]]:
-        """The places in X that belong to each block, and the rows of the block."""
+        """For each block: the indices of the rows of X that fall into it, and the rows of the block."""
         cuts = self.cuts()
         edges = [0.5 * (self.X[cut.start, 0] + self.X[cut.start - 1, 0]) for cut in cuts[1:]]
         which = np.searchsorted(edges, X[:, 0])
@@ -143,7 +144,7 @@ class LocalPosterior(Kept):
         for places, rows in self._by_block(X):
             k = self.pool.diag(X[places])
             for s, near in enumerate(self._near(X[places], rows)):
-                # g' B^-1 g of all sums, with g = F(x) - E'A, by the same two products
+                # two products that all sums share in g' B^-1 g, with g = F(x) - E'A
                 to_features = near.block.E @ self.covariance[s]
                 to_rows = to_features @ near.block.E.T
                 for j, chosen in enumerate(sums):
@@ -158,7 +159,7 @@ class LocalPosterior(Kept):
         return mean, np.maximum(variance, 0.0)
 
     def _near(self, X: np.ndarray, rows: slice) -> Iterator["_Near"]:
-        """New rows beside the block they belong to, for each draw of the weights."""
+        """New rows together with the block they fall into, for each draw of the weights."""
         phi, _ = self._features.at(X)
         K = self.pool.gram(self.X[rows], X)
         for w, block in zip(self.weights, self.blocks(rows), strict=True):
@@ -181,7 +182,7 @@ class _Block:
 
 @dataclass(frozen=True)
 class _Near:
-    """New rows beside the rows of their block, for one draw of the weights."""
+    """New rows together with the block they fall into, for one draw of the weights."""
 
     block: _Block
     w: np.ndarray

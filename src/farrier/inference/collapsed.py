@@ -1,16 +1,17 @@
-"""The collapsed bound: for Gaussian noise and any number of rows, linear in them.
+"""The collapsed evidence lower bound (Titsias 2009) for Gaussian noise: time is linear in the number of rows.
 
-All kernels' groups of inducing variables u_i = g_i(Z_i) stand in one vector; with phi_i(x) = L_i^-1 k_i(Z_i, x),
-L_i L_i' = k_i(Z_i, Z_i), and Phi_w(x) the stack of the w_i phi_i(x), the best q(u), correlated across groups, leaves
+Each kernel has its own group of inducing variables u_i = g_i(Z_i). With L_i L_i' = k_i(Z_i, Z_i), the features are
+phi_i(x) = L_i^-1 k_i(Z_i, x), and Phi_w(x) stacks all w_i phi_i(x). At the optimal q(u), which is correlated across
+groups, the bound for given weights is
 
     L(w) = log N(y; 0, Phi_w' Phi_w + D) - sum_n,i w_i^2 (k_i(x_n, x_n) - |phi_i(x_n)|^2) / (2 d_n) <= log N(y; 0, C)
 
-and, over the draws of the weights, L = E_q(w) L(w) - KL(q(w) || p(w)) + log p(u) as in the exact tier. The rows enter
-only through sums,
+Over the draws of the weights, L = E_q(w) L(w) - KL(q(w) || p(w)) + log p(u), as for exact inference (exact.py). The
+rows enter only through the sums
 
     A = sum_n phi phi' / d_n,   b = sum_n phi y_n / d_n,   t_i = sum_n (k_i(x_n, x_n) - |phi_i(x_n)|^2) / d_n
 
-which are worked out a block of rows at a time, once for all draws: memory does not grow with the rows.
+They are accumulated over blocks of rows, once for all draws, so memory does not grow with the number of rows.
 """
 
 from collections.abc import Iterator
@@ -25,18 +26,18 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 from farrier.evaluation.products import Products
 from farrier.inference.gaussian import log_normal
 from farrier.inference.inducing_points import Groups, PointLimits, choose
-from farrier.inference.kept import Kept
 from farrier.inference.linalg import cholesky
 from farrier.inference.mixtures import joint_moments, moments
 from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
+from farrier.inference.without_caches import WithoutCaches
 
 BLOCK = 1024
-"""Rows that are worked out at once."""
+"""Rows that are processed at once. [rows; by judgement]"""
 
 
 class Statistics(NamedTuple):
-    """The sums over rows; A, b and t of the top of this file, and y'y / d and log|D|."""
+    """The sums over rows: A, b and t as defined at the top of this file, sum_n y_n^2 / d_n, and log|D|."""
 
     A: np.ndarray
     b: np.ndarray
@@ -46,7 +47,7 @@ class Statistics(NamedTuple):
 
 
 class EvidenceSlopes(NamedTuple):
-    """The derivative of the evidence by the statistics, the squared weights and the variance of the noise."""
+    """The derivatives of L(w) with respect to the statistics, the squared weights and the noise variance."""
 
     A: np.ndarray
     b: np.ndarray
@@ -56,7 +57,7 @@ class EvidenceSlopes(NamedTuple):
 
 
 class Solved(NamedTuple):
-    """L(w) for one draw of the squared weights, and what its derivative needs."""
+    """L(w) for one draw of the squared weights, with intermediate results for its derivative."""
 
     value: float
     v: np.ndarray
@@ -69,9 +70,9 @@ class Solved(NamedTuple):
 
 
 def collapsed_value(stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int) -> Solved | None:
-    """L(w) for one draw of the squared weights; precisions of rows are relative to 1 / noise.
+    """L(w) for one draw of the squared weights; row precisions are relative to 1 / noise.
 
-    None if a number is not finite.
+    None if a value is not finite or B is not positive definite.
     """
     v = np.sqrt(w2[owner] / noise)
     if not np.isfinite(v).all():
@@ -92,7 +93,7 @@ def collapsed_value(stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise:
 def collapsed_evidence(
     stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int
 ) -> tuple[float, EvidenceSlopes] | None:
-    """L(w) and its derivative; None if a number is not finite."""
+    """L(w) and its derivatives; None as in `collapsed_value`."""
     found = collapsed_value(stats, w2, owner, noise, rows)
     if found is None:
         return None
@@ -100,11 +101,11 @@ def collapsed_evidence(
     inverse = cho_solve((found.L, True), np.eye(len(v)))
     by_B = -0.5 * (np.outer(m, m) + inverse)
     by_v = 2.0 * (by_B * stats.A) @ v + m * stats.b / np.sqrt(noise)
-    # v = sqrt(w2 / s^2); weights that are absent are zero, where the root has no derivative
-    along = np.bincount(owner, by_v * v, minlength=len(w2))
-    by_w2 = np.divide(0.5 * along, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
+    # v = sqrt(w2 / s^2); the weights of absent kernels are zero, where the square root has no derivative
+    by_log_v = np.bincount(owner, by_v * v, minlength=len(w2))
+    by_w2 = np.divide(0.5 * by_log_v, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
     explained = m @ (v * stats.b / np.sqrt(noise))
-    by_noise = 0.5 * (stats.yy / noise + found.trace - rows - explained - along.sum()) / noise
+    by_noise = 0.5 * (stats.yy / noise + found.trace - rows - explained - by_log_v.sum()) / noise
     return found.value, EvidenceSlopes(
         v[:, None] * by_B * v[None, :], m * v / np.sqrt(noise), -0.5 * w2 / noise, by_w2, float(by_noise)
     )
@@ -112,7 +113,7 @@ def collapsed_evidence(
 
 @dataclass
 class CollapsedObjective(Parametrised):
-    """The collapsed bound of a model, as a function of a vector of unbounded numbers."""
+    """The collapsed bound of a model, as a function of the vector of unbounded parameters."""
 
     template: ExactModel
     groups: Groups
@@ -131,12 +132,12 @@ class CollapsedObjective(Parametrised):
         most: int,
         limits: PointLimits = PointLimits(),
     ) -> "CollapsedObjective":
-        """The bound with groups chosen for the template's kernels."""
+        """The bound with inducing points chosen for the kernels of the template."""
         groups = choose(template.pool, X, tolerance, most, limits)
         return cls(template, groups, X, y, quasi_normal(draws, template.prior.noise_size))
 
     def value(self, numbers: np.ndarray) -> Terms:
-        """The bound's terms without their derivative: for many draws."""
+        """The terms of the bound without derivatives; cheap enough for many draws."""
         made = self.parameters.make(numbers)
         features = Features(self.parameters.pool, made.numbers, self.groups)
         stats = self.statistics(features)
@@ -146,7 +147,7 @@ class CollapsedObjective(Parametrised):
         return Terms.of(float(np.mean(values)), made)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
-        """The bound's terms and its derivative."""
+        """The terms of the bound, and its derivative."""
         made = self.parameters.make(numbers)
         common = self.template.rows is None
         features = Features(self.parameters.pool, made.numbers, self.groups)
@@ -166,7 +167,7 @@ class CollapsedObjective(Parametrised):
         return Terms.of(float(np.mean(values)), made), self.parameters.gradient(made, slopes, dw2, dnoise)
 
     def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Rows, targets and precisions, a block at a time."""
+        """Rows, targets and precisions, block by block."""
         precision = np.ones(len(self.y)) if self.template.rows is None else 1.0 / np.asarray(self.template.rows)
         for first in range(0, len(self.X), BLOCK):
             rows = slice(first, first + BLOCK)
@@ -187,7 +188,7 @@ class CollapsedObjective(Parametrised):
         return Statistics(A, b, t, yy, log_d)
 
     def _slopes(self, features: "Features", dA: np.ndarray, db: np.ndarray, dt: np.ndarray) -> np.ndarray:
-        """From derivatives by the statistics to those by the numbers of the kernels."""
+        """The backward pass from the statistics to the hyperparameters."""
         slopes = self.parameters.pool.no_slopes()
         both = dA + dA.T
         for X, y, precision in self.blocks():
@@ -200,7 +201,7 @@ class CollapsedObjective(Parametrised):
 
 
 class Features:
-    """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked; `owner` says whose each row is."""
+    """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked; `owner` gives the kernel of each feature."""
 
     def __init__(self, pool: Products, numbers: np.ndarray, groups: Groups) -> None:
         self.pool, self.numbers = pool, numbers
@@ -212,7 +213,7 @@ class Features:
         self._dL = [np.zeros_like(L) for L in self._L]
 
     def at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """phi (R, N), and what is left of the variance of each kernel, (m, N)."""
+        """phi (R, N), and the variance of each kernel that the inducing points do not explain, (m, N)."""
         phi, left = np.empty((len(self.owner), len(X))), np.empty((len(self._Z), len(X)))
         for i, (kernel, own) in enumerate(zip(self.pool.terms, self._own, strict=True)):
             k, _ = kernel.gram(self.numbers, self._Z[i], X)
@@ -221,7 +222,7 @@ class Features:
         return phi, left
 
     def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: np.ndarray) -> None:
-        """From derivatives by phi, and by k(x, x), to the numbers; those by the factors are gathered for the end."""
+        """The backward pass from phi and k(x, x); derivatives by the Cholesky factors are kept for `pull_factors`."""
         for i, (kernel, own) in enumerate(zip(self.pool.terms, self._own, strict=True)):
             dk = solve_triangular(self._L[i], dphi[own], lower=True, trans=1, check_finite=False)
             kernel.gram(self.numbers, self._Z[i], X)[1](dk, slopes)
@@ -230,9 +231,9 @@ class Features:
             self._dL[i] -= dk @ phi[own].T
 
     def pull_factors(self, slopes: np.ndarray) -> None:
-        """From the derivatives by the factors that `pull` gathered."""
+        """The backward pass from the Cholesky factors, with the derivatives that `pull` has accumulated."""
         for (_, pull), L, dL in zip(self._K, self._L, self._dL, strict=True):
-            # L L' = K: dK = L^-T half_tril(L' dL) L^-1, made symmetric
+            # L L' = K: dK is L^-T half_tril(L' dL) L^-1, symmetrised
             inner = np.tril(L.T @ np.tril(dL))
             inner[np.diag_indices(len(L))] *= 0.5
             dK = solve_triangular(L, solve_triangular(L, inner.T, lower=True, trans=1).T, lower=True, trans=1)
@@ -242,8 +243,8 @@ class Features:
 
 @final
 @dataclass(frozen=True)
-class CollapsedPosterior(Kept):
-    """The posterior of f and of its components with the best q(u), for S draws of the weights."""
+class CollapsedPosterior(WithoutCaches):
+    """The posterior of f and of its components at the optimal q(u), for S draws of the weights."""
 
     pool: Products
     weights: np.ndarray
@@ -254,7 +255,7 @@ class CollapsedPosterior(Kept):
 
     @classmethod
     def of(cls, objective: CollapsedObjective, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":
-        """From the rows of an objective."""
+        """The posterior given the rows of an objective."""
         stats = objective.statistics(_features(model.pool, objective.groups))
         noise = float(model.noise) if model.rows is None else 1.0
         return cls(model.pool, weights, noise, objective.groups, stats.A, stats.b)
@@ -265,7 +266,7 @@ class CollapsedPosterior(Kept):
 
     @cached_property
     def _solved(self) -> list[tuple[np.ndarray, np.ndarray]]:
-        """Of each draw the mean and the covariance of the whitened variables: S W b / s^2, S = (I + W A W / s^2)^-1."""
+        """Mean S W b / s^2 and covariance S = (I + W A W / s^2)^-1 of the whitened inducing variables, by draw."""
         found = []
         for w in self.weights:
             v = w[self._stacked.owner]
@@ -285,7 +286,7 @@ class CollapsedPosterior(Kept):
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components.
 
-        What the points leave is taken as independent from row to row.
+        The variance that inducing points do not explain counts as independent between rows.
         """
         blocks = [self._stacked.at(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
         phi, left = (np.concatenate([block[k] for block in blocks], axis=1) for k in (0, 1))

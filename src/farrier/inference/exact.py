@@ -1,11 +1,10 @@
-"""The exact bound and its derivative: for Gaussian noise, with the function integrated out.
+"""The evidence lower bound with exact Gaussian inference: the functions are integrated out.
 
     L = E_q(w) log N(y; 0, sum_i w_i^2 K_i + D) - KL(q(w) || p(w)) + log p(u)
 
-D is diagonal: the variance of the noise, or that of each row. The expectation is an average over a few fixed
-quasi-random draws of the weights, so L is a smooth deterministic function of all numbers at once. The covariance and
-its derivative are covariance.py's, the way from an optimiser's parameters is parameter_vector.py's, the
-evidence of a covariance is gaussian.py's.
+D is diagonal: one noise variance, or one for each row. u are the unbounded hyperparameters. The expectation is an
+average over fixed quasi-random draws of the weights, so L is a smooth deterministic function of all parameters.
+evaluation/covariance.py has the covariance, parameter_vector.py the vector of parameters, gaussian.py the log density.
 """
 
 from dataclasses import dataclass
@@ -24,7 +23,7 @@ DRAWS_AT_ONCE = 8
 
 @dataclass
 class ExactObjective(Parametrised):
-    """The bound as a function of a vector of unbounded numbers."""
+    """The bound as a function of the vector of unbounded parameters."""
 
     template: ExactModel
     covariance: Covariance
@@ -38,7 +37,7 @@ class ExactObjective(Parametrised):
         return cls(template, covariance, covariance.scatter(y), quasi_normal(draws, template.prior.noise_size))
 
     def value(self, numbers: np.ndarray) -> Terms:
-        """The bound's terms without their derivative, some draws at a time: for many draws."""
+        """The terms of the bound without derivatives, some draws at a time: takes little memory for many draws."""
         made = self.parameters.make(numbers)
         noise = np.where(self.covariance.filled, self._diagonal(made.noise), 1.0)
         values = []
@@ -47,17 +46,17 @@ class ExactObjective(Parametrised):
             for C in self.covariance.forward(self.parameters.pool, made.numbers, some)[0]:
                 C.reshape(-1)[:: len(self.y) + 1] += noise + np.where(self.covariance.filled, jitter(C), 0.0)
                 values.append(log_density(C, self.y))
-        # rows that are not real have variance one, and a value of zero
+        # empty grid places have variance one and value zero: their log density is removed
         missing = 0.5 * LOG_2PI * float(np.sum(1.0 - self.covariance.filled))
         return Terms.of(float(np.mean(values)) + missing, made)
 
     def _diagonal(self, noise: float) -> np.ndarray:
-        """The variance of the noise of each row."""
+        """The noise variance of each row."""
         rows = self.template.rows
         return np.full(len(self.y), noise) if rows is None else self.covariance.scatter(np.asarray(rows))
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
-        """The bound's terms, and the derivative of the bound."""
+        """The terms of the bound, and its derivative."""
         made = self.parameters.make(numbers)
         diagonal = self._diagonal(made.noise)
         C, saved = self.covariance.forward(self.parameters.pool, made.numbers, made.weighed.w2)

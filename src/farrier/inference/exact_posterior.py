@@ -1,10 +1,10 @@
-"""The exact posterior for Gaussian noise, by LAPACK:  y ~ N(0, C_s),  C_s = sum_i w_si^2 K_i + D.
+"""The exact posterior for Gaussian noise:  y ~ N(0, C_s),  C_s = sum_i w_si^2 K_i + D.
 
     E f_i(x)   = k_i(x)' C^-1 y
     Var f_i(x) = w_i^2 k_i(x, x) - k_i(x)' C^-1 k_i(x),     k_i(x) = w_i^2 K_i(X, x)
 
-for each of S draws of the weights, and the same for f with k(x) = sum_i k_i(x). Arrays in and out are numpy's. Cubic in
-the rows, once; a prediction is quadratic.
+for each of S draws of the weights, and the same for f with k(x) = sum_i k_i(x). The Cholesky factors take cubic time in
+the number of rows, once; a prediction then takes quadratic time.
 """
 
 from dataclasses import dataclass
@@ -17,9 +17,9 @@ from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessI
 
 from farrier.evaluation.products import Products
 from farrier.inference.blas import one_thread
-from farrier.inference.kept import Kept
 from farrier.inference.linalg import jitter
 from farrier.inference.mixtures import joint_moments, moments
+from farrier.inference.without_caches import WithoutCaches
 
 BLOCK_ROWS = 256
 """Rows that are predicted at once. By judgement."""
@@ -29,8 +29,8 @@ SMALL_ROWS = 1000
 
 @final
 @dataclass(frozen=True)
-class GaussianPosterior(Kept):
-    """The distribution of f and of its components, given rows X, y, draws of the weights and the noise of each row."""
+class GaussianPosterior(WithoutCaches):
+    """The posterior of f and of its components given rows X, y, draws of the weights and the noise of each row."""
 
     pool: Products
     weights: np.ndarray
@@ -49,7 +49,7 @@ class GaussianPosterior(Kept):
             L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
             if failed:
                 raise ArithmeticError(
-                    "The covariance of the rows is not positive definite: look for extreme values in X."
+                    "The covariance of the rows is not positive definite: check X for extreme values."
                 )
             L = np.tril(L)
             found.append((L, solve_triangular(L, self.y, lower=True)))
@@ -60,9 +60,9 @@ class GaussianPosterior(Kept):
         return self._in_blocks(self._draws, X)
 
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component w_i g_i(x), (m, N) each: moments of the mixture over the draws.
+        """Mean and variance of each component w_i g_i(x) over all draws, (m, N) each.
 
-        Or of sums of components, each a row of 0 and 1 in `sums` (J, m).
+        With `sums` (J, m), rows of 0 and 1: of these sums of components, (J, N) each.
         """
         chosen = np.eye(len(self.pool)) if sums is None else sums
         return self._in_blocks(lambda block: self._components(block, chosen), X)
@@ -79,7 +79,10 @@ class GaussianPosterior(Kept):
         return joint_moments(means, covariances)
 
     def one_step(self) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each y given those before it, for each draw, (S, N) each: (y - mean) / sd = L^-1 y."""
+        """One-step predictions: mean and variance of each y given all earlier ones, for each draw, (S, N) each.
+
+        They come from the Cholesky factor: (y - mean) / sd = L^-1 y.
+        """
         sd = np.stack([np.diagonal(L) for L, _ in self._factors])
         return self.y - sd * np.stack([e for _, e in self._factors]), sd**2
 

@@ -1,4 +1,4 @@
-"""The Gaussian log density, once: log N(y; 0, C), with its derivative, and what it says of rows that are left out.
+"""The Gaussian log density log N(y; 0, C), its derivative with respect to C, and leave-one-out residuals.
 
 log N(y; 0, C) = -(y'C^-1 y + log|C| + n log 2 pi) / 2,     d/dC = (a a' - C^-1) / 2  with  a = C^-1 y
 """
@@ -20,7 +20,7 @@ def log_normal(quadratic: float, log_determinant: float, n: float) -> float:
 
 
 def log_density(C: np.ndarray, y: np.ndarray) -> float:
-    """log N(y; 0, C); minus infinity where C is not positive definite. C is used up."""
+    """log N(y; 0, C); minus infinity if C is not positive definite. C is overwritten."""
     L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
     if failed:
         return -np.inf
@@ -29,16 +29,17 @@ def log_density(C: np.ndarray, y: np.ndarray) -> float:
 
 
 def log_density_and_slope(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarray, y: np.ndarray) -> float | None:
-    """log N(y; 0, C + diag), or None if that is not positive definite; `filled` says which rows are real.
+    """log N(y; 0, C + diag), or None if the matrix is not positive definite.
 
-    C, whose rows lie one after the other, is used up: it then holds the derivative by its lower triangle, an entry
-    of which stands for two, so that of G = (a a' - C^-1) / 2 the entries beside the diagonal are doubled.
+    `filled` is 0 for empty grid places, which have no part in the density. C (row-major) is overwritten by the
+    derivative G = (a a' - C^-1) / 2 as a lower triangle: entries below the diagonal are doubled, as each counts for
+    its mirror image too.
     """
     n = len(y)
     on_diagonal = C.reshape(-1)[:: n + 1]
-    # a row that is not real is independent of all others, with variance one
+    # an empty place is independent of all rows, with variance one
     on_diagonal += np.where(filled, diagonal + jitter(C), 1.0)
-    # LAPACK counts along columns: what is upper to it is lower here
+    # LAPACK is column-major: its upper triangle is the lower one here
     U, failed = dpotrf(C.T, lower=0, overwrite_a=1)
     if failed:
         return None
@@ -55,14 +56,14 @@ def log_density_and_slope(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarra
 
 @lru_cache(maxsize=4)
 def _lower(n: int) -> np.ndarray:
-    """Minus one below the diagonal, half of it on it."""
+    """A matrix with -1 below the diagonal and -1/2 on it."""
     return 0.5 * np.eye(n) - np.tri(n)
 
 
 def leave_one_out(C: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """log N(y; 0, C), and y less its mean given all other rows; None where C is not positive definite.
+    """log N(y; 0, C) and the leave-one-out residuals; None if C is not positive definite.
 
-    With a = C^-1 y the residual of row n, had it not been seen, is a_n / (C^-1)_nn.
+    With a = C^-1 y, the residual of row n predicted from all other rows is a_n / (C^-1)_nn.
     """
     sign, log_determinant = np.linalg.slogdet(C)
     if sign <= 0:

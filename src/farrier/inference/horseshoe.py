@@ -1,14 +1,14 @@
-"""The horseshoe: one global scale pulls all weights to zero, heavy-tailed local scales let a few escape.
+"""The horseshoe prior: one global scale shrinks all weights to zero, heavy-tailed local scales let some stay large.
 
     w_i = tau lambda_i,  tau ~ HalfCauchy(A),  lambda_i ~ HalfCauchy(B)
 
 Each s ~ HalfCauchy(c) is written with an auxiliary phi: s^2 | phi ~ IG(1/2, 1/phi), phi ~ IG(1/2, 1/c^2).
-With q(s^2) = LogNormal(mu, v) the best q(phi) is IG(1, r), r = E_q[s^-2] + c^-2, and putting it back leaves
+For q(s^2) = LogNormal(mu, v) the optimal q(phi) is IG(1, r), r = E_q[s^-2] + c^-2. Inserting it gives
 
     KL(mu, v; c) = mu/2 - log(2 pi e v)/2 + log(exp(-mu + v/2) + c^-2) + log pi + log c
 
-so that phi need never be stored or updated. This is the KL of the pair (s^2, phi); that of s^2 alone has
-E_q log(s^-2 + c^-2) in place of log E_q(s^-2 + c^-2), hence is smaller by what Jensen's inequality loses.
+so phi is never stored or updated. This is the KL divergence of the pair (s^2, phi). That of s^2 alone has
+E_q log(s^-2 + c^-2) in place of log E_q(s^-2 + c^-2), so it is smaller by the gap of Jensen's inequality.
 """
 
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from farrier.kernels.parameters import fixed, positive, real
 
 
 def half_cauchy_kl(mu: Any, v: Any, scale: Any, world: World = NUMPY) -> Any:
-    """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the best r; `scale` is c."""
+    """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the optimal r; `scale` is c."""
     xp = world.xp
     # log r = log(exp(-mu + v/2) + c^-2)
     # Deviation: the paper prints the rate of phi's prior as 1/c in one place and as 1/c^2 in another; a
@@ -52,15 +52,15 @@ class Horseshoe(WeightPrior):
 
     @classmethod
     def initial(cls, m: int, A: float = 1.0, B: float = 1.0, *, median: float | None = None) -> "Horseshoe":
-        """Every w_i has the given median (1 / sqrt(m) if none is), and lies within a factor of 1.4 of it.
+        """q(w) at the start: every w_i has the given median (default 1 / sqrt(m)), and 95 % within a factor of 1.4.
 
-        lambda_i starts at B, the median of its prior; tau, of which there is only one, pays for the rest.
+        lambda_i starts at B, the median of its prior, and tau at median / B.
         """
         if min(A, B) <= 0.0:
-            raise ValueError(f"A={A}, B={B}: half-Cauchy scales must be positive; 1.0 is usual")
+            raise ValueError(f"A={A}, B={B}: half-Cauchy scales must be positive; try 1.0")
         start = starting_weight(m) if median is None else median
         if start <= 0.0:
-            raise ValueError(f"median={median}: weights are positive here; None stands for 1/sqrt(m)")
+            raise ValueError(f"median={median}: the median of the weights must be positive; None means 1/sqrt(m)")
         mu_lambda = 2.0 * np.log(B)
         mu_tau = 2.0 * np.log(start) - mu_lambda
         return cls(np.asarray(mu_tau), np.asarray(0.05), np.full(m, mu_lambda), np.full(m, 0.05), A=A, B=B)  # pyright: ignore[reportArgumentType]
@@ -71,9 +71,9 @@ class Horseshoe(WeightPrior):
         return 1 + self.mu.shape[0]
 
     def draw(self, noise: Any, world: World = NUMPY) -> Any:
-        """Draws of w; the first column of the noise is tau's, shared by all weights of the draw.
+        """Draws of w; the first column of the noise is for tau, which all weights of a draw share.
 
-        Noise without that column has each weight drawn by itself, as `quantile` sees it.
+        Without that column, each weight is drawn from its own marginal, the one of `quantile`.
         """
         xp = world.xp
         # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i)
@@ -102,13 +102,13 @@ class Horseshoe(WeightPrior):
         m = (len(u) - 2) // 2
         mu, v = np.append(u[0], u[2 : 2 + m]), np.exp(np.append(u[1], u[2 + m :]))
         scale = np.append(self.A, np.full(m, self.B))
-        # noise without a column for tau: each weight by itself, see `draw`
+        # noise without a column for tau: draws from the marginal of each weight, see `draw`
         apart = noise.shape[1] == m
         sd = np.sqrt(v[0] + v[1:]) if apart else np.sqrt(v)
         moved = (mu[0] + mu[1:] if apart else mu) + sd * noise
         with np.errstate(over="ignore"):
             w2 = np.exp(moved if apart else moved[:, :1] + moved[:, 1:])
-        # the part of exp(log r) that is E[s^-2]
+        # E[s^-2] / r, with r as at the top of this file
         r = expit(-mu + 0.5 * v + 2.0 * np.log(scale))
 
         def pull(dw2: np.ndarray) -> np.ndarray:

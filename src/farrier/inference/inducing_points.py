@@ -1,9 +1,9 @@
-"""Inducing points that fit their kernel: for each kernel as many as it needs, chosen from the rows.
+"""Inducing points, chosen from the rows for each kernel: as many as the kernel needs.
 
-A kernel of rank one (a line, a step) is known everywhere once its function is known at one point; a cycle takes some
-twenty; a smooth function as many as it has lengthscales in the range. The greedy choice (a pivoted Cholesky factor)
-takes the row where the kernel is least explained by those taken before, until no more than a small part of the trace
-is left. For kernels of finite rank it is exact after as many points.
+A kernel of rank one (a line, a step) needs one point, a cycle about twenty, a smooth function about as many as the
+range has lengthscales. The points are the pivots of a pivoted Cholesky factor: each is the row with the largest
+variance given the points before it. The choice ends when at most a small part of the trace is unexplained. A kernel of
+rank r is exact after r points.
 """
 
 from collections.abc import Sequence
@@ -18,12 +18,12 @@ from farrier.evaluation.products import Products
 @final
 @dataclass(frozen=True)
 class PointLimits:
-    """Limits for the inducing points of all kernels together. A greedy choice cut short is that of fewer points."""
+    """Limits for the inducing points of all kernels together; the first points of each greedy choice are kept."""
 
     together: int = 900
-    """Most inducing points of all kernels together: time is cubic in them. [points; by judgement]"""
+    """Most inducing points of all kernels together: time is cubic in their number. [points; by judgement]"""
     products: float = 6e9
-    """Most rows times the square of all points, the cost of one evaluation: some seconds.
+    """Largest product of the rows and the square of all points, the cost of one evaluation: some seconds.
     [multiplications; by judgement]"""
     rows: int = 800
     """Rows among which inducing points are chosen. [rows; by judgement]"""
@@ -31,7 +31,7 @@ class PointLimits:
 
 @dataclass(frozen=True)
 class Groups:
-    """Z (m, M, D): the points of each kernel, filled up to the largest group; `sizes` says how many count."""
+    """The inducing points Z (m, M, D) of each kernel, padded to the largest group; `sizes` are the true numbers."""
 
     Z: np.ndarray
     sizes: tuple[int, ...]
@@ -43,11 +43,11 @@ class Groups:
 
 
 def choose(pool: Products, X: np.ndarray, tolerance: float, most: int, limits: PointLimits = PointLimits()) -> Groups:
-    """Groups that leave at most `tolerance` of each kernel's trace, of at most `most` points each."""
-    rows = X[_spread(X, limits.rows)]
+    """At most `most` points for each kernel, which leave at most the part `tolerance` of its trace unexplained."""
+    rows = X[_representative_rows(X, limits.rows)]
     chosen = [pivots(term.gram(pool.numbers, rows, rows)[0], tolerance, most) for term in pool.terms]
     together = min(limits.together, int(np.sqrt(limits.products / len(X))))
-    largest = _fair([len(one) for one in chosen], together)
+    largest = _largest_common_size([len(one) for one in chosen], together)
     chosen = [one[:largest] for one in chosen]
     sizes = tuple(len(one) for one in chosen)
     widest = max(sizes)
@@ -55,13 +55,13 @@ def choose(pool: Products, X: np.ndarray, tolerance: float, most: int, limits: P
     return Groups(Z, sizes)
 
 
-def _fair(sizes: Sequence[int], total: int) -> int:
-    """The largest size that groups may keep so that there are no more points than `total` together."""
+def _largest_common_size(sizes: Sequence[int], total: int) -> int:
+    """The largest group size with which all groups together have at most `total` points."""
     return max((c for c in range(1, max(sizes) + 1) if sum(min(size, c) for size in sizes) <= total), default=1)
 
 
 def pivots(K: np.ndarray, tolerance: float, most: int) -> np.ndarray:
-    """The rows of a pivoted Cholesky factor of K, in the order they are taken."""
+    """The pivots of a Cholesky factor of K, in their order."""
     left = np.array(np.diagonal(K))
     total = left.sum()
     factor = np.zeros((min(most, len(K)), len(K)))
@@ -78,8 +78,8 @@ def pivots(K: np.ndarray, tolerance: float, most: int) -> np.ndarray:
     return np.array(taken or [0])
 
 
-def _spread(X: np.ndarray, count: int) -> np.ndarray:
-    """At most `count` rows: evenly in order for one input, at random (always the same) for several."""
+def _representative_rows(X: np.ndarray, count: int) -> np.ndarray:
+    """At most `count` rows: evenly spaced in order for one input, random with a fixed seed for several."""
     if len(X) <= count:
         return np.arange(len(X))
     if X.shape[1] == 1:

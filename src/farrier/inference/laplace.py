@@ -12,9 +12,9 @@ import numpy as np
 
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian import LOG_2PI
-from farrier.inference.kept import Kept
 from farrier.inference.mixtures import joint_moments, moments
 from farrier.inference.parameter_vector import Terms
+from farrier.inference.without_caches import WithoutCaches
 
 STEP = 1e-3
 """Step of the central differences of the gradient, on the unbounded scale. By judgement."""
@@ -72,7 +72,7 @@ class Laplace:
 
 @final
 @dataclass(frozen=True, eq=False)
-class LaplacePosterior(Kept):
+class LaplacePosterior(WithoutCaches):
     """The mixture of exact posteriors over draws of all parameters; each draw has its own variance of the noise."""
 
     posteriors: tuple[GaussianPosterior, ...]

@@ -1,10 +1,7 @@
-"""L-BFGS on a bound: few numbers, smooth, no noise of its own.
+"""L-BFGS for a smooth, deterministic bound: the exact one (exact.py) or the collapsed one (collapsed.py).
 
-The objective is anything with `terms(numbers) -> (terms, derivative)`, `start()`, `limits()` and `typical()`: the exact
-bound (exact.py) or the collapsed one (collapsed.py).
-
-L-BFGS begins as if all numbers were alike, and they are not: a period is known to a hundredth where a weight is known
-to a factor of two. So it sees each number in parts of its size, and needs not find out by trying.
+Each parameter is divided by its typical scale. Otherwise L-BFGS would start with the same step in all directions,
+although a period is determined to one per cent and a weight only to a factor of two.
 """
 
 from collections.abc import Callable
@@ -14,26 +11,26 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 MEMORY = 20
-"""Pairs of steps and gradients from which L-BFGS knows the curvature."""
+"""Pairs of steps and gradient changes from which L-BFGS estimates the curvature. [pairs; by judgement]"""
 
 
 class Objective(Protocol):
-    """A bound of a vector of unbounded numbers."""
+    """A bound as a function of a vector of unbounded parameters."""
 
     def start(self) -> np.ndarray:
-        """Where to begin."""
+        """The parameters at the start."""
         ...
 
     def limits(self) -> np.ndarray:
-        """The least and the largest value of each number."""
+        """The lowest and the highest value of each parameter, (P, 2)."""
         ...
 
     def typical(self) -> np.ndarray:
-        """How far each number may move, roughly, before the bound falls."""
+        """The typical scale of each parameter: about how far it moves before the bound falls by one."""
         ...
 
     def terms(self, numbers: np.ndarray) -> tuple[Any, np.ndarray]:
-        """What the bound is made of, `total` being its value, and its derivative."""
+        """The terms of the bound, with its value in `total`, and its derivative."""
         ...
 
 
@@ -44,17 +41,17 @@ def climb(
     window: int = 5,
     callback: Callable[[int, Any], None] | None = None,
 ) -> tuple[np.ndarray, list[Any]]:
-    """The numbers at a local maximum, and the terms of the bound at each step.
+    """The parameters at a local maximum, and the terms of the bound after each step.
 
-    It ends when the last `window` steps gained less than `tolerance` nats together, or after so many iterations.
+    Stops when the last `window` steps together gained less than `tolerance` nats, or after `iterations` steps.
     """
     whole, limits, sizes = objective.start(), objective.limits(), objective.typical()
-    # numbers that cannot move, their limits being equal, are not shown to the optimiser
+    # parameters whose limits are equal are fixed, and not part of the optimisation
     moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
     low, high = limits[moving].T
     size = sizes[moving]
     latest: list[Any] = []
-    reached, told = whole, []
+    reached, history = whole, []
 
     def full(scaled: np.ndarray) -> np.ndarray:
         numbers = whole.copy()
@@ -71,10 +68,10 @@ def climb(
     def after(intermediate_result: OptimizeResult) -> None:
         nonlocal reached
         reached = full(intermediate_result.x)
-        told.append(latest[0])
+        history.append(latest[0])
         if callback is not None:
-            callback(len(told), latest[0])
-        if len(told) > window and told[-1].total - told[-1 - window].total < tolerance:
+            callback(len(history), latest[0])
+        if len(history) > window and history[-1].total - history[-1 - window].total < tolerance:
             raise StopIteration
 
     minimize(
@@ -86,4 +83,4 @@ def climb(
         callback=after,
         options={"maxiter": iterations, "maxfun": 2 * iterations, "maxcor": MEMORY, "ftol": 1e-12},
     )
-    return reached, told or [objective.terms(whole)[0]]
+    return reached, history or [objective.terms(whole)[0]]

@@ -1,16 +1,17 @@
-"""Likelihoods p(y | f), each with the three integrals over f ~ N(mean, variance) that a model asks for:
+"""Likelihoods p(y | f), each with three integrals over f ~ N(mean, variance):
 
-    expected_log  E log p(y | f)   in the bound        log_density  log E p(y | f)   of held-out data
+    expected_log  E log p(y | f), for the bound        log_density  log E p(y | f), for held-out data
     predict       mean and variance of y
 
-and `slopes`, the derivatives of `expected_log` by mean and variance, which Gaussian sites need (gaussian_sites.py).
+and `slopes`, the derivatives of `expected_log` with respect to mean and variance, for Gaussian sites
+(gaussian_sites.py).
 
-What has no closed form is an integral over one variable of an analytic function that vanishes at both ends, on which
-the trapezoidal rule converges exponentially. `_nodes` is that rule. The ends follow the integrand, which outside them
-is less than e^-REACH of its peak. (Gauss-Hermite nodes follow the normal alone: 64 of them are off by more than half in
-the density of a Student-t of scale 0.1, or of a count of 50, when f has variance 10.)
+Integrals without a closed form are over one variable, of an analytic function that vanishes at both ends; the
+trapezoidal rule (`_nodes`) then converges exponentially. The ends are chosen for each integrand, so that it is below
+e^-REACH of its peak outside them. (64 Gauss-Hermite nodes are placed for the normal density alone. When f has variance
+10, they are wrong by more than half for a Student-t likelihood of scale 0.1, or for a Poisson count of 50.)
 
-Formulas are written once for both numerical worlds (arrays.py); y, mean and variance are vectors (N,).
+Formulas work with numpy and with jax (arrays.py). y, mean and variance are vectors (N,).
 """
 
 from abc import ABC, abstractmethod
@@ -26,13 +27,13 @@ from farrier.kernels.parameters import check_fields, positive
 NODES = 64
 """Points of the trapezoidal rule; errors are below 1e-8 for all likelihoods here (measured by the tests)."""
 REACH = 20.0
-"""Nats below its peak at which an integrand counts as zero: e^-20 is 2e-9."""
+"""Nats below the peak at which an integrand counts as zero: e^-20 is 2e-9. By judgement."""
 NORMAL_REACH = 8.0
-"""Standard deviations beyond which a normal density counts as zero."""
+"""Standard deviations beyond which a normal density counts as zero: it is below 1e-14 there. By judgement."""
 
 
 def _nodes(low: Any, high: Any, world: World) -> tuple[Any, Any]:
-    """Equally spaced points from low to high (constants to the derivative), (Q, N), and the weight of each, (N,)."""
+    """Equally spaced points from low to high, (Q, N), and their weight, (N,). Derivatives treat them as constants."""
     low, high = world.constant(low), world.constant(high)
     fraction = world.xp.linspace(0.0, 1.0, NODES, dtype=low.dtype)[:, None]
     return low[None, :] + fraction * (high - low)[None, :], (high - low) / (NODES - 1)
@@ -52,7 +53,7 @@ def _reach(a: Any, world: World) -> tuple[Any, Any]:
 
 
 def _floor(variance: Any, world: World) -> Any:
-    """Variances that a square root can be differentiated at."""
+    """Variances, bounded away from zero so that their square root has a derivative."""
     return world.xp.maximum(variance, world.xp.finfo(variance.dtype).eps)
 
 
@@ -63,7 +64,7 @@ def _log_normal(distance: Any, variance: Any, world: World) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class Likelihood(ABC):
-    """The distribution of an observation y given the value f of the function at its place."""
+    """The distribution of an observation y given the value f of the latent function."""
 
     def __post_init__(self) -> None:
         check_fields(self)
@@ -74,7 +75,7 @@ class Likelihood(ABC):
 
     @abstractmethod
     def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The derivatives of `expected_log` by the mean, E d log p / df, and by the variance, half of E d^2 / df^2."""
+        """The derivatives of `expected_log` by the mean, E d log p / df, and the variance, E d^2 log p / df^2 / 2."""
 
     @abstractmethod
     def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
@@ -126,7 +127,7 @@ class Bernoulli(Likelihood):
         return -world.xp.logaddexp(world.xp.zeros_like(f), -f)
 
     def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
-        """E log P(y = 1 | +-f), the sign being that of y - 1/2."""
+        """E log P(y = 1 | s f) with s the sign of y - 1/2."""
         f, _, weight = self._at_nodes(mean, variance, world)
         sign = 2.0 * y - 1.0
         return world.xp.sum(weight * self.log_probability(sign[None, :] * f, world), axis=0)
@@ -144,7 +145,7 @@ class Bernoulli(Likelihood):
         return np.sum(by_f, axis=0), np.sum(by_f * z, axis=0) / (2.0 * sd)
 
     def _at_nodes(self, mean: Any, variance: Any, world: World) -> tuple[Any, Any, Any]:
-        """f = mean + sd z at points z, these, and their weights, (Q, N) each."""
+        """f = mean + sd z at the nodes z, the nodes, and their weights, (Q, N) each."""
         ends = world.xp.full_like(mean, NORMAL_REACH)
         z, step = _nodes(-ends, ends, world)
         f = mean[None, :] + world.xp.sqrt(_floor(variance, world))[None, :] * z
@@ -172,10 +173,11 @@ class Bernoulli(Likelihood):
 @final
 @dataclass(frozen=True, eq=False)
 class StudentT(Likelihood):
-    """y = f + scale * t with `degrees` of freedom: heavy tails, so that outliers do not bend f.
+    """y = f + scale * t, t with `degrees` of freedom: heavy tails, so outliers have little influence on f.
 
-    degrees = 2 + excess, so that y always has a variance. Both integrals exchange f for a variable given which the one
-    over f is Gaussian, and so known: they are exact however narrow the likelihood is beside q(f).
+    degrees = 2 + excess, so y always has a variance. Both integrals introduce an auxiliary variable, given which the
+    integral over f is Gaussian and in closed form. So they are accurate even if the likelihood is much narrower than
+    q(f).
     """
 
     scale: Any = positive()
@@ -183,14 +185,14 @@ class StudentT(Likelihood):
 
     @classmethod
     def with_degrees(cls, scale: float, degrees: float) -> "StudentT":
-        """The likelihood with these degrees of freedom, more than two."""
+        """The likelihood with given degrees of freedom, which must exceed two."""
         if degrees <= 2.0:
             raise ValueError(f"degrees={degrees}: with two or fewer y has no variance; try 3.0 or more")
         return cls(np.asarray(scale), np.asarray(degrees - 2.0))
 
     @property
     def degrees(self) -> Any:
-        """More than two."""
+        """Degrees of freedom, more than two."""
         return 2.0 + self.excess
 
     def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
@@ -216,7 +218,7 @@ class StudentT(Likelihood):
         return size * by_k * 2.0 * (y - mean) / b, -size * by_V / b
 
     def _at_times(self, y: Any, mean: Any, variance: Any, world: World) -> tuple[Any, Any, Any, Any]:
-        """Points t, their weights over log t, log E e^-tx and 2tV, where x = (y - f)^2 / b, V = variance / b.
+        """Nodes t, their weight in log t, log E e^-tx, and 2tV, where x = (y - f)^2 / b, V = variance / b.
 
         E e^-tx = (1 + 2tV)^(-1/2) exp(-t k / (1 + 2tV)), where k = (y - mean)^2 / b. Over log t the integrand rises as
         t (k + V) and falls as e^-t.
@@ -237,8 +239,8 @@ class StudentT(Likelihood):
         # y | f, g ~ N(f, scale^2 / g), g ~ Gamma(a, a) is a Student-t
         xp, a = world.xp, 0.5 * self.degrees
         distance = y - mean
-        # a priori u is spread as exp(a (u - e^u)); an outlier wants a small g, in the extreme (variance = 0)
-        # Gamma(a + 1/2, a + (y - mean)^2 / 2 scale^2)
+        # the prior density of u is exp(a (u - e^u)); for an outlier the posterior of g moves to small values, at most
+        # (variance = 0) to Gamma(a + 1/2, a + (y - mean)^2 / 2 scale^2)
         small = xp.log((a + 0.5) / (a + 0.5 * (distance / self.scale) ** 2))
         low = xp.minimum(small, 0.0) - _reach(a + 0.5, world)[0]
         high = xp.zeros_like(mean) + _reach(a, world)[1]
@@ -272,13 +274,13 @@ class Poisson(Likelihood):
     def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
         """log of int Poisson(y; e^f) N(f; mean, variance) df, over x = f - mean around the peak."""
         xp, V = world.xp, _floor(variance, world)
-        # The peak solves y - e^f = (f - mean) / V; with l = f + log V, l + e^l = k: Newton's steps fall to l
+        # the peak solves y - e^f = (f - mean) / V; with l = f + log V that is l + e^l = k, solved by Newton's method
         k = world.constant(mean + V * y + xp.log(V))
         log_root = xp.where(k > 1.0, xp.log(xp.maximum(k, 1.0)), k)
         for _ in range(6):
             log_root = log_root - (log_root + xp.exp(log_root) - k) / (1.0 + xp.exp(log_root))
         peak = log_root - world.constant(xp.log(V) + mean)
-        # The integrand falls as fast as the normal and as exp(rate (u - e^u)), rate = e^f at the peak
+        # the integrand falls at least as fast as the normal and as exp(rate (u - e^u)), rate = e^f at the peak
         normal = xp.sqrt(2.0 * REACH * V)
         below, above = _reach(xp.exp(log_root) / V, world)
 

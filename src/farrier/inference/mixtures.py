@@ -1,4 +1,4 @@
-"""Moments and quantiles of mixtures: over S equally likely draws of the weights a prediction is one.
+"""Moments and quantiles of mixtures. A prediction is an equal mixture over S draws of the weights.
 
 E = mean of the means,     Var = mean of the variances + variance of the means
 """
@@ -9,25 +9,25 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 HALVINGS = 50
-"""Halvings of the interval that holds a quantile: 2^-50 of its width is rounding."""
+"""Bisections of the interval that contains a quantile: 2^-50 of its width is about the rounding error."""
 
 
 def moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of mixtures from those of their parts, the parts along the first axis."""
+    """Mean and variance of mixtures from those of their components, which are along the first axis."""
     return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
 
 
 def joint_moments(
     means: Sequence[np.ndarray] | np.ndarray, covariances: Sequence[np.ndarray] | np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (N,) and covariance (N, N) of a mixture from those of its parts, (S, N) and (S, N, N)."""
+    """Mean (N,) and covariance (N, N) of a mixture from those of its components, (S, N) and (S, N, N)."""
     mean = np.mean(means, axis=0)
     apart = np.asarray(means) - mean
     return mean, np.mean(covariances, axis=0) + apart.T @ apart / len(apart)
 
 
 def quantiles(mean: np.ndarray, sd: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    """Quantiles (levels, N) of equal mixtures of S normals, (S, N) each, by halving an interval that holds them."""
+    """Quantiles (levels, N) of equal mixtures of S normals with moments (S, N), by bisection."""
     ends = mean[None] + sd[None] * ndtri(levels)[:, None, None]
     low, high = ends.min(axis=1), ends.max(axis=1)
     for _ in range(HALVINGS):

@@ -1,9 +1,9 @@
-"""From one vector of unbounded parameters to what a bound is made of, and back: for the exact and the collapsed bound.
+"""The vector of unbounded parameters that an optimiser works on, for the exact and the collapsed bound.
 
-    u -> hyperparameters, squared weights for each draw, the variance of the noise, KL, log p(u)
+    u = (parameters of q(w), log noise variance, unbounded hyperparameters of the products)
 
-An optimiser sees u = (parameters of q(w), log variance of the noise, hyperparameters of the products). A bound sees
-what they make, and gives derivatives by that.
+`make` maps u to the quantities in a bound: hyperparameters, squared weights for each draw, noise variance, KL
+divergence, log p(u). `gradient` is the backward pass.
 """
 
 from dataclasses import dataclass, replace
@@ -17,29 +17,29 @@ from farrier.inference.hyperparameter_priors import log_prior, reaches, spreads,
 from farrier.inference.weight_priors import Weighed, WeightPrior
 
 NOISE_CENTRE, NOISE_SPREAD = float(np.log(0.05)), 3.0
-"""Mean and standard deviation of the prior of log noise variance, y having variance one. By judgement."""
+"""Mean and standard deviation of the prior of the log noise variance, for y with variance one. By judgement."""
 LOWEST_NOISE = 1e-6
-"""The least variance of the noise, y having variance one. By judgement."""
+"""Lowest noise variance, for y with variance one. By judgement."""
 REACH = 10.0
-"""How far the parameters of q(w) and the log noise may move from their start. By judgement."""
+"""Largest distance of the parameters of q(w) and of the log noise variance from their start. By judgement."""
 WIDEST = 4.0
 """How far a hyperparameter may move from the centre of a prior that was given, in its standard deviations."""
 TYPICAL_WEIGHT, TYPICAL_NOISE = 2.0, 0.3
-"""Typical posterior standard deviations of the parameters of q(w), and of the log noise. By judgement."""
+"""Typical scales of the parameters of q(w) and of the log noise variance, by which lbfgs.py divides. By judgement."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class ExactModel:
-    """What is trained where f is integrated out: q(w), the variance of the noise, the hyperparameters."""
+    """The parameters of a model whose latent function is integrated out: q(w), noise variance, hyperparameters."""
 
     prior: WeightPrior
     noise: float
     pool: Products
     centre: np.ndarray
-    """Where the priors of the hyperparameters are centred, unbounded."""
+    """The centres of the priors of the hyperparameters, on the unbounded scale."""
     rows: np.ndarray | None = None
-    """The variance of the noise of each row, where it is known: then `noise` has no part in it."""
+    """The known noise variance of each row; if given, `noise` is not used."""
     spread: np.ndarray | None = None
     """Prior standard deviations of the unbounded hyperparameters; None takes those of the families."""
     noise_prior: tuple[float, float] = (NOISE_CENTRE, NOISE_SPREAD)
@@ -47,7 +47,11 @@ class ExactModel:
 
 
 class Terms(NamedTuple):
-    """The bound and what it is made of."""
+    """The bound (`total`) and its terms.
+
+    `evidence` is the log marginal likelihood averaged over the draws of the weights, `kl` the KL divergence of the
+    weights, `log_prior` the log prior density of the hyperparameters.
+    """
 
     total: float
     evidence: float
@@ -56,21 +60,21 @@ class Terms(NamedTuple):
 
     @classmethod
     def of(cls, evidence: float, made: "Made") -> "Terms":
-        """The bound with this evidence."""
+        """The bound with a given expected log marginal likelihood."""
         return cls(evidence - made.weighed.kl + made.log_prior, evidence, made.weighed.kl, made.log_prior)
 
 
 class Made(NamedTuple):
-    """What a vector of parameters makes."""
+    """The quantities in a bound, computed from the vector of parameters."""
 
     numbers: np.ndarray
     weighed: Weighed
     noise: float
     log_prior: float
     by_pool: np.ndarray
-    """The derivative of log p by the unbounded hyperparameters."""
+    """The derivative of log p(u) with respect to the unbounded hyperparameters."""
     stretch: np.ndarray
-    """The derivative of the hyperparameters by their unbounded ones."""
+    """The derivative of each hyperparameter with respect to its unbounded value."""
 
 
 @final
@@ -101,28 +105,30 @@ class ParameterVector:
         )
 
     def make(self, u: np.ndarray) -> Made:
-        """What a bound is made of."""
+        """The quantities in a bound."""
         noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
         pool = u[self._pool]
-        believed, by_pool = log_prior(pool, self.template.centre, self._spread)
+        log_p, by_pool = log_prior(pool, self.template.centre, self._spread)
         centre, spread = self.template.noise_prior
-        believed -= 0.5 * ((log_noise - centre) / spread) ** 2
+        log_p -= 0.5 * ((log_noise - centre) / spread) ** 2
         stretch = np.where(self.pool.positive, np.exp(pool), 1.0)
         numbers = np.where(self.pool.positive, stretch, pool)
         weighed = self.template.prior.weigh(u[: self._noise], self.draws)
-        return Made(numbers, weighed, noise, believed, by_pool, stretch)
+        return Made(numbers, weighed, noise, log_p, by_pool, stretch)
 
     def gradient(self, made: Made, slopes: np.ndarray, dw2: np.ndarray, dnoise: float) -> np.ndarray:
-        """The derivative of the bound by u, from that of the evidence by what `make` gave."""
+        """The derivative of the bound with respect to u, from the derivatives of the log marginal likelihood with
+        respect to the quantities of `make`.
+        """
         centre, spread = self.template.noise_prior
         by_noise = dnoise * made.noise - (np.log(made.noise) - centre) / spread**2
         by_pool = slopes * made.stretch + made.by_pool
         return np.concatenate([made.weighed.pull(dw2), [by_noise], by_pool])
 
     def limits(self) -> np.ndarray:
-        """The least and the largest value of each parameter, (P, 2).
+        """The lowest and the highest value of each parameter, (P, 2).
 
-        Hyperparameters may move so far from where they first stood, however often they are fitted.
+        The limits of hyperparameters are around their first starting values, also if they are fitted several times.
         """
         start = self.start
         about, by = start.copy(), np.full(len(start), REACH)
@@ -152,14 +158,14 @@ class ParameterVector:
 
 
 class Parametrised:
-    """What every bound of a model shares: the way between a vector of parameters and the model."""
+    """The part that all bounds share: conversion between a model and its vector of parameters."""
 
     template: ExactModel
     draws: np.ndarray
 
     @cached_property
     def parameters(self) -> ParameterVector:
-        """From a vector to the model."""
+        """The conversion between vectors and models."""
         return ParameterVector(self.template, self.draws)
 
     def start(self) -> np.ndarray:
@@ -167,7 +173,7 @@ class Parametrised:
         return self.parameters.start
 
     def limits(self) -> np.ndarray:
-        """The least and the largest value of each parameter, (P, 2)."""
+        """The lowest and the highest value of each parameter, (P, 2)."""
         return self.parameters.limits()
 
     def typical(self) -> np.ndarray:

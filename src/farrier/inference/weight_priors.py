@@ -1,13 +1,14 @@
 """Priors on the weights w of f(x) = sum_i w_i g_i(x), each with its variational posterior q(w).
 
-A prior here is the pair p(w), q(w): it holds the parameters of q, draws from q, and tells KL(q || p), so that
+A `WeightPrior` is the pair p(w), q(w). It holds the parameters of q, draws from q and computes KL(q || p), which is all
+that the evidence lower bound needs:
 
     L = E_q(w)[ F(w) ] - KL(q(w) || p(w))
 
-needs nothing else. Draws are a deterministic function of standard normal noise: random noise gives the stochastic
-bound, `quasi_normal` a smooth one, the same at every call. For L-BFGS `weigh` gives squared weights and KL at a vector
-of unbounded parameters, with derivatives by hand. The horseshoe is in horseshoe.py; here are no prior at all, the
-choice of one kernel (softmax), and the spike and slab. All start with sum_i w_i^2 about 1.
+Draws are a deterministic function of standard normal noise. Random noise gives a stochastic bound; `quasi_normal` gives
+a smooth bound that is the same at every call. For L-BFGS, `weigh` computes squared weights and KL at a vector of
+unbounded parameters, with hand-written derivatives. The horseshoe is in horseshoe.py. This file has point weights
+without a prior, the choice of one kernel (softmax), and the spike-and-slab prior. All start with sum_i w_i^2 about 1.
 """
 
 from abc import ABC, abstractmethod
@@ -25,17 +26,16 @@ from farrier.kernels.parameters import bounded, check_fields, fixed, positive, r
 
 @lru_cache(maxsize=64)
 def quasi_normal(draws: int, size: int) -> np.ndarray:
-    """Fixed points (S, E) that stand for S = `draws` samples of a standard normal in E = `size` dimensions.
+    """A fixed quasi-random sample (S, E) of a standard normal: S = `draws` points in E = `size` dimensions.
 
-    Scrambled Sobol points through the normal quantile, then moved a little so that the moments are right: every column
-    has mean 0 and variance 1, and when there are more draws than dimensions the columns are uncorrelated, so that
-    quadratic functions of the noise are integrated exactly. A single draw is the median. All who ask for the same share
-    one array, which cannot be written to.
+    Scrambled Sobol points are mapped through the normal quantile function and then adjusted. Every column has mean 0
+    and variance 1. With more draws than dimensions the columns are uncorrelated, so averages of quadratic functions of
+    the noise are exact. A single draw is the median. The array is cached and read-only.
     """
-    from scipy.stats import qmc  # takes a third of a second to load
+    from scipy.stats import qmc  # slow to import, and not always needed
 
     if draws < 1 or draws & (draws - 1):
-        raise ValueError(f"draws={draws}: Sobol points come in powers of two; try 1, 2, 4, 8, 16, ...")
+        raise ValueError(f"draws={draws} must be a power of two: try 1, 2, 4, 8, 16, ...")
     if draws == 1 or size == 0:
         return _read_only(np.zeros((draws, size)))
     points = qmc.Sobol(size, scramble=True, rng=np.random.default_rng(0)).random_base2(draws.bit_length() - 1)
@@ -44,7 +44,7 @@ def quasi_normal(draws: int, size: int) -> np.ndarray:
     Z = Z / np.sqrt((Z**2).mean(axis=0))
     if draws <= size:
         return _read_only(Z)
-    # Z = U D V': the nearest matrix with Z'Z / S = I is sqrt(S) U V'
+    # with Z = U D V', the nearest matrix that has Z'Z / S = I is sqrt(S) U V'
     U, _, Vt = np.linalg.svd(Z, full_matrices=False)
     return _read_only(np.sqrt(draws) * (U @ Vt))
 
@@ -55,20 +55,23 @@ def _read_only(Z: np.ndarray) -> np.ndarray:
 
 
 def starting_weight(m: int) -> float:
-    """1 / sqrt(m): the m weights with which f has unit variance, which is that of a standardised y."""
+    """1 / sqrt(m): with m such weights f has unit variance, like a standardised y."""
     if m < 1:
-        raise ValueError(f"m={m}: a model needs at least one kernel")
+        raise ValueError(f"m={m}: give at least one kernel")
     return 1.0 / float(np.sqrt(m))
 
 
 def check_probability(probability: float) -> None:
-    """Refuse what is no probability."""
+    """Raise ValueError unless the value is strictly between 0 and 1."""
     if not 0.0 < probability < 1.0:
         raise ValueError(f"probability={probability}: give a number between 0 and 1; 0.5 is the median")
 
 
 class Weighed(NamedTuple):
-    """Squared weights (S, m), KL, and from dL/dw2 the derivative of L - KL by the unbounded parameters of q."""
+    """Squared weights (S, m), the KL divergence, and the backward pass.
+
+    `pull` maps dL/dw2 to the derivative of L - KL with respect to the unbounded parameters of q.
+    """
 
     w2: np.ndarray
     kl: float
@@ -85,7 +88,7 @@ class WeightPrior(ABC):
     @property
     @abstractmethod
     def noise_size(self) -> int:
-        """How many independent standard normals one draw of w takes."""
+        """The number of independent standard normal variables that one draw of w needs."""
 
     @abstractmethod
     def draw(self, noise: Any, world: World = NUMPY) -> Any:
@@ -97,19 +100,19 @@ class WeightPrior(ABC):
 
     @abstractmethod
     def quantile(self, probability: float) -> np.ndarray:
-        """The quantile of each w_i alone under q, (m,)."""
+        """A quantile of the marginal distribution of each w_i under q, (m,)."""
 
     @abstractmethod
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
-        """Squared weights and KL of the prior with unbounded parameters u, for rows of standard normal noise."""
+        """Squared weights and KL for unbounded parameters u of q and rows of standard normal noise."""
 
     def vector(self) -> np.ndarray:
-        """The parameters of q as unbounded numbers, field after field."""
+        """The unbounded parameters of q as one vector, field by field."""
         parts = [np.ravel(unbounded(getattr(self, n), mark.constraint)) for n, mark in trained(type(self)).items()]
         return np.concatenate([np.zeros(0), *parts])
 
     def with_vector(self, u: np.ndarray) -> Self:
-        """The prior whose parameters are those of a vector as `vector` makes it."""
+        """The prior with the parameters of a vector as returned by `vector`."""
         changes, first = {}, 0
         for name, mark in trained(type(self)).items():
             shape = np.shape(getattr(self, name))
@@ -123,7 +126,7 @@ class WeightPrior(ABC):
 @final
 @dataclass(frozen=True, eq=False)
 class NoPrior(WeightPrior):
-    """Weights that are plain parameters: q is a point, and nothing is paid for it."""
+    """Weights that are plain parameters: q is a point mass, and there is no KL term."""
 
     w: np.ndarray = positive()
 
@@ -261,9 +264,8 @@ class SpikeAndSlab(WeightPrior):
     """w_i = v_i s_i with v_i ~ N(0, slab), s_i ~ Bernoulli(probability); q(v_i) q(s_i) of the same families.
 
     A Bernoulli draw has no gradient, so `draw` relaxes it to a number between 0 and 1 (a binary concrete variable,
-    nearer to 0 or 1 the lower the temperature), while `kl` and `quantile` are those of the discrete s. The two agree
-    only as the temperature goes to 0; above it the bound is approximate. w has a sign, which w^2 and hence the model do
-    not see.
+    which is closer to 0 or 1 at a lower temperature). `kl` and `quantile` are those of the discrete s. The bound is
+    therefore approximate, and exact in the limit of temperature 0. w has a sign, but the model depends only on w^2.
     """
 
     mean: np.ndarray = real()
@@ -287,7 +289,7 @@ class SpikeAndSlab(WeightPrior):
 
     @property
     def noise_size(self) -> int:
-        """One normal for each slab and one for each switch."""
+        """One normal variable for each v_i and one for each s_i."""
         return 2 * self.mean.shape[0]
 
     def draw(self, noise: Any, world: World = NUMPY) -> Any:
@@ -299,7 +301,7 @@ class SpikeAndSlab(WeightPrior):
         """v, the relaxed s, and the noise of v, (S, m) each."""
         z, gate = world.xp.split(noise, 2, axis=1)
         v = self.mean[None, :] + world.xp.sqrt(self.variance)[None, :] * z
-        # l = log u - log(1 - u) with u = Phi(gate), each logarithm exact in its own tail
+        # l = log u - log(1 - u) with u = Phi(gate); each logarithm is accurate in its own tail
         logistic = world.special.log_ndtr(gate) - world.special.log_ndtr(-gate)
         return v, world.special.expit((self.logits[None, :] + logistic) / self.temperature), z
 
@@ -348,5 +350,5 @@ def _log_softmax(logits: Any, world: World) -> Any:
 
 
 def prediction_weights(prior: WeightPrior, noise: np.ndarray) -> np.ndarray:
-    """Draws of the weights, (S, m), without their signs, which the model does not see."""
+    """Draws of the absolute weights, (S, m); the model does not depend on the signs."""
     return np.sqrt(prior.weigh(prior.vector(), noise).w2)

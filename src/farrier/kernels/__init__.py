@@ -1,1 +1,1 @@
-"""Kernels: the algebra, the base kernels, the normal form, and pools of many kernels evaluated together."""
+"""Kernels: their algebra, one file for each family, the normal form and the registry of families."""

@@ -4,7 +4,7 @@
     str(growing_season + SquaredExponential(30.0))      # 'Lin * SE * Per + SE'
 
 Kernels are frozen data with formulas in numpy. A `Base` kernel is one factor and acts on all inputs or on those in
-`dims`; forms.py says what a family must give, and each family has a file of its own. `Product` and `Sum` are n-ary.
+`dims`; forms.py says what a family must implement, and each family has its own file. `Product` and `Sum` are n-ary.
 normal.py writes any kernel as a sum of products: one product is one component of the data.
 """
 
@@ -26,9 +26,10 @@ PerColumn: TypeAlias = Any
 Values: TypeAlias = Mapping[str, Any]
 """Hyperparameters by name."""
 Slopes: TypeAlias = dict[str, Any]
-"""Derivatives by hyperparameters, by their name."""
+"""Derivatives of the objective with respect to hyperparameters, by name."""
 Back: TypeAlias = Callable[[np.ndarray], Slopes]
-"""From the derivative by some values to those by the hyperparameters that made them."""
+"""A backward pass: maps the derivative with respect to a kernel's values to those with respect to its hyperparameters
+(a vector-Jacobian product)."""
 
 
 class Kernel(ABC):
@@ -52,11 +53,11 @@ class Kernel(ABC):
 
     @abstractmethod
     def formula(self, columns: Sequence[str] | None = None) -> str:
-        """The formula, with inputs named by `columns` where a factor acts on some of them only."""
+        """The formula; inputs are named by `columns` where a factor acts on only some of them."""
 
     @abstractmethod
     def products(self) -> tuple[tuple["Base", ...], ...]:
-        """The factors of each term once products are distributed over sums; not yet simplified."""
+        """The factors of each term after products are distributed over sums; not simplified."""
 
     def __add__(self, other: "Kernel") -> "Kernel":
         return Sum(_terms(self) + _terms(other)) if isinstance(other, Kernel) else NotImplemented
@@ -69,20 +70,23 @@ class Kernel(ABC):
 
 
 def as_dims(dims: int | str | Iterable[int | str] | None) -> Dims:
-    """Columns as a tuple of numbers or names; None stands for all."""
+    """Columns as a tuple of numbers or names; None means all."""
     return dims if dims is None else (dims,) if isinstance(dims, int | str) else tuple(dims)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Base(Kernel):
-    """One factor of unit variance (a line has unit slope, a step unit height): the weight outside is its only scale."""
+    """One factor, with unit variance (a line has unit slope, a step unit height).
+
+    The amplitude of a component is its weight, which is not part of the kernel.
+    """
 
     symbol: ClassVar[str]
     """Its name in a formula."""
     rank: ClassVar[int]
-    """Its place in a printed product."""
+    """Its position in a printed product."""
     kind: ClassVar[str] = "other"
-    """What explanations call it (explain/facts.py); "other" has no wording and is named by its formula."""
+    """The kind of pattern, by which explain/facts.py chooses the wording; "other" is named by its formula."""
     stationary: ClassVar[bool] = False
     """Whether k(x, z) depends on x - z alone."""
 
@@ -100,11 +104,11 @@ class Base(Kernel):
     @classmethod
     @abstractmethod
     def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
-        """k(x, z) on the columns that it acts on, (N, M), and the way back from a derivative by it."""
+        """k(x, z) of the columns that the kernel acts on, (N, M), and its backward pass."""
 
     @classmethod
     def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
-        """k(x, x), and the way back: one, unless the family says otherwise."""
+        """k(x, x) and its backward pass; one unless a family overrides it."""
         return np.ones(len(X)), lambda dk: {}
 
     @classmethod
@@ -118,11 +122,11 @@ class Base(Kernel):
         """`rescale` with one scale and shift for each column that the kernel acts on."""
 
     def for_fitting(self) -> "Base":
-        """The kernel as it is fitted on standardised inputs: itself, unless a fixed number follows from others."""
+        """The kernel as it is fitted on standardised inputs; a family may derive a fixed parameter from the others."""
         return self
 
     def after_fitting(self) -> "Base":
-        """A kernel that `for_fitting` made, with all its numbers written out."""
+        """The kernel that `for_fitting` returned, with all parameters as explicit values."""
         return self
 
     def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
@@ -155,11 +159,11 @@ class Base(Kernel):
         return ((self,),)
 
     def parameters(self) -> dict[str, Any]:
-        """The numbers of this kernel by name."""
+        """The hyperparameters by name, fixed ones included."""
         return {name: getattr(self, name) for name in marks(type(self))}
 
     def entries(self, name: str, count: int) -> np.ndarray:
-        """A hyperparameter with one entry for each of `count` columns; one entry in all where columns share it."""
+        """A hyperparameter with one entry for each of `count` columns, or a single entry if columns share it."""
         value = getattr(self, name)
         if marks(type(self))[name].shared:
             return np.ravel(value)[:1]
@@ -196,7 +200,7 @@ class Base(Kernel):
         return X[:, np.asarray(self.dims)]
 
     def _per_column(self, count: int) -> dict[str, Any]:
-        """The numbers with one entry for each of `count` columns, or one for all."""
+        """The hyperparameters with one entry for each of `count` columns, or one for all."""
         return {name: None if getattr(self, name) is None else self.entries(name, count) for name in marks(type(self))}
 
     def _entries(self, per_input: PerInput) -> Any:

@@ -1,4 +1,4 @@
-"""A level: k(x, z) = 1."""
+"""The constant kernel: an unknown level."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -12,7 +12,7 @@ from farrier.kernels.forms import Profile
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Constant(Profile):
-    """k(x, z) = 1: a level."""
+    """k(x, z) = 1: an unknown level."""
 
     symbol: ClassVar[str] = "1"
     rank: ClassVar[int] = 0

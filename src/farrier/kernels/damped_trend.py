@@ -14,10 +14,10 @@ from typing import ClassVar, final
 import numpy as np
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
-from farrier.kernels.parameters import Belief, fixed, positive
+from farrier.kernels.parameters import ParameterPrior, fixed, positive
 from farrier.kernels.random_walk import shared_time
 
-DAMPING = Belief(spread=0.8, reach=3.0, typical=0.8)
+DAMPING = ParameterPrior(spread=0.8, reach=3.0, typical=0.8)
 """Spread from a trial on M1 series, the rest by judgement."""
 
 

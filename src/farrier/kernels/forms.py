@@ -1,12 +1,12 @@
-"""What the formula of a family may look like; a family takes the most special form that fits.
+"""The forms that a family of kernels can have. A family should use the most special form that fits.
 
     Profile      k(x, z) = v(x) v(z)               rank one in one column: lines, steps
-    Stationary   k(x, z) = r(|x - z|)              one column: worked out once a distance, for many kernels at once
+    Stationary   k(x, z) = r(|x - z|)              one column: evaluated once per distance, for many kernels at once
     Distance     k(x, z) = r(q),  q = sum_d ((x_d - z_d) / l_d)^2          stationary, any number of columns
 
-A family that is none of these gives `between` and `at` itself. Each formula comes with the way back from a derivative
-by its values to those by its hyperparameters. evaluation/ uses the form: v is taken of single rows, r of the distances
-that differ, and only the rest of all pairs of rows.
+A family with another form implements `between` and `at`. Each formula comes with its backward pass: from a derivative
+with respect to its values to those with respect to its hyperparameters. The form saves time in evaluation/: v is
+evaluated once per row, r once per distinct distance, and only other kernels for all pairs of rows.
 """
 
 from abc import abstractmethod
@@ -25,7 +25,7 @@ class Profile(Base):
     @classmethod
     @abstractmethod
     def profile(cls, values: Values, x: np.ndarray) -> tuple[np.ndarray, Back]:
-        """v of one column x (N,), and the way back."""
+        """v of one column x (N,), and its backward pass."""
 
     @classmethod
     def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
@@ -58,7 +58,7 @@ class Stationary(Base):
     @classmethod
     @abstractmethod
     def of_lags(cls, values: Values, lags: np.ndarray) -> tuple[np.ndarray, Back]:
-        """r of distances (L,) for F kernels whose hyperparameters are (F, 1): (F, L), and the way back to (F,)."""
+        """r of distances (L,) for F kernels with hyperparameters (F, 1): values (F, L), and their backward pass."""
 
     @classmethod
     def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
@@ -71,7 +71,7 @@ class Stationary(Base):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Distance(Stationary):
-    """k(x, z) = r(q) with q the squared distance in lengthscales; each column has a lengthscale of its own."""
+    """k(x, z) = r(q), q the squared distance in lengthscales; each column has its own lengthscale."""
 
     if TYPE_CHECKING:  # the first field of every family of this form
 
@@ -83,11 +83,11 @@ class Distance(Stationary):
     @classmethod
     @abstractmethod
     def correlation(cls, q: np.ndarray, values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """r(q) and dr/dq, element by element; `values` may be of any shape that goes with q."""
+        """r(q) and dr/dq, elementwise; `values` have shapes that broadcast with q."""
 
     @classmethod
     def by_others(cls, q: np.ndarray, values: Values, R: np.ndarray) -> dict[str, np.ndarray]:
-        """The derivatives of r(q) by hyperparameters beside the lengthscale, element by element."""
+        """The derivatives of r(q) with respect to hyperparameters other than the lengthscale, elementwise."""
         return {}
 
     @classmethod
@@ -118,7 +118,8 @@ class Distance(Stationary):
         return R, back
 
     def gram(self, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-        # in any units: several columns take inner products, which lose digits far away from zero
+        # inputs may have any units here: distances in several columns use inner products, which are inaccurate
+        # far from the origin, so the origin is moved to the first row of Z
         start = Z[:1].sum(axis=0) if X.shape[1] > 1 else 0.0
         return super().gram(X - start, Z - start)
 
@@ -136,7 +137,7 @@ def squared_distances(x: np.ndarray, z: np.ndarray) -> np.ndarray:
 
 
 def weighted_squares(W: np.ndarray, q: np.ndarray, x: np.ndarray, z: np.ndarray) -> np.ndarray:
-    """sum_ab W_ab (x_ad - z_bd)^2 for each column d, q being the sum of the squares over the columns."""
+    """sum_ab W_ab (x_ad - z_bd)^2 for each column d, given q, the sum of these squares over the columns."""
     if x.shape[1] == 1:
         return np.array([np.vdot(W, q)])
     return W.sum(axis=1) @ x**2 + W.sum(axis=0) @ z**2 - 2.0 * np.sum(x * (W @ z), axis=0)

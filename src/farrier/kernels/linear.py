@@ -1,4 +1,4 @@
-"""A line that is zero at its location."""
+"""The linear kernel: a line that is zero at its location."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -7,9 +7,10 @@ import numpy as np
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Profile
-from farrier.kernels.parameters import Belief, fixed, real
+from farrier.kernels.parameters import ParameterPrior, fixed, real
 
-ZERO = Belief(spread=1.0, reach=4.0, typical=1.0)
+ZERO = ParameterPrior(spread=1.0, reach=4.0, typical=1.0)
+"""Prior of the place where the line is zero, in standard deviations of the input."""
 
 
 @final
@@ -17,10 +18,10 @@ ZERO = Belief(spread=1.0, reach=4.0, typical=1.0)
 class Linear(Profile):
     """k(x, z) = sum_d (x_d - location_d) (z_d - location_d) / scale_d^2: a line that is zero at the location.
 
-    `scale` says in which unit the slope is counted. It is not trained: the component's weight has that job. Without a
-    scale the line is counted in its root mean square over standardised inputs, sqrt(1 + location^2). It is fitted so:
-    then the weight of a product is the size of what it adds, wherever its line is zero, and no product escapes
-    shrinkage by moving that place away.
+    `scale` is the unit of the slope. It is not trained, because the weight of the component sets the amplitude. With
+    `scale=None` the line is divided by its root mean square over standardised inputs, sqrt(1 + location^2). Kernels are
+    fitted in this form: the weight of a product is then the amplitude of what it adds, wherever its line is zero, and
+    no product escapes shrinkage by moving its location far away.
     """
 
     symbol: ClassVar[str] = "Lin"
@@ -63,7 +64,7 @@ class Linear(Profile):
 
     @staticmethod
     def _precision(values: Values) -> tuple[np.ndarray, np.ndarray]:
-        """1 / scale^2 for each column, and its derivative by the location."""
+        """1 / scale^2 for each column, and its derivative with respect to the location."""
         c, scale = values["location"], values.get("scale")
         if scale is not None:
             return scale**-2.0, np.zeros_like(c)

@@ -1,4 +1,4 @@
-"""Rough functions, with no, one or two derivatives."""
+"""The Matern kernels: functions with no, one or two derivatives."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -10,13 +10,14 @@ from farrier.kernels.forms import Distance
 from farrier.kernels.parameters import positive
 
 NEARLY_ZERO = 1e-14
-"""Squared distances, in lengthscales, below which two points are one: a root has no derivative at zero."""
+"""Squared distance, in lengthscales, below which the derivative of the square root is set to zero.
+By judgement: about the rounding error of a squared distance."""
 
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Matern12(Distance):
-    """k(x, z) = exp(-r), r = sqrt(q): rough functions, continuous and no more."""
+    """k(x, z) = exp(-r), r = sqrt(q): rough functions, continuous but not differentiable."""
 
     symbol: ClassVar[str] = "Mat12"
     rank: ClassVar[int] = 6

@@ -1,10 +1,10 @@
-"""The normal form of a kernel: a sum of products of base kernels, simplified by rules that change nothing.
+"""The normal form of a kernel: a simplified sum of products of base kernels, equal to it as a function.
 
-- products are distributed over sums;
-- SE * SE is one SE with 1 / l^2 = 1 / l1^2 + 1 / l2^2, over the union of their columns;
-- a constant factor vanishes;
-- noise times a stationary kernel of the same columns is noise;
-- factors stand in one order, so that equal structures have equal formulas.
+- Products are distributed over sums.
+- SE * SE is one SE with 1 / l^2 = 1 / l1^2 + 1 / l2^2, over the union of their columns.
+- A constant factor is dropped.
+- White noise times a stationary kernel of the same columns is white noise.
+- Factors are sorted, so that equal structures have equal formulas.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ def normal_form(kernel: Kernel) -> Kernel:
 
 
 def simplify(factors: Sequence[Base]) -> tuple[Base, ...]:
-    """The factors of one product by the rules above."""
+    """The factors of one product, simplified by the rules above."""
     kept = [factor for factor in factors if not isinstance(factor, Constant)]
     kept = _absorb_into_noise(kept)
     kept = _merge_smooth(kept)
@@ -33,8 +33,8 @@ def simplify(factors: Sequence[Base]) -> tuple[Base, ...]:
 def _absorb_into_noise(factors: list[Base]) -> list[Base]:
     for noise in [factor for factor in factors if isinstance(factor, White)]:
         if not any(factor is noise for factor in factors):
-            continue  # a wider noise has absorbed it
-        # where all of the noise's columns agree, so do the columns of a kernel on a part of them
+            continue  # white noise on more columns has absorbed it
+        # white noise is zero unless all its columns agree, and then a stationary kernel of some of them is one
         others = [factor for factor in factors if factor is not noise]
         factors = [noise] + [other for other in others if not (other.stationary and _within(other, noise))]
     return factors

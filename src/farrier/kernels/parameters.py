@@ -1,11 +1,10 @@
 """Hyperparameters as marks on the fields of frozen dataclasses.
 
-    lengthscale: PerColumn = positive(Belief(spread=1.0, reach=3.0, typical=1.0))
+    lengthscale: PerColumn = positive(ParameterPrior(spread=1.0, reach=3.0, typical=1.0))
 
-A mark says which values a field may take (all real numbers, or positive ones, which are trained as logarithms), and
-what is believed of it before the data. A field without a mark is not a hyperparameter; `fixed()` marks one that is
-never trained. Nothing here trains anything: inference/parameter_vector.py reads the marks for L-BFGS, paper/trees.py
-for the paper's stochastic steps.
+A mark gives the constraint of a field (real, or positive and trained as a logarithm) and its prior. A field without a
+mark is not a hyperparameter; `fixed()` marks one that is never trained. The optimisers read the marks:
+inference/parameter_vector.py for L-BFGS, paper/trees.py for the stochastic gradient steps of the paper.
 """
 
 from dataclasses import MISSING, dataclass, field, fields
@@ -16,64 +15,68 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Belief:
-    """What is believed of a hyperparameter on its unbounded scale (logarithms of positive ones), inputs standardised.
+class ParameterPrior:
+    """The prior of a hyperparameter on its unbounded scale (the logarithm if positive), for standardised inputs.
 
-    All numbers were set by judgement for version 0.1.0.
+    All values were set by judgement for version 0.1.0.
     """
 
     spread: float = 1.0
-    """Standard deviation of the normal prior about the starting value."""
+    """Standard deviation of the normal prior, which is centred at the starting value."""
     reach: float = 3.0
-    """How far it may move from its starting value: further away it would be another candidate."""
+    """Largest distance from the starting value in a fit. Candidates with other starting values cover the rest."""
     typical: float = 1.0
     """Typical posterior standard deviation, by which the optimiser divides the parameter."""
     typical_of_value: bool = False
-    """Whether `typical` is for a value of one and grows in proportion to the value."""
+    """Whether `typical` is proportional to the value; it is then given for a value of one."""
     price: float = 0.5
-    """Cost of the parameter in units of log n: how much narrower n rows make it. One half is Schwarz's criterion."""
+    """Complexity penalty of the parameter, in units of log n for n rows. 0.5 is that of the BIC: the posterior standard
+    deviation shrinks as n^-0.5. It is 1 for parameters whose standard deviation shrinks as 1 / n."""
 
 
 @dataclass(frozen=True)
 class Constraint:
-    """Which values a field may take; `trained` is False for constants."""
+    """The values that a field may take; `trained` is False for constants."""
 
     name: str
     trained: bool = True
 
 
 REAL = Constraint("real")
+"""Any real number, trained as it is."""
 POSITIVE = Constraint("positive")
+"""A positive number, trained as its logarithm."""
 FIXED = Constraint("fixed", trained=False)
+"""A number that is never trained."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """The mark on one field."""
+    """The constraint and the prior of one field."""
 
     constraint: Constraint
-    belief: Belief
+    prior: ParameterPrior
     shared: bool
-    """One number for all columns that the kernel acts on, instead of one for each."""
+    """Whether all columns that the kernel acts on share one value; otherwise each may have its own."""
 
 
-def _marked(constraint: Constraint, belief: Belief | None, shared: bool, default: Any) -> Any:
-    return field(default=default, metadata={"mark": Mark(constraint, belief or Belief(), shared)})
+def _marked(constraint: Constraint, prior: ParameterPrior | None, shared: bool, default: Any) -> Any:
+    return field(default=default, metadata={"mark": Mark(constraint, prior or ParameterPrior(), shared)})
 
 
-def real(belief: Belief | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
-    """A field of unbounded numbers, trained as they are."""
-    return _marked(REAL, belief, shared, default)
+def real(prior: ParameterPrior | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
+    """A field of real numbers, trained as they are."""
+    return _marked(REAL, prior, shared, default)
 
 
-def positive(belief: Belief | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
+def positive(prior: ParameterPrior | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
     """A field of positive numbers, trained as logarithms."""
-    return _marked(POSITIVE, belief, shared, default)
+    return _marked(POSITIVE, prior, shared, default)
 
 
 def fixed(*, default: Any = MISSING) -> Any:
     """A field of numbers that are never trained."""
-    return _marked(FIXED, Belief(price=0.0), False, default)
+    return _marked(FIXED, ParameterPrior(price=0.0), False, default)
 
 
 @lru_cache
@@ -89,12 +92,12 @@ def trained(kind: type[Any]) -> dict[str, Mark]:
 
 
 def as_array(value: Any) -> Any:
-    """Numbers as float64 arrays; None stays."""
+    """The value as a float64 array; None stays None."""
     return value if value is None else np.asarray(value, dtype=np.float64)
 
 
 def check_fields(module: Any) -> None:
-    """Turn the marked fields of a frozen dataclass into arrays, and refuse values outside their constraint."""
+    """Convert the marked fields of a frozen dataclass to arrays; raise ValueError for values outside a constraint."""
     for name, mark in marks(type(module)).items():
         value = as_array(getattr(module, name))
         object.__setattr__(module, name, value)
@@ -105,10 +108,10 @@ def check_fields(module: Any) -> None:
 
 
 def unbounded(value: np.ndarray, constraint: Constraint) -> np.ndarray:
-    """A value as it is trained."""
+    """A value on its unbounded scale, on which it is trained."""
     return np.log(value) if constraint is POSITIVE else value
 
 
 def bounded(value: np.ndarray, constraint: Constraint) -> np.ndarray:
-    """The value that belongs to an unbounded one."""
+    """The value of a parameter given on its unbounded scale."""
     return np.exp(value) if constraint is POSITIVE else value

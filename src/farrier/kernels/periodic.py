@@ -1,6 +1,6 @@
-"""Patterns that repeat exactly every period.
+"""The periodic kernels: patterns that repeat exactly every period.
 
-With e = sum_d (cos(2 pi (x_d - z_d) / p_d) - 1) / l_d^2 a kernel is exp(e), or that without its mean over a period.
+With e = sum_d (cos(2 pi (x_d - z_d) / p_d) - 1) / l_d^2 the kernel is exp(e), or exp(e) without its mean over a period.
 """
 
 from dataclasses import dataclass
@@ -10,21 +10,23 @@ import numpy as np
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Stationary
-from farrier.kernels.parameters import Belief, positive
+from farrier.kernels.parameters import ParameterPrior, positive
 
-PERIOD = Belief(spread=1.0, reach=0.08, typical=0.014, typical_of_value=True, price=1.0)
-"""A period comes round often and so is known to a hundredth; a longer one comes round less often, and is known less."""
-SHAPE = Belief(spread=0.7, reach=1.6, typical=0.5, price=0.25)
-"""The lengthscale within a period is hardly determined by rows."""
+PERIOD = ParameterPrior(spread=1.0, reach=0.08, typical=0.014, typical_of_value=True, price=1.0)
+"""Prior of a period. Data usually determine a period to about one per cent; less precisely the longer it is, because
+fewer cycles are observed."""
+SHAPE = ParameterPrior(spread=0.7, reach=1.6, typical=0.5, price=0.25)
+"""Prior of the lengthscale within a period, which data determine only weakly."""
 WAVES = np.cos(2.0 * np.pi * np.arange(256) / 256) - 1.0
-"""cos - 1 around a circle. Means over these points are exact to rounding for lengthscales down to about 0.03."""
+"""cos - 1 at 256 points of a circle, for means over a period: exact to rounding for lengthscales above about 0.03."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Repeating(Stationary):
-    """A kernel that repeats itself every period p; l is the lengthscale within one, counted in radians."""
+    """A kernel that repeats every period p; l is the lengthscale within one period, in radians."""
 
     centred: ClassVar[bool]
+    """Whether the mean over a period is removed."""
 
     @classmethod
     def of_lags(cls, values: Values, lags: np.ndarray) -> tuple[np.ndarray, Back]:
@@ -55,11 +57,11 @@ class _Repeating(Stationary):
 
     @classmethod
     def _of_angles(cls, angles: list[np.ndarray], shapes: list[np.ndarray]):
-        """The kernel of the angles in each column, and the way back to (by angle, by shape) at each of them."""
+        """The kernel from the angle in each column, and the backward pass to pairs (by angle, by lengthscale)."""
         each = [(np.cos(angle) - 1.0) / shape**2 for angle, shape in zip(angles, shapes, strict=True)]
         e = sum(each[1:], start=each[0])
         wave = np.expm1(e)
-        # the mean of exp(e) over a circle, less one
+        # the mean of exp(e) over a period, minus one
         means = [np.mean(np.expm1(WAVES / shape**2), axis=-1, keepdims=True) for shape in shapes] if cls.centred else []
         b = means[0] if len(means) == 1 else np.prod([1.0 + m for m in means], axis=0) - 1.0 if means else -1.0
 
@@ -87,8 +89,8 @@ class _Repeating(Stationary):
 class Periodic(_Repeating):
     """k(x, z) = exp(-2 sin^2(pi (x - z) / p) / l^2) = exp((cos(2 pi (x - z) / p) - 1) / l^2): repeats every p.
 
-    Deviation: in several columns the paper takes the sine of |x - z|, which is not positive definite; the product
-    over columns is.
+    Deviation: for several columns the paper uses the sine of |x - z|, which is not positive definite; this is the
+    product over columns, which is.
     """
 
     symbol: ClassVar[str] = "Per"
@@ -103,7 +105,7 @@ class Periodic(_Repeating):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class CentredPeriodic(_Repeating):
-    """The periodic kernel with its constant removed: its functions have mean zero over a period.
+    """The periodic kernel without its constant: its functions have mean zero over a period.
 
     With b = prod_d exp(-1 / l_d^2) I_0(1 / l_d^2), the mean of exp(e) over a period, k = (exp(e) - b) / (1 - b). In one
     column it tends to cos(2 pi (x - z) / p) as l grows.

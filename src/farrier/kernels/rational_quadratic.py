@@ -1,4 +1,4 @@
-"""Smooth functions of many lengths."""
+"""The rational quadratic kernel: smooth functions that vary over many lengthscales."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -13,7 +13,10 @@ from farrier.kernels.parameters import positive
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class RationalQuadratic(Distance):
-    """k(x, z) = (1 + q / 2a)^-a: smooth functions that vary over many lengths, more widely spread for small a."""
+    """k(x, z) = (1 + q / 2a)^-a, a = `mixture`: smooth functions of many lengthscales.
+
+    It is a mixture of squared exponentials, whose lengthscales are more widely spread for small a.
+    """
 
     symbol: ClassVar[str] = "RQ"
     rank: ClassVar[int] = 5

@@ -1,7 +1,11 @@
-"""The families of kernels that there are: by the name of their class, and by their symbol in a formula.
+"""The known families of kernels.
 
-A new family stands in a file of its own, is added to `FAMILIES`, and gets its words in explain/. Somebody else's
-family is made known by `register`; a saved model that holds it can then be loaded.
+A new family of Farrier has its own file, an entry in `FAMILIES`, and its wording in explain/. A family that is defined
+elsewhere needs only `register`, so that a saved model with that kernel can be loaded:
+
+    @register
+    @dataclass(frozen=True, eq=False, repr=False)
+    class Cosine(Stationary): ...
 """
 
 from farrier.kernels.algebra import Base
@@ -28,16 +32,19 @@ FAMILIES: tuple[type[Base], ...] = (
     CentredPeriodic,
     White,
 )
-"""Farrier's own, in the order of their ranks."""
+"""Farrier's own families, by rank."""
 
 _KNOWN: dict[str, type[Base]] = {family.__name__: family for family in FAMILIES}
+"""All families by the name of their class, those of `register` included."""
 
 
 def register(family: type[Base]) -> type[Base]:
-    """Make a family known by the name of its class; also as a decorator."""
+    """Add a family, by the name of its class; usable as a class decorator."""
     known = _KNOWN.get(family.__name__)
     if known is not None and known.__module__ != family.__module__:
-        raise ValueError(f"family: there is a kernel {family.__name__} already, in {known.__module__}: choose a name.")
+        raise ValueError(
+            f"family: a kernel named {family.__name__} exists already, in {known.__module__}: choose another name."
+        )
     _KNOWN[family.__name__] = family
     return family
 

@@ -1,4 +1,4 @@
-"""Smooth functions of one length."""
+"""The squared exponential kernel: smooth functions that vary over one lengthscale."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final
@@ -13,7 +13,7 @@ from farrier.kernels.parameters import positive
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class SquaredExponential(Distance):
-    """k(x, z) = exp(-q / 2): smooth functions that vary over a length l.
+    """k(x, z) = exp(-q / 2), q = sum_d ((x_d - z_d) / l_d)^2: smooth functions that vary over a length l.
 
     Deviation: the paper's table of kernels lacks the minus sign.
     """

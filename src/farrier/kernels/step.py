@@ -1,6 +1,6 @@
-"""A sigmoid and its mirror: what holds from a place on, or until one.
+"""The step kernels: a component that is active after a changepoint, or before it.
 
-A change of regime at a place is two products, Step * k1 + (1 - Step) * k2, so that it needs no operator of its own.
+A changepoint from k2 to k1 is the sum of two products, Step * k1 + (1 - Step) * k2, so it needs no operator of its own.
 """
 
 from dataclasses import dataclass
@@ -11,17 +11,17 @@ from scipy.special import expit
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Profile
-from farrier.kernels.parameters import Belief, positive, real
+from farrier.kernels.parameters import ParameterPrior, positive, real
 
-PLACE = Belief(spread=1.0, reach=0.5, typical=0.03, price=1.0)
-"""Rows on both sides narrow the place of a change with their number, not its root: it costs log n."""
-WIDTH = Belief(spread=0.7, reach=1.5, typical=0.5, price=0.0)
-"""The width of a change is hardly determined by rows, and so costs nothing."""
+PLACE = ParameterPrior(spread=1.0, reach=0.5, typical=0.03, price=1.0)
+"""Prior of the location of a changepoint. Its posterior standard deviation shrinks as 1 / n, so its price is log n."""
+WIDTH = ParameterPrior(spread=0.7, reach=1.5, typical=0.5, price=0.0)
+"""Prior of the width of a changepoint, which data hardly determine; so it has no price."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Sigmoid(Profile):
-    """v(x) = s(sign (x - location) / width), s being the logistic function."""
+    """v(x) = s(sign (x - location) / width) with the logistic function s."""
 
     sign: ClassVar[float]
 
@@ -45,7 +45,7 @@ class _Sigmoid(Profile):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Step(_Sigmoid):
-    """v(x) = sigmoid((x - location) / width): what holds from a place on. `1 - Step(...)` is its mirror."""
+    """v(x) = sigmoid((x - location) / width): active after the location. `1 - Step(...)` is active before it."""
 
     symbol: ClassVar[str] = "Step"
     rank: ClassVar[int] = 1
@@ -62,7 +62,7 @@ class Step(_Sigmoid):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class StepUntil(_Sigmoid):
-    """v(x) = 1 - sigmoid((x - location) / width): what holds until a place."""
+    """v(x) = 1 - sigmoid((x - location) / width): active before the location."""
 
     symbol: ClassVar[str] = "(1 - Step)"
     rank: ClassVar[int] = 2

@@ -1,4 +1,4 @@
-"""Noise that belongs to the place, not to the measurement."""
+"""The white noise kernel: one independent value for each distinct input, shared by repeated rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar, final

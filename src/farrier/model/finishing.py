@@ -1,8 +1,9 @@
-"""From a structure and a pool that predicts to a fitted model: the end of every fit, whatever the noise.
+"""The last step of every fit, for any likelihood: from a structure and a pool to a fitted model.
 
-Two models are kept apart on purpose. The *survivors* explain: few, each worth its price, fitted by themselves. The
-whole shrunk pool predicts: the survivors beside every ordinary candidate at a small weight, so that a forecast does not
-hang on a trend being exactly straight or a season exactly strict. What the others add is one row, the rest.
+Two models are kept apart on purpose. The *survivors* explain: few components, each with more evidence than its price,
+fitted alone. The whole *pool* predicts: the survivors together with all ordinary candidates at small weights, so that a
+forecast does not depend on a trend being exactly linear or a season being exactly periodic. The contribution of the
+other candidates is reported as one part, the rest.
 """
 
 from collections.abc import Sequence
@@ -28,16 +29,16 @@ from farrier.search.structure import Decision, Part, Structure
 @final
 @dataclass(frozen=True, eq=False)
 class Predictor:
-    """The pool that predicts, given all rows; its first kernels are the survivors."""
+    """The pool that predicts, with its posterior given all rows; its first kernels are the survivors."""
 
     model: ExactModel
     posterior: Any
     kernels: tuple[Kernel, ...]
     tier: str
     bound: float
-    """A lower bound on the log evidence of z."""
+    """The evidence lower bound of z."""
     members: tuple[Member, ...] = ()
-    """The pools that predict together; none but on few rows."""
+    """The averaged pools; empty unless inference is exact and the search used all rows."""
 
 
 def finished(
@@ -55,9 +56,9 @@ def finished(
     likelihood: Likelihood | None = None,
     sites: np.ndarray | None = None,
 ) -> Fitted:
-    """The fitted model of rows X, on the scale of the model, and y, in its own units.
+    """The fitted model for rows X, on the scale of the model, and y, in its own units.
 
-    `sites` are the targets that stand for the rows where the noise is not Gaussian; their variances are the model's.
+    For a likelihood that is not Gaussian, `sites` are the pseudo-observations; their variances are in the model.
     """
     z = scale.forward(y) if sites is None else sites
     return Fitted(
@@ -87,7 +88,7 @@ def _survivors(
     level: int | None,
     settings: SearchSettings,
 ) -> Alone | None:
-    """The posterior of the structure, given all rows; None where it is the whole pool, or empty."""
+    """The posterior of the structure given all rows; None if it is the whole pool, or empty."""
     model, kernels = structure.model, tuple(part.kernel for part in structure.parts)
     if model is None or model is predictor.model or not kernels:
         return None
@@ -97,8 +98,8 @@ def _survivors(
     return Alone(posterior, model.prior, kernels, None if level is None else len(kernels), noise)
 
 
-def beside(search: Search, structure: Structure) -> list[Part]:
-    """The components of a structure, and the candidates that stand beside them in a pool that predicts."""
+def prediction_pool(search: Search, structure: Structure) -> list[Part]:
+    """The components of a structure together with the ordinary candidates: the pool that predicts."""
     found = [part.kernel for part in structure.parts]
     others = search.ordinary(candidates.periods_of(found, search.settings.candidates), found)
     weight = search.settings.averaging.rest_weight
@@ -106,12 +107,12 @@ def beside(search: Search, structure: Structure) -> list[Part]:
 
 
 def search_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:
-    """The rows among which a structure is looked for: all, or a part that is the same every time."""
+    """The rows that the search uses: all, or a part that is the same at every call."""
     if len(X) <= (settings.search if X.shape[1] == 1 else settings.part):
         return np.arange(len(X))
     if X.shape[1] > 1:
         return np.sort(np.random.default_rng(0).choice(len(X), settings.part, replace=False))
-    # one input: half of the rows in pieces, for what is short, half spread over all, for what is long
+    # one input: half of the rows in contiguous pieces, for short lengthscales; half spread evenly, for long ones
     order = np.argsort(X[:, 0])
     spread = np.linspace(0, len(X) - 1, settings.part // 2).astype(int)
     length = settings.part // 2 // settings.pieces

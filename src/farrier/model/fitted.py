@@ -1,12 +1,11 @@
-"""A fitted model on its own scale, whichever tier made it, and its predictions in the units of y.
+"""A fitted model on its own scale, and its predictions in the units of y.
 
-The model works on z = (t(y) - mean) / scale, where t is a transform of target_scale.py. Given a draw of the weights an
-observation of z is Gaussian (for other noise: has the same mean and variance). Over the draws it is a mixture, whose
-quantiles are found exactly and carried back through t.
+The model works on z = (t(y) - mean) / sd, where t is a transform of target_scale.py. Given a draw of the weights an
+observation of z is Gaussian (for another likelihood it is approximated by a Gaussian with the same mean and variance).
+Over the draws it is a mixture, whose quantiles are computed and transformed back to y.
 
-The whole pool predicts. Where the components that explain were fitted by themselves (`alone`), they are what is shown:
-similar kernels in the pool share signal, so a component of the pool alone would show only its part. What the
-prediction adds to the sum of the components is the rest, so that the parts add up.
+The whole pool predicts. Components are reported from a separate fit of the survivors (`alone`), because similar kernels
+in the pool share signal. The rest is the prediction minus the sum of the components, so that the parts add up.
 """
 
 from collections.abc import Sequence
@@ -27,18 +26,18 @@ from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
 LEVELS = (np.arange(64) + 0.5) / 64
-"""Quantiles over which the mean of a transformed target is taken: 64, by judgement."""
+"""Probabilities of the quantiles whose average is the mean of a transformed target. By judgement: 64 of them."""
 
 
 class Draws(Protocol):
-    """A posterior on the scale of the model: numpy arrays in and out."""
+    """A posterior on the scale of the model."""
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of f for each draw of the weights, (S, N)."""
+        """Mean and variance of f for each draw of the weights, (S, N) each."""
         ...
 
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N), or of sums of components, rows of 0 and 1 in `sums`."""
+        """Mean and variance of each component, (m, N) each, or of sums of components: rows of 0 and 1 in `sums`."""
         ...
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
@@ -48,20 +47,20 @@ class Draws(Protocol):
 
 @dataclass(frozen=True)
 class Alone:
-    """The components that explain, fitted without the others, on the scale of the model."""
+    """The survivors, fitted without the other candidates, on the scale of the model."""
 
     posterior: Draws
     prior: WeightPrior
     kernels: tuple[Kernel, ...]
     level: int | None = None
-    """Which component of the posterior is the level."""
+    """The index of the level among the components of the posterior."""
     noise: float | None = None
-    """The variance of what they leave; None where that is the likelihood's."""
+    """The noise variance of this fit; None if it is that of the likelihood."""
 
 
 @dataclass(frozen=True)
 class Fitted:
-    """What a fit leaves. The first `survivors` kernels explain; the others are the rest."""
+    """A fitted model. The first `survivors` kernels explain; the others are the rest."""
 
     posterior: Draws
     likelihood: Likelihood
@@ -69,35 +68,41 @@ class Fitted:
     kernels: tuple[Kernel, ...]
     survivors: int
     scale: TargetScale
-    """From y to z, on which the model works."""
+    """The scale of the model, from y to z."""
     bound: float
-    """A lower bound on the log evidence of y."""
+    """The evidence lower bound of y."""
     tier: str
+    """The kind of inference: "exact", "collapsed", "local" or "stochastic"."""
     steps: int
+    """Steps of the optimiser."""
     level: int | None = None
-    """Which of the kernels is a constant that nobody asked for: it belongs to the level, not to the rest."""
+    """The index of the constant that the search adds to every pool; it counts as the level, not as part of the rest."""
     record: tuple[Decision, ...] = ()
+    """The decisions of the search."""
     appraisal: Appraisal | None = None
+    """Intervals, evidence and errors of the survivors."""
     alone: Alone | None = None
+    """The separate fit of the survivors; None if the whole pool explains."""
     members: tuple[Member, ...] = ()
-    """The pools that predict together, the survivors' own first; none where there is no search for others."""
+    """The averaged pools, that of the survivors first; empty if nothing was averaged."""
     settings: SearchSettings = SearchSettings()
+    """The settings of the search; `settings.describe()` lists them."""
 
     @property
     def explaining(self) -> Alone:
-        """What the survivors are read from: their own fit, or else that of the whole pool."""
+        """The fit that explanations use: the survivors' own, or else that of the whole pool."""
         return self.alone or Alone(self.posterior, self.prior, self.kernels[: self.survivors], self.level)
 
     @property
     def noise_variance(self) -> float:
-        """The variance of what the components that explain leave, on the scale of z."""
+        """The noise variance of the fit that explains, on the scale of z."""
         if self.explaining.noise is not None:
             return self.explaining.noise
         _, (variance,) = self.likelihood.predict(np.zeros(1), np.zeros(1))
         return float(variance)
 
     def weights(self, level: float) -> np.ndarray:
-        """A quantile of the weight of every kernel, (m,), on the scale of t(y); of survivors as they explain."""
+        """A quantile of the weight of every kernel, (m,), on the scale of t(y); survivors: of `explaining`."""
         whole, own = (np.asarray(prior.quantile(level)) for prior in (self.prior, self.explaining.prior))
         return np.concatenate([own[: self.survivors], whole[self.survivors :]]) * self.scale.sd
 
@@ -116,12 +121,12 @@ class Fitted:
         return values.mean(axis=0), values.std(axis=0)
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
-        """Quantiles of an observation of y, one row a level."""
+        """Quantiles of an observation of y, one row for each level."""
         mean, variance = self.observed(inputs)
         return self.scale.inverse(quantiles(mean, np.sqrt(variance), np.asarray(levels, float)))
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """log p(y) of new observations."""
+        """The log predictive density of new observations."""
         mean, variance = self.posterior.draws(inputs)
         target = self.scale.forward(y)
         each = [self.likelihood.log_density(target, *draw) for draw in zip(mean, variance, strict=True)]
@@ -129,7 +134,7 @@ class Fitted:
         return mixture + self.scale.log_slopes(y)
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """P(Y <= y): uniform over the rows where the model is calibrated."""
+        """P(Y <= y) for each row; uniformly distributed if the model is calibrated."""
         mean, variance = self.observed(inputs)
         return ndtr((self.scale.forward(y)[None, :] - mean) / np.sqrt(variance)).mean(axis=0)
 
@@ -149,7 +154,7 @@ class Fitted:
         return np.vstack([mean, rest[0]]), np.vstack([variance, rest[1]])
 
     def _beyond(self, inputs: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """What the prediction adds to the survivors; its variance is what the prediction has beyond theirs."""
+        """The rest: mean and variance of the prediction, minus those of the survivors."""
         whole, own = (posterior.draws(inputs) for posterior in (self.posterior, self.explaining.posterior))
         (mean, variance), (_, own_variance) = moments(*whole), moments(*own)
         return mean - total, np.maximum(variance - own_variance, 0.0)

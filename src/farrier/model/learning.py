@@ -1,9 +1,10 @@
-"""From rows to a fitted model for Gaussian noise: the scale of the target, the structure, the pool that predicts.
+"""From rows to a fitted model, for Gaussian noise.
 
-The scale of the target is chosen by evidence (scales.py), the structure is found on it (search/search.py), and the pool
-that predicts is fitted to all rows. Few rows go through the exact tier. With many the structure is found on a part of
-them, and the collapsed tier fits it to all. A long series whose components are too short for inducing points keeps the
-hyperparameters of that part, and its rows are predicted block by block (inference/blockwise.py).
+1. The scale of the target is chosen by evidence (scales.py).
+2. The structure is found on that scale (search/search.py), for many rows on a part of them.
+3. The pool that predicts is fitted to all rows: by exact inference for few rows, by collapsed inference for many. A
+   long series whose lengthscales are too short for inducing points keeps the hyperparameters of step 2, and is
+   predicted block by block (inference/blockwise.py).
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
-from farrier.model.finishing import Predictor, beside, finished
+from farrier.model.finishing import Predictor, finished, prediction_pool
 from farrier.model.fitted import Fitted
 from farrier.model.scales import Scaled, best_scale
 from farrier.model.target_scale import TargetScale, named
@@ -29,8 +30,8 @@ from farrier.model.tiers import (
     collapsed_fit,
     exact_posterior,
     local_posterior,
-    needs_rows,
     tier_for,
+    too_short_for_inducing_points,
 )
 from farrier.search.appraisal import appraise
 from farrier.search.averaging import average
@@ -58,9 +59,10 @@ def learn(
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structure of y given standardised inputs; `known` are periods worth trying, in the same units.
+    """Find the structure of y given standardised inputs, and fit it.
 
-    `timed` says that the first of several inputs is time.
+    `known` are periods to try, in units of the standardised inputs. `timed` says that the first of several inputs is
+    time. `tell` is called with the current phase and bound.
     """
     with one_thread():
         best = best_scale(X, y, known, transform, timed, tell, settings)
@@ -81,10 +83,10 @@ def fit_given(
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """Weights and hyperparameters of kernels that somebody chose; nothing is added or dropped."""
+    """Fit weights and hyperparameters of given kernels; nothing is added or dropped."""
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
     z, tier = scale.forward(y), tier_for(len(X), settings, tier)
-    parts = given_parts(kernels)
+    parts = parts_of(kernels)
     model = model_with(parts, settings.fits.start_noise, X.shape[1])
     if prior != "horseshoe":
         model = replace(model, prior=PRIORS[prior].initial(len(parts)))
@@ -107,18 +109,18 @@ def fit_given(
     return finished(predictor, structure, X, y, scale=scale, level=None, steps=steps, settings=settings)
 
 
-def given_parts(kernels: Sequence[Kernel]) -> list[Part]:
-    """The products of kernels that somebody chose, with the weights at which they start."""
+def parts_of(kernels: Sequence[Kernel]) -> list[Part]:
+    """The products of given kernels, with their starting weights."""
     products = [product_of(factors) for kernel in kernels for factors in kernel.products()]
     return [Part(product, product, starting_weight(len(products))) for product in products]
 
 
 def _finish(scaled: Scaled, X: np.ndarray, y: np.ndarray, tier: str, *, chosen: bool) -> Fitted:
-    """The shrunk pool on all rows; `chosen` says that somebody asked for this tier."""
+    """The pool that predicts, fitted to all rows; `chosen` says that the user asked for this tier."""
     search, structure, settings = scaled.search, scaled.structure, scaled.search.settings
     z = scaled.scale.forward(y)
-    search.tell("fitting the whole pool", structure.score)
-    parts = beside(search, structure)
+    search.tell("fitting the predictive model", structure.score)
+    parts = prediction_pool(search, structure)
     predictor = _few_rows(scaled, parts, X, z) if tier == "exact" else _many_rows(scaled, parts, X, z, chosen=chosen)
     return finished(
         predictor,
@@ -135,7 +137,7 @@ def _finish(scaled: Scaled, X: np.ndarray, y: np.ndarray, tier: str, *, chosen: 
 
 
 def _few_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarray) -> Predictor:
-    """The pool and others that explain the rows about as well, averaged."""
+    """The average of the pool and of others that explain the rows about as well, by exact inference."""
     search, settings = scaled.search, scaled.search.settings
     rows = search if len(search.y) == len(z) else replace(search, X=X, y=z, covariance=covariance_of(X))
     many = len(z) > settings.rows.search
@@ -149,23 +151,23 @@ def _few_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarra
 
 
 def _other_pools(scaled: Scaled, best: float) -> list[tuple[Structure, float]]:
-    """What else explains the rows about as well as the pool that predicts, each fitted as well as that one.
+    """Other pools that explain the rows about as well, fitted in the same way, with their bounds.
 
-    The structures in which other starts ended, beside the ordinary candidates, and these candidates alone.
+    They are the runners-up of the search together with the ordinary candidates, and these candidates alone.
     """
     search, settings = scaled.search, scaled.search.settings
     tried: list[tuple[str, Sequence[Part], float]] = [
-        ("another structure", beside(search, runner), runner.noise) for runner in search.runners
+        ("another structure", prediction_pool(search, runner), runner.noise) for runner in search.runners_up
     ]
     whole = scaled.whole
     if whole is not None and whole.terms and whole.terms.total > best - settings.scales.pool_margin:
         tried.append(("the ordinary candidates alone", list(whole.parts), whole.noise))
-    # where nothing was worth its price, what is not better is noise
+    # if no component was found, only a pool that is better than noise alone is averaged
     margin = settings.averaging.margin
     behind = margin if scaled.structure.parts else 0.0
     close = []
     for name, parts, noise in tried:
-        search.tell("fitting other pools", best)
+        search.tell("fitting alternative models", best)
         found = _fitted_pool(search, parts, noise)
         bound = search.bound(found)
         gain = bound - best
@@ -176,14 +178,14 @@ def _other_pools(scaled: Scaled, best: float) -> list[tuple[Structure, float]]:
 
 
 def _many_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarray, *, chosen: bool) -> Predictor:
-    """The pool through inducing points, or block by block where these cannot carry it."""
+    """The pool that predicts by collapsed inference, or block by block if lengthscales are too short for that."""
     search, noise, settings = scaled.search, scaled.structure.noise, scaled.search.settings
     posterior: Any
     if X.shape[1] == 1 and not chosen:
         wide = _fitted_pool(search, parts, noise)
         assert wide.model is not None
-        if needs_rows(wide.model, X, settings):
-            search.tell("fitting block by block", wide.score)
+        if too_short_for_inducing_points(wide.model, X, settings):
+            search.tell("computing the posterior block by block", wide.score)
             posterior = local_posterior(wide.model, X, z, settings)
             return Predictor(wide.model, posterior, tuple(wide.model.pool), "local", posterior.evidence)
     model = collapsed_fit([*parts, LEVEL], noise, X, z, search.tell, settings)

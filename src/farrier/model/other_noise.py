@@ -1,8 +1,7 @@
-"""From rows to a fitted model where the noise is not Gaussian: classes, and outliers.
+"""From rows to a fitted model for likelihoods that are not Gaussian: classes, and outliers (Student-t).
 
-Sites (inference/gaussian_sites.py) stand for the rows. They start from what is known before the rows, the structure is
-looked for with them (search/search.py), they follow the posterior of what was found, and the search is repeated once
-with the better ones.
+Each row is represented by a Gaussian site (inference/gaussian_sites.py). With the first sites the structure is searched
+(search/search.py); then sites and structure are fitted to each other, and the search is repeated with the new sites.
 """
 
 from collections.abc import Sequence
@@ -16,10 +15,10 @@ from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.model.finishing import Predictor, beside, finished, search_rows
+from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
-from farrier.model.learning import given_parts
-from farrier.model.site_fits import SiteFit, fit_in_turn, followed, marginals
+from farrier.model.learning import parts_of
+from farrier.model.site_fits import SiteFit, fit_in_turn, marginals, updated_sites
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell, climbed, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
@@ -39,24 +38,24 @@ def learn_sites(
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structure of y given standardised inputs; the likelihood is that of y on its `scale`."""
+    """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
     rows, z = search_rows(X, settings.rows), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
     search = Search(X[rows], sites.target, covariance_of(X[rows]), known, tell, settings=settings, timed=timed)
     for turn in range(settings.sites.searches):
-        # nobody knows yet how far Student's t scatters: the first search finds out
+        # the scale of a Student-t likelihood is unknown at first: the first search estimates the noise variance
         given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance
-        search = replace(search, y=sites.target, rows=given, record=[], runners=[], refused=set(), steps=0)
+        search = replace(search, y=sites.target, rows=given, record=[], runners_up=[], rejected=set(), steps=0)
         with one_thread():
             structure = search.best(search.shrunk(search.whole(search.periods())))
         if given is None:
             likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), settings.sites.degrees)
             sites = replace(sites, variance=np.full(len(rows), structure.noise))
-        structure, sites, likelihood = _followed(search, structure, sites, z[rows], likelihood)
+        structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
     record = search.record
     search = replace(search, y=sites.target, rows=sites.variance)
-    search.tell("fitting the whole pool", structure.score)
-    parts = beside(search, structure)
+    search.tell("fitting the predictive model", structure.score)
+    parts = prediction_pool(search, structure)
     fit = _pool(search, parts, structure.noise, _on_all_rows(search, structure, sites, X, z, likelihood), X, z)
     return finished(
         _predictor(fit, len(X), settings),
@@ -84,8 +83,8 @@ def fit_given_sites(
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """Weights and hyperparameters of kernels that somebody chose; nothing is added or dropped."""
-    z, tier, parts = scale.forward(y), tier_for(len(X), settings), given_parts(kernels)
+    """Fit weights and hyperparameters of given kernels; nothing is added or dropped."""
+    z, tier, parts = scale.forward(y), tier_for(len(X), settings), parts_of(kernels)
 
     def fit(sites: Sites) -> ExactModel:
         model = model_with(parts, 1.0, X.shape[1], sites.variance)
@@ -116,16 +115,16 @@ def fit_given_sites(
     )
 
 
-def _followed(
+def _structure_and_sites(
     search: Search, structure: Structure, sites: Sites, y: np.ndarray, likelihood: Likelihood
 ) -> tuple[Structure, Sites, Likelihood]:
-    """The structure and the sites, each fitted to the other."""
+    """The structure and the sites, fitted to each other alternately."""
     own = search.settings.sites
     for _ in range(own.fits):
         if structure.model is None:
             break
         model = structure.model
-        sites, likelihood = followed(model, sites, likelihood, search.X, y, own.steps, "exact", search.settings)
+        sites, likelihood = updated_sites(model, sites, likelihood, search.X, y, own.steps, "exact", search.settings)
         again = replace(search, y=sites.target, rows=sites.variance)
         structure = again.fit(structure.parts, structure.noise)
     return structure, sites, likelihood
@@ -134,7 +133,7 @@ def _followed(
 def _on_all_rows(
     search: Search, structure: Structure, sites: Sites, X: np.ndarray, y: np.ndarray, likelihood: Likelihood
 ) -> tuple[Sites, Likelihood]:
-    """The sites of all rows, from those of the rows that were searched."""
+    """The sites of all rows, from those of the rows of the search."""
     if len(search.y) == len(y):
         return sites, likelihood
     if structure.model is None:
@@ -151,7 +150,7 @@ def _pool(
     X: np.ndarray,
     y: np.ndarray,
 ) -> SiteFit:
-    """The pool that predicts and its sites, each fitted to the other."""
+    """The pool that predicts and its sites, fitted to each other alternately."""
     settings, tier = search.settings, tier_for(len(X), search.settings)
     fits, current = settings.fits, list(parts)
 

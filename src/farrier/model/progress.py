@@ -1,14 +1,16 @@
-"""What a callback is told while a fit runs."""
+"""The message that a progress callback gets during a fit."""
 
 from typing import NamedTuple
 
 
 class Progress(NamedTuple):
-    """One message."""
+    """The state of a fit."""
 
     phase: str
-    """What is being done, such as "looking for components", "fitting", "compiling"."""
+    """The current phase, such as "looking for components", "fitting", "compiling"."""
     step: int
+    """Steps done so far."""
     steps: int
-    """0 where nobody knows how many there will be."""
+    """Steps in total; 0 if unknown."""
     bound: float
+    """The current evidence lower bound; NaN if there is none yet."""

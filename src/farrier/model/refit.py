@@ -1,9 +1,9 @@
-"""More rows, the same structure: weights and hyperparameters are fitted again from where they are, without a search.
+"""Refits: the same structure for other rows, without a new search.
 
-Both models of a fit are fitted again: the survivors, which explain, and the whole shrunk pool, which predicts. The
-scale of inputs and target stays that of the first fit, so that every number keeps its meaning. A fit from the start
-spends most of its time on the search for the structure; this spends none. Where the noise is not Gaussian, sites
-(inference/gaussian_sites.py) start where the posterior so far has them, at old rows and new ones.
+Weights and hyperparameters are fitted again from their current values, for both models of a fit: the survivors, which
+explain, and the pool, which predicts. The scale of inputs and target stays that of the first fit, so parameters keep
+their units. For a likelihood that is not Gaussian, the sites (inference/gaussian_sites.py) of old and new rows start at
+the optimum for the current posterior.
 """
 
 from collections.abc import Sequence
@@ -30,23 +30,23 @@ from farrier.search.search import Search
 from farrier.search.structure import LEVEL, Part, Structure, model_with
 
 UNUSED_NOISE = float(np.exp(NOISE_CENTRE))
-"""The common noise where each row has its own: it has no part in the fit, and here its prior is highest."""
+"""The common noise variance where each row has its own: unused in the fit, so it is set to the mode of its prior."""
 
 
 def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Result:
-    """The structure of a result, fitted to rows X on the scale of the model, and y in the user's units.
+    """The structure of a result, fitted to rows X on the scale of the model and y in the user's units.
 
-    Not for the stochastic tier, whose posterior has no such start.
+    Raises ValueError for the stochastic tier, which cannot be refitted, and for y outside the scale of the first fit.
     """
     begin, fitted, low = perf_counter(), result.fitted, float(y.min())
     transform = fitted.scale.transform
     if fitted.tier == "stochastic":
-        raise ValueError("tier='stochastic' cannot be refitted from where it stands: fit all rows again.")
+        raise ValueError("a model of method='stochastic' cannot be refitted: fit all rows again.")
     if low <= transform.lowest:
         raise ValueError(
-            f"y: {low:g} has no place on the {transform.name} scale of the structure so far: fit all rows again."
+            f"y: {low:g} is not possible on the {transform.name} scale of the fitted model: fit all rows again."
         )
-    tell("fitting the same structure again", np.nan)
+    tell("refitting the structure", np.nan)
     again = (_refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites)(fitted, X, y, tell)
     return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
 
@@ -56,16 +56,16 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     settings, tier = fitted.settings, fitted.tier
     z, rows = fitted.scale.forward(y), search_rows(X, settings.rows)
     noise = fitted.likelihood.predict(np.zeros(1), np.zeros(1))[1][0]
-    # the rows of a long series are too many for a fit: those of a search do
+    # a block-wise model is fitted to the rows of a search, because all rows are too many
     seen, by = (rows, "exact") if tier == "local" else (np.arange(len(X)), tier)
-    pools = [_climbed(by, *pool, noise, X[seen], z[seen], fitted) for pool in _pools(fitted)]
+    pools = [_refitted_pool(by, *pool, noise, X[seen], z[seen], fitted) for pool in _pools(fitted)]
     structure, search = pools[0], None
     if fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
-        structure = _explaining(fitted, search, pools[0].noise)
-    whole = _together(pools, by, X[seen], z[seen], fitted)
+        structure = _refitted_survivors(fitted, search, pools[0].noise)
+    whole = _averaged(pools, by, X[seen], z[seen], fitted)
     if tier == "exact":
         posterior = exact_posterior(whole.model, X, z, settings, whole.weights)
     else:
@@ -85,14 +85,14 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
 
 
 def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
-    """For other noise."""
+    """For other likelihoods."""
     settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
     z, rows = fitted.scale.forward(y), search_rows(X, settings.rows)
     pool, prior = fitted.kernels, fitted.prior
 
     def fit(sites: Sites) -> ExactModel:
         nonlocal pool, prior
-        whole = _climbed(tier, pool, prior, UNUSED_NOISE, X, sites.target, fitted, sites.variance)
+        whole = _refitted_pool(tier, pool, prior, UNUSED_NOISE, X, sites.target, fitted, sites.variance)
         assert whole.model is not None
         pool, prior = tuple(part.kernel for part in whole.parts), whole.model.prior
         return whole.model
@@ -104,7 +104,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
     if fitted.alone is not None:
         covariance = covariance_of(X[rows])
         search = Search(X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings)
-        structure = _explaining(fitted, search, UNUSED_NOISE)
+        structure = _refitted_survivors(fitted, search, UNUSED_NOISE)
         appraisal = appraise_sites(search, structure)
     return finished(
         Predictor(found.model, found.posterior, pool, tier, found.bound),
@@ -122,7 +122,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
     )
 
 
-def _climbed(
+def _refitted_pool(
     tier: str,
     kernels: Sequence[Kernel],
     prior: WeightPrior,
@@ -132,7 +132,7 @@ def _climbed(
     fitted: Fitted,
     rows: np.ndarray | None = None,
 ) -> Structure:
-    """A few steps of the optimiser from kernels with their q(w)."""
+    """Kernels fitted again, starting from their current values and q(w)."""
     weights = prior.quantile(0.5)
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
     model = replace(model_with(parts, noise, X.shape[1], rows), prior=prior)
@@ -140,11 +140,11 @@ def _climbed(
     return climbed(tier, model, parts, X, z, fitted.settings, iterations=iterations)[0]
 
 
-def _explaining(fitted: Fitted, search: Search, noise: float) -> Structure:
-    """The components that explain, fitted to the rows of a search, with the score that it would give them."""
+def _refitted_survivors(fitted: Fitted, search: Search, noise: float) -> Structure:
+    """The survivors, fitted again to the rows of a search, with their score."""
     own = fitted.explaining
     kernels = (*own.kernels, *([] if own.level is None else [LEVEL.kernel]))
-    found = _climbed("exact", kernels, own.prior, noise, search.X, search.y, fitted, search.rows)
+    found = _refitted_pool("exact", kernels, own.prior, noise, search.X, search.y, fitted, search.rows)
     parts = found.parts[: len(own.kernels)]
     cost = sum(price(part.kernel, len(search.y)) for part in parts)
     return replace(found, parts=parts, score=found.score - cost)
@@ -160,8 +160,8 @@ def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
     return found
 
 
-def _together(pools: Sequence[Structure], tier: str, X: np.ndarray, z: np.ndarray, fitted: Fitted) -> Average:
-    """One pool as it is, or several averaged; each of several ends with its level."""
+def _averaged(pools: Sequence[Structure], tier: str, X: np.ndarray, z: np.ndarray, fitted: Fitted) -> Average:
+    """A single pool as it is, or the average of several; each of several ends with its level."""
     settings, models = fitted.settings, [pool.model for pool in pools if pool.model is not None]
     bounds = [bound_of(tier, model, X, z, settings) for model in models]
     if len(pools) > 1:
@@ -172,7 +172,7 @@ def _together(pools: Sequence[Structure], tier: str, X: np.ndarray, z: np.ndarra
 
 
 def _as_structure(model: ExactModel) -> Structure:
-    """All components of a model."""
+    """A structure with all components of a model."""
     medians = model.prior.quantile(0.5)
     parts = [Part(kernel, kernel, float(median)) for kernel, median in zip(model.pool, medians, strict=True)]
     return Structure(tuple(parts), model.noise, 0.0, model)

@@ -1,12 +1,13 @@
-"""What a fit leaves: `result_` of every fitted estimator, and all that explanations, reports, plots and refits read.
+"""The result of a fit: `result_` of every fitted estimator. Explanations, reports, plots and refits read nothing else.
 
     result = Regressor().fit(X, y).result_
-    result.rows, result.target            # what was fitted, in the user's units
+    result.rows, result.target            # the data, in the user's units
     result.kernels                        # the components that explain, in the user's units
     result.fitted.moments(result.at(X))   # predictions
+    result.fitted.settings.describe()     # all settings of the search
 
-The model works on scaled inputs and a scaled target. `Fitted` is the model on that scale; `Result` holds it together
-with the rows it was fitted to and with the way back to the user's units. Both are immutable.
+The model works on scaled inputs and a scaled target. `Fitted` is the model on that scale. `Result` adds the rows and
+the conversion to the user's units. Both are immutable.
 """
 
 from collections.abc import Mapping
@@ -22,19 +23,20 @@ from farrier.model.tables import Scale
 
 @dataclass(frozen=True, eq=False)
 class Recipe:
-    """How to repeat a fit: the call that made it, as plain values."""
+    """How to repeat a fit: the call, as plain values."""
 
     estimator: str
     """The name of the class in `farrier`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """All arguments of the estimator: numbers, text, None, and lists of these. Kernels are written as Python."""
+    """All arguments of the estimator: numbers, text, None, and lists of these. Kernels are written as Python code."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
-    """What the arguments are where nobody sets them."""
+    """The default values of these arguments."""
     call: str = "fit(X, y)"
+    """The call of `fit`, as Python code."""
 
     @classmethod
     def of(cls, estimator: str, settings: Mapping[str, Any], defaults: Mapping[str, Any], call: str) -> "Recipe":
-        """From arguments of any type; callbacks are left out."""
+        """The recipe for arguments of any type; callbacks are left out."""
         plain = [
             {name: plain_value(value) for name, value in values.items() if not callable(value)}
             for values in (settings, defaults)
@@ -43,36 +45,37 @@ class Recipe:
 
     @property
     def seed(self) -> int | None:
-        """`random_state`, where it is a number."""
+        """`random_state` if it is an integer, else None."""
         seed = self.settings.get("random_state")
         return seed if isinstance(seed, int) else None
 
     @property
     def code(self) -> str:
-        """The fit as a line of Python: only the arguments that differ from their defaults."""
+        """The fit as a line of Python, with the arguments that differ from their defaults."""
         changed = [f"{name}={value!r}" for name, value in self.settings.items() if value != self.defaults.get(name)]
         return f"farrier.{self.estimator}({', '.join(changed)}).{self.call}"
 
 
 @dataclass(frozen=True, eq=False)
 class Result:
-    """A fitted model, the N rows of D inputs that it was fitted to, and the way to the user's units."""
+    """A fitted model, the N rows of D inputs that it was fitted to, and the conversion to the user's units."""
 
     fitted: Fitted
     """The model on its own scale: posterior, prior, likelihood, tier, bound, record of the search."""
     inputs: np.ndarray
     """The rows on the scale of the model, (N, D)."""
     target: np.ndarray
-    """The target in the user's units, (N,); of classes 0 and 1."""
+    """The target in the user's units, (N,); 0 and 1 for classes."""
     scale: Scale
     """The scale of the inputs (and of the target, as it was at the first fit)."""
     columns: tuple[str, ...]
     """The names of the inputs."""
     seconds: float
-    """How long the fit took."""
+    """The time of the fit."""
     recipe: Recipe
+    """How to repeat the fit."""
     classes: tuple[str, ...] | None = None
-    """The labels of the classes 0 and 1; None where the target is a number."""
+    """The labels of the classes 0 and 1; None if the target is a number."""
 
     @property
     def rows(self) -> np.ndarray:
@@ -86,12 +89,12 @@ class Result:
 
     @property
     def kernels(self) -> list[Kernel]:
-        """The components that explain, in the units of the inputs."""
+        """The kernels of the components that explain, in the units of the inputs."""
         return [self.in_units(kernel) for kernel in self.fitted.explaining.kernels]
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        """The names of the inputs as formulas need them: None where there is only one."""
+        """The names of the inputs for formulas; None if there is only one input."""
         return self.columns if len(self.columns) > 1 else None
 
     def in_units(self, kernel: Kernel) -> Kernel:
@@ -99,16 +102,16 @@ class Result:
         return kernel.rescale(self.scale.x_scale, self.scale.x_mean)
 
     def at(self, X: np.ndarray) -> np.ndarray:
-        """Rows in the user's units on the scale of the model."""
+        """Rows in the user's units, converted to the scale of the model."""
         return self.scale.inputs(X)
 
     def variance_to_explain(self, f: np.ndarray) -> float:
-        """The variance that shares are parts of: that of the scaled target; for classes that of the fit f."""
+        """The variance to which shares refer: that of the scaled target, or for classes that of the fit f."""
         return float(np.var(f if self.classes is not None else self.scaled_target))
 
 
 def plain_value(value: Any) -> Any:
-    """A setting as numbers, text and lists; anything else as Python writes it."""
+    """A setting as numbers, text and lists; anything else as `str` writes it."""
     if isinstance(value, list | tuple):
         return [plain_value(each) for each in value]
     if isinstance(value, np.generic):

@@ -1,6 +1,7 @@
-"""The scale of the target by evidence: the same candidates are tried on each, and only scales that stay close go on.
+"""The choice of the scale of the target (identity, logarithm, square root) by evidence.
 
-The square root comes last, where the structure that was found fits much better on it.
+The same candidates are fitted on the identity and on the logarithm. A scale is searched further only while its score is
+close to the best. The square root is tried last, with the structure that was found.
 """
 
 from collections.abc import Callable, Sequence
@@ -28,7 +29,7 @@ def best_scale(
     tell: Tell,
     settings: SearchSettings,
 ) -> "Scaled":
-    """The scale of y on which a structure explains it best, with that structure."""
+    """The scale of y with the highest score, with the structure found on it."""
     scales = settings.scales
     tried = worth_trying(y, scales.smallest_ratio) if transform == "auto" else [named(transform)]
     searches = [
@@ -50,7 +51,7 @@ def best_scale(
 
 
 def _close(searches: Sequence["Scaled"], height: Callable[["Scaled"], float], nats: float) -> list["Scaled"]:
-    """The scales that are so close to the best that more work may turn them round."""
+    """The scales within `nats` of the best."""
     top = max(height(scaled) for scaled in searches)
     return [scaled for scaled in searches if height(scaled) > top - nats]
 
@@ -66,7 +67,7 @@ class Scaled:
     search: Search
     structure: Structure
     whole: Structure | None = None
-    """The ordinary candidates, shrunk."""
+    """The shrunk pool of the ordinary candidates."""
 
     @classmethod
     def of(
@@ -82,26 +83,33 @@ class Scaled:
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
         rows, z = search_rows(X, settings.rows), scale.forward(y)
-        shown = None
+        periods = None
         if X.shape[1] == 1 and len(rows) < len(y):
             most = settings.candidates.most_periods
-            shown = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
+            periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
         search = Search(
-            X[rows], z[rows], covariance_of(X[rows]), known, tell, settings=settings, shown=shown, timed=timed
+            X[rows],
+            z[rows],
+            covariance_of(X[rows]),
+            known,
+            tell,
+            settings=settings,
+            whole_series_periods=periods,
+            timed=timed,
         )
         return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
 
     def score(self) -> float:
-        """Evidence less price, of y in its own units, and the prior log odds of the scale."""
+        """The score for y in its own units, plus the prior log odds of the scale."""
         preference = self.search.settings.scales.preference(self.scale.transform.name)
         return self.structure.score + self.jacobian + preference
 
     def total(self) -> float:
-        """The bound, of y in its own units."""
+        """The bound for y in its own units."""
         return (self.structure.terms.total if self.structure.terms else self.structure.score) + self.jacobian
 
     def note_choice(self, others: Sequence["Scaled"]) -> None:
-        """What the other scales lacked, in the record."""
+        """Add the scores of all scales, relative to the best other one, to the record."""
         for other in others if len(others) > 1 else ():
             gain = other.score() - max(o.score() for o in others if o is not other)
             action = "kept" if other is self else "dropped"
@@ -109,7 +117,7 @@ class Scaled:
             self.search.record.append(Decision(0, action, name, gain, "evidence of the scale"))
 
     def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "Scaled":
-        """The square root where the same structure fits much better on it."""
+        """The square root scale if the same structure has a higher score on it, else this scale."""
         if not self.structure.parts:
             return self
         root = Scaled.of(named("square root"), X, y, known, tell, self.search.settings, self.search.timed)

@@ -1,6 +1,6 @@
-"""How good predictions are at rows that the model has not seen: the three figures that are told everywhere.
+"""Scores of predictions for held-out rows: RMSE, log score, coverage.
 
-The command line and the benchmarks compute them here and nowhere else.
+The command line and the benchmarks use these functions.
 """
 
 import numpy as np
@@ -12,7 +12,7 @@ def rmse(y: np.ndarray, mean: np.ndarray) -> float:
 
 
 def log_score(log_densities: np.ndarray) -> float:
-    """The mean log density of the targets under their predictions, in nats a row: higher is better."""
+    """The mean log predictive density of the targets, in nats per row: higher is better."""
     return float(np.mean(log_densities))
 
 
@@ -23,5 +23,5 @@ def gaussian_log_score(y: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> float
 
 
 def coverage(y: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
-    """The share of the targets inside their intervals, ends included."""
+    """The share of targets inside their intervals, ends included."""
     return float(np.mean((low <= y) & (y <= high)))

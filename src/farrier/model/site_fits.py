@@ -1,7 +1,7 @@
-"""A model and the Gaussian sites that stand for its rows, fitted to each other in turn.
+"""Alternating fits of a model and its Gaussian sites, for likelihoods that are not Gaussian.
 
-The noise is not Gaussian: classes, outliers. With the sites held, the model is fitted as for Gaussian noise; with the
-model held, the sites take steps along the natural gradient (inference/gaussian_sites.py).
+With fixed sites, the model is fitted as for Gaussian noise. With a fixed model, the sites take steps along the natural
+gradient (inference/gaussian_sites.py).
 """
 
 from collections.abc import Callable
@@ -21,10 +21,10 @@ from farrier.search.settings import SearchSettings
 @final
 @dataclass(frozen=True, eq=False)
 class SiteFit:
-    """A model with the sites that belong to it, and its posterior."""
+    """A model with its sites and its posterior."""
 
     model: ExactModel
-    """With the variances of the sites as the noise of its rows."""
+    """The model, with the variances of the sites as the noise of its rows."""
     sites: Sites
     likelihood: Likelihood
     posterior: Any
@@ -33,11 +33,11 @@ class SiteFit:
 
 
 def marginals(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of f at the rows, over the draws of the weights."""
+    """Means and variances of f at the rows, averaged over the draws of the weights."""
     return moments(*posterior.draws(X))
 
 
-def followed(
+def updated_sites(
     model: ExactModel,
     sites: Sites,
     likelihood: Likelihood,
@@ -47,11 +47,11 @@ def followed(
     tier: str,
     settings: SearchSettings,
 ) -> tuple[Sites, Likelihood]:
-    """The sites after some steps towards the posterior of a model, and the noise that suits it."""
+    """The sites after some natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
     for _ in range(steps):
         posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target, settings)
         mean, variance = marginals(posterior, X)
-        sites = sites.follow(y, mean, variance, likelihood, settings.sites.step)
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, settings.sites.step)
         likelihood = _with_scale(likelihood, y, mean, variance)
     return sites, likelihood
 
@@ -65,12 +65,12 @@ def fit_in_turn(
     tier: str,
     settings: SearchSettings,
 ) -> SiteFit:
-    """The model that `fit` makes of sites, and the sites that belong to it."""
+    """Alternate between `fit`, which fits a model to sites, and updates of the sites."""
     own, model = settings.sites, None
     for turn in range(own.fits):
         model = fit(sites)
         steps = own.later_steps if turn else own.steps
-        sites, likelihood = followed(model, sites, likelihood, X, y, steps, tier, settings)
+        sites, likelihood = updated_sites(model, sites, likelihood, X, y, steps, tier, settings)
     assert model is not None
     model = replace(model, rows=sites.variance)
     posterior = POSTERIORS[tier](model, X, sites.target, settings)
@@ -80,7 +80,7 @@ def fit_in_turn(
 
 
 def _with_scale(likelihood: Likelihood, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Likelihood:
-    """Student's t with the scale that suits what f leaves, a step of EM; other noise has no scale."""
+    """A Student-t likelihood after one EM step of its scale; other likelihoods have no scale and stay."""
     if not isinstance(likelihood, StudentT):
         return likelihood
     degrees, scale = float(likelihood.degrees), float(likelihood.scale)

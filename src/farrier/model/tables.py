@@ -1,7 +1,7 @@
-"""From the user's table to arrays and back: names, checks, and the scale on which the model works.
+"""From the user's table to arrays and back: names, checks, and standardisation.
 
-Whatever is wrong with the input is said here, in one line that names the argument, the place and what to do, before
-any work starts. Frames of any kind are read and written through narwhals; the core sees numpy arrays only.
+Invalid input is reported here before any work starts: one line with the argument, the cell and what to do. Data frames
+are read and written by narwhals; all other code uses numpy arrays.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ class Scale:
 
     @classmethod
     def of(cls, X: np.ndarray, y: np.ndarray | None = None) -> "Scale":
-        """Mean zero and standard deviation one over the given rows; y stays as it is when it is None."""
+        """The scale on which the given rows have mean zero and standard deviation one; without y, y is not scaled."""
         y_mean, y_scale = (0.0, 1.0) if y is None else (float(y.mean()), float(y.std()))
         return cls(X.mean(axis=0), X.std(axis=0), y_mean, y_scale)
 
@@ -37,7 +37,7 @@ class Scale:
 
 
 def column_names(X: Any, columns: int) -> list[str]:
-    """The names of a frame's columns, else x0, x1, ..."""
+    """The column names of a data frame, else x0, x1, ..."""
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return [str(name) for name in frame.columns]
@@ -45,7 +45,7 @@ def column_names(X: Any, columns: int) -> list[str]:
 
 
 def frame_like(columns: dict[str, np.ndarray], like: Any) -> Any:
-    """A frame of the same kind as `like` (pandas, polars ...), or the dictionary itself where `like` is an array."""
+    """A data frame of the same kind as `like` (pandas, polars ...), or the dictionary itself if `like` is an array."""
     frame = nw.from_native(like, eager_only=True, pass_through=True)
     if not isinstance(frame, nw.DataFrame | nw.Series):
         return columns
@@ -53,7 +53,7 @@ def frame_like(columns: dict[str, np.ndarray], like: Any) -> Any:
 
 
 def check_cells(X: Any, argument: str) -> None:
-    """Refuse text, missing and infinite cells, naming the first one."""
+    """Raise ValueError for text, missing or infinite cells, naming the first one."""
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         for series in frame.iter_columns():
@@ -89,7 +89,7 @@ def _check_array(array: np.ndarray, place: str) -> None:
 
 
 def check_varies(X: np.ndarray, y: np.ndarray | None, names: Sequence[str]) -> None:
-    """Refuse inputs and targets that are the same in every row."""
+    """Raise ValueError for inputs and targets that are the same in every row."""
     constant = np.flatnonzero(np.ptp(X, axis=0) == 0)
     if len(constant):
         name, value = names[constant[0]], X[0, constant[0]]

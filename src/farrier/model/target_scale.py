@@ -1,9 +1,9 @@
-"""The scale of the target: a transform (none, logarithm, square root), then mean zero and standard deviation one.
+"""The scale of the target: a transform (identity, logarithm, square root), then mean zero and standard deviation one.
 
     z = (t(y) - mean) / sd,     t(y) = y,  log y,  2 (sqrt(y) - 1)      (Box-Cox with 1, 0 and 1/2)
 
-Components add up on the scale of t. Evidence decides between transforms, with the Jacobian: the density of y is that of
-z times dz/dy. Quantiles are carried back exactly, since all three are monotone.
+Components add up on the scale of t. Evidence decides between transforms. It includes the Jacobian: the density of y is
+that of z times dz/dy. All transforms are monotone, so quantiles of z map to quantiles of y.
 """
 
 from collections.abc import Callable
@@ -51,7 +51,10 @@ def named(name: str) -> Transform:
 
 
 def worth_trying(y: np.ndarray, smallest_ratio: float) -> tuple[Transform, ...]:
-    """The transforms that y allows and that could make a difference: where it varies little, all are alike."""
+    """The transforms that are possible for y: only the identity if y is not positive or its range is small.
+
+    Over a small range all transforms are nearly linear.
+    """
     positive = y.min() > 0 and y.max() > smallest_ratio * y.min()
     return TRANSFORMS if positive else TRANSFORMS[:1]
 

@@ -1,7 +1,6 @@
-"""The three ways to handle many rows, by name: "exact", "collapsed" through inducing points, "local" block by block.
+"""The three tiers of inference: "exact", "collapsed" (inducing points) and "local" (block-wise, for long series).
 
-Here stand the choice between them, the bound and the fit of each, and the posterior that predicts. Hyperparameters come
-from a search (search/search.py) or from a fit.
+This file chooses between them, and has the bound, the fit and the posterior of each.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,10 +23,11 @@ from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part, Structure, model_with
 
 Tell = Callable[[str, float], None]
+"""A callback for progress: gets the current phase and the current bound."""
 
 
 def tier_for(rows: int, settings: SearchSettings, asked: str = "auto") -> str:
-    """Exact for few rows, collapsed for many, unless somebody asked for one of them."""
+    """The tier for a number of rows: exact for few, collapsed for many, or what the user asked for."""
     if asked != "auto":
         return asked
     return "exact" if rows <= settings.rows.exact else "collapsed"
@@ -44,7 +44,7 @@ def objective_of(
 
 
 def bound_of(tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> float:
-    """The bound with many draws of the weights: a fit exploits the few it sees, and its own bound is too high."""
+    """The bound with many draws of the weights. The bound of a fit is too high: it overfits its few draws."""
     objective = objective_of(tier, model, X, z, many_draws(model.prior, settings.fits), settings)
     return objective.value(objective.start()).total
 
@@ -61,7 +61,7 @@ def climbed(
     tolerance: float | None = None,
     tell: Callable[[Terms], None] = lambda terms: None,
 ) -> tuple[Structure, int]:
-    """The parts of a model at a local maximum of its bound on rows X and z, and the number of steps."""
+    """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
     fits = settings.fits
     objective = objective_of(tier, model, X, z, fits.final_draws, settings)
     with one_thread(small=tier == "exact"):
@@ -87,9 +87,9 @@ def collapsed_fit(
     rounds: int | None = None,
     rows: np.ndarray | None = None,
 ) -> ExactModel:
-    """The parts fitted to all rows through inducing points, which follow the kernels in each round.
+    """Components fitted to all rows by collapsed inference; inducing points are chosen again in each round.
 
-    `rows` is the variance of the noise of each row, where it is known.
+    `rows` is the known noise variance of each row, if there is one.
     """
     rounds = settings.fits.collapsed_rounds if rounds is None else rounds
     model = model_with(parts, noise, X.shape[1], rows)
@@ -110,21 +110,21 @@ def collapsed_fit(
 
 
 def weights_of(model: ExactModel, draws: int) -> np.ndarray:
-    """Draws of the weights over which predictions integrate."""
+    """Draws of the weights for predictions, (S, m)."""
     return prediction_weights(model.prior, quasi_normal(draws, model.prior.noise_size))
 
 
 def exact_posterior(
     model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings, weights: np.ndarray | None = None
 ) -> GaussianPosterior:
-    """Predictions of a model from all rows, with these draws of the weights or those of its q(w)."""
+    """The exact posterior of a model given all rows; draws of the weights are from its q(w) if not given."""
     weights = weights_of(model, settings.posterior.draws) if weights is None else weights
     noise = np.full(len(z), model.noise) if model.rows is None else model.rows
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
 
 
 def snapped(X: np.ndarray) -> np.ndarray:
-    """The rows on their grid, if they stand on one, which is where the exact tier sees them."""
+    """Rows of one input moved to their regular grid, if they lie on one; exact inference works with these."""
     grid = on_grid(X[:, 0]) if X.shape[1] == 1 else None
     return X if grid is None else X.min() + grid[1] * grid[0][:, None].astype(float)
 
@@ -132,21 +132,21 @@ def snapped(X: np.ndarray) -> np.ndarray:
 def collapsed_posterior(
     model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings
 ) -> CollapsedPosterior:
-    """Predictions of a model from all rows, through inducing points."""
+    """The collapsed posterior of a model given all rows."""
     objective = objective_of("collapsed", model, X, z, 1, settings)
     assert isinstance(objective, CollapsedObjective)
     return CollapsedPosterior.of(objective, model, weights_of(model, settings.posterior.draws))
 
 
 def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LocalPosterior:
-    """Predictions of a model from all rows of a long series, block by block."""
+    """The block-wise posterior of a model given all rows of a long series."""
     weights, points = weights_of(model, settings.posterior.block_draws), settings.inducing
     groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
     return LocalPosterior.of(model.pool, weights, model.noise, groups, X, z)
 
 
-def needs_rows(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bool:
-    """Whether inducing points leave much of the components, beside the noise."""
+def too_short_for_inducing_points(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bool:
+    """Whether inducing points leave much variance of the components unexplained, compared with the noise."""
     points, count = settings.inducing, settings.posterior.unexplained_rows
     groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
     rows = X[np.linspace(0, len(X) - 1, count).astype(int)]

@@ -1,9 +1,9 @@
-"""Files that are written whole or not at all.
+"""Atomic writing of files.
 
-The content goes to a draft beside the target, which then takes the target's place in one step. A reader sees the old
-file or the new one, never a part; a failure leaves the old one. A symbolic link stays, and what it points to is
-written. An existing file keeps its permissions, and its owner where the system allows that. Things that are no regular
-files (/dev/null, a pipe, a terminal) are written into and never replaced.
+The content is written to a temporary file in the same folder, which then replaces the target in one step. A reader sees
+the old file or the new one, never a part; a failure leaves the old one. A symbolic link is kept, and its target is
+written. An existing file keeps its permissions, and its owner if the system allows that. Paths that are not regular
+files (/dev/null, a pipe, a terminal) are written to and never replaced.
 """
 
 import os
@@ -14,7 +14,7 @@ from contextlib import suppress
 from pathlib import Path
 
 STREAMS = re.compile(r"/dev/(stdout|stderr|fd/\d+)|/proc/[^/]+/fd/\d+")
-"""Names of streams that are open already, which the shell may have redirected to a regular file."""
+"""Names of open streams, which the shell may have redirected to a regular file."""
 
 
 def write_whole(path: str | os.PathLike[str], content: str | bytes) -> Path:
@@ -26,22 +26,22 @@ def write_whole(path: str | os.PathLike[str], content: str | bytes) -> Path:
         return path
     target = target_of(path)
     if target.is_dir():
-        raise IsADirectoryError(f"path: {str(path)!r} is a folder: name a file in it")
+        raise IsADirectoryError(f"path: {str(path)!r} is a folder: give the name of a file")
     if not target.parent.is_dir():
         raise FileNotFoundError(
-            f"path: there is no folder {str(target.parent)!r} to write {target.name!r} to: make it first"
+            f"path: there is no folder {str(target.parent)!r} to write {target.name!r} to: create it first"
         )
     _replace(target, data)
     return path
 
 
 def target_of(path: Path) -> Path:
-    """What a symbolic link points to, which need not exist; other paths as they are."""
+    """The target of a symbolic link, which need not exist; other paths are returned as they are."""
     return Path(os.path.realpath(path)) if path.is_symlink() else path
 
 
 def is_stream(path: Path) -> bool:
-    """Whether a path names something that can be written into but not replaced: a device, a pipe, a terminal."""
+    """Whether a path can be written to but must not be replaced: a device, a pipe, a terminal."""
     try:
         mode = os.stat(path).st_mode
     except OSError:
@@ -52,7 +52,7 @@ def is_stream(path: Path) -> bool:
 
 
 def _write_into(path: Path, data: bytes) -> None:
-    # no O_CREAT and no O_TRUNC: what is there stays what it is
+    # no O_CREAT and no O_TRUNC: the device or stream is neither created nor emptied
     with open(os.open(path, os.O_WRONLY | os.O_APPEND), "wb") as file:
         file.write(data)
 
@@ -76,10 +76,10 @@ def _replace(target: Path, data: bytes) -> None:
 def _keep_owner_and_mode(draft: Path, before: os.stat_result) -> None:
     now = os.stat(draft)
     if os.name == "posix" and (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
-        # only root may give a file away; others may at most choose one of their groups
+        # only root may change the owner; other users may only choose one of their groups
         for owner in (before.st_uid, -1):
             with suppress(PermissionError):
                 os.chown(draft, owner, before.st_gid)
                 break
-    # after the owner: a change of owner clears some of the bits
+    # after chown, which clears some of the mode bits
     os.chmod(draft, stat.S_IMODE(before.st_mode))

@@ -1,1 +1,1 @@
-"""From data to structure: settings, periods, candidates, scores, the search, averaging."""
+"""The search for a structure: settings, periods, candidates, scores, the search itself, averaging."""

@@ -1,8 +1,9 @@
-"""How sure the components are: intervals of their numbers, what each is worth, what each does for the error.
+"""The uncertainty and the importance of each component.
 
-Intervals come from the curvature of the bound (Laplace's approximation) at the structure that explains, q(w) staying
-as it is. The error is that of leaving one row out, in closed form: with a = C^-1 y the residual of row n, had it not
-been seen, is a_n / (C^-1)_nn.
+- 95 % intervals of the hyperparameters, from the curvature of the bound (Laplace approximation) with q(w) fixed.
+- The evidence that is lost without the component, the others fitted again.
+- The leave-one-out error with the largest components, one more at a time. In closed form: with a = C^-1 y, the residual
+  of row n predicted from all other rows is a_n / (C^-1)_nn.
 """
 
 from dataclasses import dataclass
@@ -14,7 +15,7 @@ from farrier.inference.gaussian import leave_one_out
 from farrier.inference.hyperparameter_priors import spreads
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.search.scoring import up_and_down
+from farrier.search.scoring import two_draws
 from farrier.search.search import Search
 from farrier.search.settings import AppraisalSettings
 from farrier.search.structure import Structure
@@ -25,21 +26,24 @@ Z95 = 1.96
 
 @dataclass(frozen=True)
 class Appraisal:
-    """One entry a survivor, in the order of the structure; `low` and `high` hold the ends of 95 % intervals."""
+    """One entry for each survivor (a component that the search kept), in the order of the structure."""
 
     low: tuple[Kernel, ...]
+    """Kernels with the lower ends of the 95 % intervals of their hyperparameters."""
     high: tuple[Kernel, ...]
+    """Kernels with the upper ends."""
     losses: tuple[float, ...]
+    """The log evidence that is lost without each survivor, in nats."""
     errors: tuple[float, ...]
-    """The error left out with the first 0, 1, 2 ... components, in the order of `order`, on the scale of the model."""
+    """The leave-one-out error with the first 0, 1, 2 ... components of `order`, on the scale of the model."""
     order: tuple[int, ...]
-    """The survivors by the size of what they add, largest first."""
+    """The survivors by `sizes`, largest first."""
     sizes: tuple[float, ...]
-    """The standard deviation over the rows of what each survivor adds, on the scale of the model."""
+    """The standard deviation over the rows of each survivor's posterior mean, on the scale of the model."""
 
 
 def appraise(search: Search, structure: Structure) -> Appraisal:
-    """All of it, for the rows of the search."""
+    """The appraisal of a structure on the rows of the search."""
     if structure.model is None or not structure.parts:
         return Appraisal((), (), (), (float(search.y.std()),), (), ())
     low, high = intervals(search, structure.model, len(structure.parts))
@@ -60,7 +64,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
 
 
 def appraise_sites(search: Search, structure: Structure) -> Appraisal:
-    """The same where sites stand for the rows: they have no error of their own."""
+    """The same for a likelihood that is not Gaussian: there are no leave-one-out errors."""
     if structure.model is None or not structure.parts:
         return Appraisal((), (), (), (), (), ())
     sizes = search.sizes(structure)
@@ -74,7 +78,7 @@ def appraise_sites(search: Search, structure: Structure) -> Appraisal:
 
 
 def left_out_error(K: np.ndarray, noise: float, y: np.ndarray, settings: AppraisalSettings) -> float:
-    """The root mean square of the residuals of rows left out one at a time, at the noise that suits K best."""
+    """The root mean square leave-one-out residual, at the noise variance of highest evidence for K."""
     best, error = -np.inf, float(y.std())
     for multiple in settings.noise_factors:
         C = K + multiple * noise * np.eye(len(y))
@@ -85,11 +89,11 @@ def left_out_error(K: np.ndarray, noise: float, y: np.ndarray, settings: Apprais
 
 
 def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
-    """Kernels with the lower and the upper ends of all numbers."""
+    """Kernels with the lower and with the upper ends of the 95 % intervals of all hyperparameters."""
     covariance, settings = search.covariance, search.settings.appraisal
-    objective = ExactObjective(model, covariance, covariance.scatter(search.y), up_and_down(model))
+    objective = ExactObjective(model, covariance, covariance.scatter(search.y), two_draws(model))
     numbers = objective.start()
-    # hyperparameters stand last in the vector
+    # hyperparameters are the last entries of the vector
     spread = spreads(model.pool)
     which = len(numbers) - len(spread) + np.arange(len(spread))
     rows = np.zeros((len(which), len(which)))
@@ -98,7 +102,7 @@ def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kern
         step[place] = settings.difference
         ahead, behind = (objective.terms(numbers + sign * step)[1] for sign in (1.0, -1.0))
         rows[row] = -(ahead - behind)[which] / (2.0 * settings.difference)
-    # where the curvature is not that of a top, what is believed beforehand stands in
+    # where the bound is flat or curved upwards, the prior's curvature is used
     curvature = 0.5 * (rows + rows.T)
     values, vectors = np.linalg.eigh(curvature) if len(which) else (np.zeros(0), np.zeros((0, 0)))
     values = np.maximum(values, 1.0 / np.max(spread, initial=1.0) ** 2)

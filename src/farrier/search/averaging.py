@@ -1,12 +1,12 @@
-"""Pools that explain the rows about equally well, averaged by their evidence.
+"""Averaging of pools that explain the rows about equally well.
 
-The survivors beside the ordinary candidates, the same for a structure that came second, and the ordinary candidates
-alone are local optima of one bound. Where one is clearly better it is all there is; where none is, a forecast should
-not hang on one of them. All stand in one pool, and every draw of the weights belongs to one of them: the weights of the
-others are zero in it.
+A pool is a set of kernels with shrunk weights. Three kinds compete: the survivors with the ordinary candidates, the
+same for a structure that came second, and the ordinary candidates alone. They are local optima of one bound. If none is
+clearly best, predictions average over them. The average is one large pool: every draw of the weights belongs to one
+member, and the weights of all other members are zero in it.
 
-A bound is not the evidence: it lacks what q(w) and the one optimum at which it was taken leave out, some nats, and not
-the same for all. So shares go with a part of the difference only (the temperature).
+A bound is lower than the log evidence by some nats that differ between pools. So the share of a pool is proportional to
+exp(bound / temperature), with a temperature above one.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ from farrier.search.structure import LEVEL, Part, Structure, model_with
 
 
 class Member(NamedTuple):
-    """One of the pools: its q(w), and how much of the average it is."""
+    """One of the pools: its q(w), and its share of the average."""
 
     prior: WeightPrior
     share: float
@@ -31,18 +31,18 @@ class Member(NamedTuple):
 
 @dataclass(frozen=True)
 class Average:
-    """One model that stands for all, draws of its weights, (S, m), its kernels, and the bound of the best one."""
+    """The averaged model, draws of its weights, (S, m), its kernels, and the bound of the best pool."""
 
     model: ExactModel
     weights: np.ndarray
     kernels: tuple[Kernel, ...]
     bound: float
     members: tuple[Member, ...]
-    """The pools, whose kernels follow on each other."""
+    """The pools, in the order of their kernels."""
 
 
 def average(members: Sequence[Structure], bounds: Sequence[float], settings: SearchSettings) -> Average:
-    """Some pools by their evidence: bounds with many draws of the weights."""
+    """The average of some pools, given their bounds with many draws of the weights."""
     draws, totals = settings.posterior.draws, np.asarray(bounds)
     shares = np.exp((totals - totals.max()) / settings.averaging.temperature)
     shares /= shares.sum()
@@ -54,7 +54,7 @@ def average(members: Sequence[Structure], bounds: Sequence[float], settings: Sea
         weights = prediction_weights(member.model.prior, quasi_normal(draws, member.model.prior.noise_size))
         blocks.append(weights[np.linspace(0, draws - 1, count).round().astype(int)])
         medians = np.asarray(member.model.prior.quantile(0.5))
-        # as one model, each of them adds its share of the variance
+        # in the averaged model each pool contributes its share of the variance
         own = [*member.parts, replace(LEVEL, weight=float(medians[-1]))]
         parts += [replace(one, weight=np.sqrt(share) * one.weight) for one in own]
         noise += share * member.noise
@@ -70,7 +70,7 @@ def average(members: Sequence[Structure], bounds: Sequence[float], settings: Sea
 
 
 def _counts(shares: np.ndarray, draws: int) -> np.ndarray:
-    """Whole numbers of draws, as close to the shares as can be."""
+    """The number of draws for each share, rounded so that they add up to `draws`."""
     counts = np.floor(shares * draws).astype(int)
     counts[np.argsort(counts - shares * draws)[: draws - counts.sum()]] += 1
     return counts

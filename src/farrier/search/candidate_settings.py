@@ -1,4 +1,4 @@
-"""Settings of what is tried: periods of a series, candidates, starts of named kernels. Part of `SearchSettings`."""
+"""Settings of the candidates: periods of a series, kernels to try, starting values. Part of `SearchSettings`."""
 
 from dataclasses import dataclass
 from typing import final
@@ -17,23 +17,23 @@ class PeriodSettings:
     frequencies_per_peak: int = 8
     """Frequencies tried over the width of one spectral peak. [frequencies; by judgement]"""
     highest: float = 5.0
-    """Highest frequency of rows off a grid: where rows are dense, shorter cycles can be seen.
+    """Highest frequency for irregular rows: where rows are dense, short cycles can be found.
     [cycles for each row on average; by judgement]"""
     harmonics: int = 3
     """Harmonics, the first included, that are fitted and removed with a period. [harmonics; by judgement]"""
     smallest_power: float = 0.01
-    """Power of the smallest peak. [part of the variance that is left; by judgement]"""
+    """Lowest power of a peak. [part of the residual variance; by judgement]"""
     prominence: float = 6.0
-    """Power of a peak over the median power of its neighbourhood. [ratio; by judgement]"""
+    """Lowest ratio of the power of a peak to the median power of its neighbourhood. [ratio; by judgement]"""
     strong_power: float = 0.15
     """Power from which the strongest peak needs no prominence. [part of the variance; by judgement]"""
     apart: float = 2.5
-    """Smallest difference of two frequencies: a cycle that grows has sidebands.
+    """Smallest difference between two frequencies: a cycle whose amplitude grows has sidebands.
     [cycles in the range; by judgement]"""
     same: float = 0.04
-    """Relative difference below which a period is taken to be a known one. [part of the period; by judgement]"""
+    """Relative difference below which a period is replaced by a known one. [part of the period; by judgement]"""
     rounding: float = 1e-10
-    """Squares below which what two waves do not share, or a fit leaves, is rounding.
+    """Relative size below which squares in the least-squares fit of waves count as rounding errors.
     [part of the largest square; by judgement]"""
 
 
@@ -49,34 +49,34 @@ class CandidateSettings:
     shortest_lengthscale: float = 1.2
     """Shortest starting lengthscale. [steps between neighbours; by judgement]"""
     ordinary_lengthscales: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03)
-    """Lengthscales of the ordinary candidates, which start the search and predict beside the survivors.
+    """Lengthscales of the ordinary candidates, which start the search and predict together with the survivors.
     [part of the range; by judgement]"""
     ordinary_growth: float = 0.6
-    """Lengthscale of the growing one among the ordinary candidates. [part of the range; by judgement]"""
+    """Lengthscale of the ordinary candidate whose amplitude grows. [part of the range; by judgement]"""
     growing_from: float = 0.3
-    """Distance before the first row at which a line that others grow along is zero.
+    """Distance before the first row at which the linear factor of a growing component is zero.
     [part of the range; by judgement]"""
     grown_lengthscales: tuple[float, ...] = (0.5, 2.0)
-    """Lengthscales of the drift by which a component is multiplied. [part of the range; by judgement]"""
+    """Lengthscales of the smooth kernel by which a component is multiplied. [part of the range; by judgement]"""
     rough_replacements: tuple[float, ...] = (1.0, 0.3)
-    """Lengthscales of the smooth kernel tried in the place of a rough one.
+    """Lengthscales of the smooth kernel that is tried in place of a rough one.
     [part of the rough kernel's lengthscale; by judgement]"""
     most_factors: int = 3
     """Most factors of a product, changepoints not counted. [factors; by judgement]"""
 
     most_periods: int = 3
-    """Most periods of the data that are tried. [periods; by judgement]"""
+    """Most periods found in the data that are tried. [periods; by judgement]"""
     shortest_period: float = 2.5
     """Shortest known period that is tried. [steps between neighbours; by judgement]"""
     longest_period: float = 0.5
     """Longest known period that is tried. [part of the range; by judgement]"""
     shapes: tuple[float, ...] = (1.0, 0.5)
     """Starting lengthscales of a periodic kernel; cycles that drift or grow start at the first.
-    [lengthscale on the circle; by judgement]"""
+    [radians; by judgement]"""
     drifts: tuple[float, ...] = (1.0, 0.3, 0.1)
-    """Lengthscales over which a cycle changes. [part of the range; by judgement]"""
+    """Lengthscales over which the shape of a cycle changes. [part of the range; by judgement]"""
     shortest_drift: float = 1.5
-    """Shortest lengthscale over which a cycle changes. [periods; by judgement]"""
+    """Shortest lengthscale over which the shape of a cycle changes. [periods; by judgement]"""
 
     changepoint_width: float = 0.25
     """Starting width of a changepoint. [steps between neighbours; by judgement]"""
@@ -91,12 +91,13 @@ class CandidateSettings:
     input_lengthscales: tuple[float, ...] = (3.0, 1.0)
     """Starting lengthscales of one input of a table. [standard deviations of the input; by judgement]"""
     joint_lengthscales: tuple[float, ...] = (2.0, 0.7)
-    """Starting lengthscales of all inputs of a table together, to be multiplied by the root of their number.
+    """Starting lengthscales of all inputs of a table together, times the square root of their number.
     [standard deviations of an input; by judgement]"""
     pair_lengthscale: float = 2.0
     """Starting lengthscale of two inputs of a table together. [standard deviations of an input; by judgement]"""
     paired_inputs: int = 6
-    """Inputs that are tried in pairs, those with the highest correlation first. [inputs; by judgement]"""
+    """Most inputs that are tried in pairs: those with the highest correlation with the residual.
+    [inputs; by judgement]"""
 
     same_lengthscale: float = 0.35
     """Difference up to which two candidates have the same lengthscale. [log of the lengthscale; by judgement]"""
@@ -118,9 +119,9 @@ class CandidateSettings:
 @final
 @dataclass(frozen=True)
 class StartSettings:
-    """Starts of kernels that the user names, weak and strong as in Kim and Teh (2018)."""
+    """Starting values of kernels that the user names, weak and strong as in Kim and Teh (2018)."""
 
     spread: float = 0.5
     """Standard deviation of the log of a starting value about its centre. [log of the value; by judgement]"""
     most_periods: int = 4
-    """Most periods of the data from which strong cycles start in turn. [periods; by judgement]"""
+    """Most periods found in the data, at which strong cycles start in turn. [periods; by judgement]"""

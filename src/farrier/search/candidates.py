@@ -1,9 +1,10 @@
-"""The products that are worth trying, from the data: what the pool of a round is made of.
+"""The candidates of a round of the search: products of kernels with starting values from the data.
 
-For one input: lines, smooth variation on a grid of lengths, the periods that the residual shows (and those of the
-calendar), drifting and growing cycles, a change of level where the residual shows one, and every component found so
-far times a line, a slow drift, or one side of the change. For several inputs: each input alone, all together, and
-pairs of those that matter. Inputs are standardised; starts stand on grids, which replaces random restarts.
+For one input: lines; smooth kernels on a grid of lengthscales; cycles with the periods of the residual and of the
+calendar, also with a drifting shape or a growing amplitude; a change of level where the residual has one; and every
+component found so far times a line, a smooth kernel, or one side of that change. For several inputs: each input alone,
+all together, and pairs of the inputs with the highest correlation. Inputs are standardised. Starting values are on
+grids, which replaces random restarts.
 """
 
 from collections.abc import Sequence
@@ -21,7 +22,7 @@ from farrier.search.settings import SearchSettings
 
 @dataclass(frozen=True)
 class Extent:
-    """The range of one input and the typical distance of neighbours in it."""
+    """The range of one input and the median distance of neighbours."""
 
     low: float
     high: float
@@ -29,13 +30,13 @@ class Extent:
 
     @classmethod
     def of(cls, x: np.ndarray) -> "Extent":
-        """From the rows."""
+        """The extent of some rows."""
         distinct = np.unique(x)
         return cls(float(distinct[0]), float(distinct[-1]), float(np.median(np.diff(distinct))))
 
     @property
     def range(self) -> float:
-        """High less low."""
+        """high - low."""
         return self.high - self.low
 
 
@@ -47,7 +48,7 @@ def series(
     change: float | None,
     settings: SearchSettings,
 ) -> list[Kernel]:
-    """Candidates for one input: `left` is what no component explains yet, `change` the place of a possible change."""
+    """Candidates for one input: `left` is the residual, `change` the location of a possible changepoint."""
     extent, own = Extent.of(x), settings.candidates
     fresh = [*_smooth(extent, own), Linear(0.0)]
     periods = find_periods(x, left, own.most_periods, known, settings.periods)
@@ -61,7 +62,7 @@ def series(
 
 
 def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
-    """Candidates for several inputs: `useful` are the inputs by what they explained alone, most first."""
+    """Candidates for several inputs: `useful` are the inputs by importance, most important first."""
     fresh: list[Kernel] = []
     for d in range(inputs):
         smooth = (SquaredExponential(length, dims=(d,)) for length in settings.input_lengthscales)
@@ -81,7 +82,7 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings:
 def ordinary_series(
     x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
 ) -> list[Kernel]:
-    """What a forecast should allow for beside the components found: other trends, other drifts of the cycles."""
+    """The ordinary candidates of a series, without those in `found`: trends, and cycles that drift or grow."""
     extent = Extent.of(x)
     growing = SquaredExponential(settings.ordinary_growth * extent.range) * _line_before(extent, settings)
     kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in settings.ordinary_lengthscales]
@@ -92,7 +93,7 @@ def ordinary_series(
 
 
 def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
-    """The kernel without the inputs along which its smooth factor hardly varies; None if none is left out, or all."""
+    """The kernel without inputs whose lengthscale is above `flat`; None if that drops no input, or all of them."""
     factors = list(kernel.products()[0])
     for place, factor in enumerate(factors):
         lengths = np.ravel(factor.parameters().get("lengthscale", 0.0))
@@ -107,7 +108,7 @@ def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
 
 
 def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
-    """The product with one factor left out, and with a smooth factor in the place of a rough one."""
+    """The product without one of its factors, and with a smooth factor in place of a rough one."""
     factors = kernel.products()[0]
     fewer = [product_of([f for k, f in enumerate(factors) if k != gone]) for gone in range(len(factors))]
     smooth = [
@@ -120,12 +121,12 @@ def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
 
 
 def _smooth_like(rough: Base, part: float) -> Base:
-    """A smooth factor of a part of the length of another."""
+    """A smooth factor whose lengthscale is a part of that of a rough one."""
     return SquaredExponential(part * rough.parameters()["lengthscale"], rough.dims)
 
 
 def simple(x: np.ndarray, periods: Sequence[float], settings: CandidateSettings) -> list[Kernel]:
-    """What one regime may be made of: a smooth curve of some length, a cycle."""
+    """Simple kernels for one side of a changepoint: smooth curves and cycles."""
     extent = Extent.of(x)
     return [
         *(SquaredExponential(extent.range * part) for part in settings.side_lengthscales),
@@ -134,12 +135,15 @@ def simple(x: np.ndarray, periods: Sequence[float], settings: CandidateSettings)
 
 
 def step_at(place: float, extent: Extent, settings: CandidateSettings) -> Step:
-    """A sharp change."""
+    """A sharp changepoint."""
     return Step(place, settings.changepoint_width * extent.spacing)
 
 
-def starts_of_sides(x: np.ndarray, parts: Sequence[float]) -> list[int]:
-    """Rows of sorted x at which a second regime may begin, near some parts of all rows, never between equal values."""
+def split_rows(x: np.ndarray, parts: Sequence[float]) -> list[int]:
+    """Row indices of sorted x at which a second regime may begin, near some fractions of the rows.
+
+    No index separates rows with equal x.
+    """
     starts = {int(np.searchsorted(x, x[int(part * len(x))])) for part in parts}
     return sorted(starts - {0})
 
@@ -151,7 +155,7 @@ def places_between(x: np.ndarray, margin: int) -> np.ndarray:
 
 
 def changes_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
-    """The different places of change of some products of one input."""
+    """The distinct changepoints of some products of one input."""
     places: list[float] = []
     for kernel in kernels:
         for factor in kernel.products()[0]:
@@ -163,7 +167,7 @@ def changes_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[f
 
 
 def moved(kernel: Kernel, change: float, place: float, settings: CandidateSettings) -> Kernel:
-    """The product with its steps at one place of change moved to another."""
+    """The product with its steps at one changepoint moved to another location."""
 
     def there(factor: Base) -> bool:
         if not isinstance(factor, Step | StepUntil):
@@ -173,8 +177,11 @@ def moved(kernel: Kernel, change: float, place: float, settings: CandidateSettin
     return product_of([f.replace(location=place) if there(f) else f for f in kernel.products()[0]])
 
 
-def comes_round(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
-    """Whether the cycles of a product that begins or ends within the rows come round while it is on."""
+def repeats_inside_window(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
+    """Whether all cycles of a product repeat often enough inside its active window.
+
+    The window is the part of the range where the steps of the product are on; without steps there is no condition.
+    """
     factors, low, high = kernel.products()[0], extent.low, extent.high
     for factor in factors:
         if isinstance(factor, Step):
@@ -187,24 +194,24 @@ def comes_round(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> 
 
 
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """Those of some products of several inputs that act on the first alone, as products of one input."""
+    """The products that act on the first of several inputs only, as products of one input."""
     products = [kernel.products()[0] for kernel in kernels]
     return [product_of([f.replace(dims=None) for f in factors]) for factors in products if _columns(factors) == {0}]
 
 
-def beside(series: Sequence[Kernel], table: Sequence[Kernel]) -> list[Kernel]:
-    """Products of one input on the first of several, and those of a table that leave it alone."""
+def series_and_table(series: Sequence[Kernel], table: Sequence[Kernel]) -> list[Kernel]:
+    """Products of one input applied to the first of several, and those of `table` that do not use the first input."""
     first = [product_of([f.replace(dims=(0,)) for f in kernel.products()[0]]) for kernel in series]
     return [*first, *(kernel for kernel in table if not _columns(kernel.products()[0]) & {0, None})]
 
 
 def _columns(factors: Sequence[Base]) -> set[int | str | None]:
-    """The columns that some factors act on; None for all of them."""
+    """The columns that some factors act on; None stands for all."""
     return {d for factor in factors for d in (factor.dims if factor.dims is not None else (None,))}
 
 
 def periods_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
-    """The different periods of some products."""
+    """The distinct periods of some products."""
     periods: list[float] = []
     for kernel in kernels:
         for factor in kernel.products()[0]:
@@ -216,7 +223,7 @@ def periods_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[f
 
 
 def ordinary_table(inputs: int, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
-    """What a prediction should allow for beside the components found: every input alone, and all together."""
+    """The ordinary candidates of a table, without those in `found`: every input alone, and all together."""
     everywhere = np.full(inputs, settings.joint_lengthscales[0] * np.sqrt(inputs))
     kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
     kernels += [SquaredExponential(settings.input_lengthscales[0], dims=(d,)) for d in range(inputs)]
@@ -260,12 +267,12 @@ def _changes(place: float, extent: Extent, found: Sequence[Kernel], settings: Ca
     for kernel in found:
         if not _windowed(kernel):
             both = (kernel * step(), kernel * (1 - step()))
-            sides += [side for side in both if comes_round(side, extent, settings)]
+            sides += [side for side in both if repeats_inside_window(side, extent, settings)]
     return sides
 
 
 def grown(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> list[Kernel]:
-    """A component times a line and times a slow drift."""
+    """A component times a line, and times a smooth kernel."""
     factors = kernel.products()[0]
     if sum(not isinstance(f, Step | StepUntil) for f in factors) >= settings.most_factors:
         return []
@@ -290,7 +297,10 @@ def _windowed(kernel: Kernel) -> bool:
 def _distinct(
     kernels: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings, lengths: float
 ) -> list[Kernel]:
-    """The kernels in normal form, without those already there; `lengths` is how far their logarithms differ."""
+    """The kernels in normal form, without duplicates and without those in `found`.
+
+    Lengthscales whose logarithms differ by at most `lengths` count as equal.
+    """
     there = [Signature.of(kernel) for kernel in found]
     fresh: list[Kernel] = []
     for kernel in kernels:
@@ -304,7 +314,7 @@ def _distinct(
 
 @dataclass(frozen=True)
 class Signature:
-    """What tells products apart: the formula, the lengths and periods (as logarithms), and the places of changes."""
+    """The formula, log lengthscales, log periods and changepoints of a product, for finding duplicates."""
 
     formula: str
     lengths: tuple[float, ...]
@@ -324,7 +334,7 @@ class Signature:
         return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
 
     def alike(self, other: "Signature", lengths: float, settings: CandidateSettings) -> bool:
-        """Whether the numbers are so close that the two are one candidate."""
+        """Whether the two products are so close that they count as one candidate."""
         if self.formula != other.formula:
             return False
         pairs = (

@@ -1,6 +1,6 @@
-"""What the source says of each field of a settings class, so that a report can print it.
+"""The documentation of each field of a settings class, read from the source so that it can be printed.
 
-The docstring below a field ends with its unit and the origin of its default in brackets, as here:
+The docstring below a field ends with the unit and the origin of the default value in brackets:
 
     Most rounds in which a component is added. [rounds; by judgement]
 """
@@ -19,7 +19,7 @@ _DOCSTRING = re.compile(r"(?P<meaning>.+?)\s*\[(?P<unit>[^;\]]+); (?P<origin>[^\
 @final
 @dataclass(frozen=True)
 class Setting:
-    """One setting, as a report prints it."""
+    """One setting with its documentation."""
 
     name: str
     value: Any
@@ -29,7 +29,7 @@ class Setting:
 
 
 def described(settings: Any) -> list[Setting]:
-    """The settings of a dataclass and of the dataclasses in it, whose names come first: "growing.rounds"."""
+    """The settings of a dataclass, and those of nested dataclasses with a prefix, such as "growing.rounds"."""
     texts, found = _texts(type(settings)), []
     for field in fields(settings):
         value = getattr(settings, field.name)
@@ -41,12 +41,12 @@ def described(settings: Any) -> list[Setting]:
 
 
 _UNKNOWN = {"unit": "", "meaning": "", "origin": ""}
-"""Where the source cannot be read, as in a frozen program, or does not say."""
+"""The documentation of a field without a docstring, or if the source is not available."""
 
 
 @cache
 def _texts(settings: type) -> dict[str, dict[str, str]]:
-    """Unit, meaning and origin by the name of a field."""
+    """Unit, meaning and origin for each field name."""
     try:
         source = inspect.getsource(settings)
     except OSError:

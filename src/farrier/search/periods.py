@@ -1,12 +1,12 @@
-"""The periods that a series shows: peaks of its periodogram, removed one at a time.
+"""The periods of a series: peaks of its periodogram, removed one at a time.
 
-A cycle that is not a sine has peaks at its harmonics too, and a slow drift has power at all low frequencies. So the
-series loses its quadratic trend first; then the strongest period is taken, fitted with its first harmonics, and
-removed before the next is looked for. Peaks are ranked in two ways in turn, by power and by how far they stand out of
-their neighbourhood: the yearly cycle of a drifting series is small, but it stands out.
+A quadratic trend is removed first, because slow changes have power at all low frequencies. Then the strongest period is
+fitted with its first harmonics and removed before the next is looked for, because a cycle that is not a sine also has
+peaks at its harmonics. Peaks are ranked by power and by prominence (power relative to the neighbourhood) in turn: the
+yearly cycle of a drifting series has little power but a high prominence.
 
-The periodogram of rows on a regular grid is a Fourier transform, so that any length is quickly looked through; off any
-grid it is that of Lomb and Scargle, for no more frequencies than the number of rows can tell apart.
+For a regular grid the periodogram is a Fourier transform, which is fast for any length. For irregular rows it is the
+Lomb-Scargle periodogram, at no more frequencies than the number of rows can resolve.
 """
 
 from collections.abc import Callable, Sequence
@@ -25,9 +25,9 @@ def find_periods(
     known: Sequence[float] = (),
     settings: PeriodSettings = PeriodSettings(),
 ) -> list[float]:
-    """At most `count` periods of y(x); where one is close to a known one (a year, a week), it is that one.
+    """At most `count` periods of y(x); one that is close to a known period (a year, a week) is replaced by it.
 
-    None below `settings.fewest` rows, or where x spans fewer steps than that between its distinct values.
+    Empty with fewer than `settings.fewest` rows, or if x spans fewer than that many median steps.
     """
     order = np.argsort(x)
     x, y = x[order], y[order]
@@ -54,7 +54,7 @@ def find_periods(
         period, _ = _with_harmonics(x, left, _refined(frequencies, power, peak), extent, settings)
         period = next((p for p in known if abs(p / period - 1.0) < settings.same), period)
         found.append(period)
-        # multiples that lie closer together than that would leave nothing
+        # exclude all harmonics, but only the first if they are so close together that they would exclude everything
         multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * settings.apart * period else 1.0
         allowed &= np.abs(frequencies - multiple / period) > settings.apart / extent
         waves = _waves(x, np.array([period]), settings.harmonics)[0]
@@ -65,11 +65,11 @@ def find_periods(
 def _periodogram(
     x: np.ndarray, spacing: float, lowest: float, settings: PeriodSettings
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
-    """The frequencies to try, and the function from a series without a mean to its power at each of them."""
+    """The frequencies to try, and the function that maps a series of mean zero to its power at each of them."""
     extent = float(x[-1] - x[0])
     grid = on_grid(x)
     if grid is None:
-        from scipy.signal import lombscargle  # most series stand on a grid, and it takes a tenth of a second to load
+        from scipy.signal import lombscargle  # slow to import, and not needed for regular grids
 
         highest = min(0.5 / spacing, settings.highest * len(x) / extent)
         frequencies = np.arange(lowest, highest, 1.0 / (settings.frequencies_per_peak * extent))
@@ -100,7 +100,7 @@ def _peak(
 
 
 def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
-    """The top of the parabola through the peak and its neighbours."""
+    """The frequency at the top of the parabola through the peak and its two neighbours."""
     if not 0 < peak < len(power) - 1:
         return float(frequencies[peak])
     below, top, above = power[peak - 1 : peak + 2]
@@ -110,7 +110,7 @@ def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
 
 
 def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], settings: PeriodSettings) -> list[float]:
-    """Twice or three times each period where that fits y much better: the strongest peak may be a harmonic itself."""
+    """Twice or three times each period if that fits y better by the BIC: the strongest peak may be a harmonic."""
     if not periods:
         return []
     extent, left = float(np.ptp(x)), y - _projection(_polynomial(x), y)
@@ -122,7 +122,7 @@ def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], setting
             if multiple * period > extent / settings.repeats or waves + 3 > len(x) // 3:
                 break
             best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, settings, multiple)
-            # Schwarz's criterion: the waves between the harmonics must be worth their number
+            # the BIC penalises the additional waves
             tried.append((len(x) * np.log(max(error, np.finfo(float).tiny)) + (waves + 3) * np.log(len(x)), best))
         if tried and min(tried) != tried[0]:
             found.append(min(tried)[1])
@@ -132,14 +132,15 @@ def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], setting
 def _with_harmonics(
     x: np.ndarray, left: np.ndarray, frequency: float, extent: float, settings: PeriodSettings, multiple: int = 1
 ) -> tuple[float, float]:
-    """The period near a frequency whose waves and their harmonics fit best, and what they leave.
+    """The period near a frequency that fits best with its harmonics, and the residual sum of squares.
 
-    Few periods tell more together. A multiple of a period has so many times the harmonics.
+    Harmonics determine a period more precisely than its first wave alone. A multiple of a period has proportionally
+    more harmonics, so that they reach the same frequencies.
     """
     tried = frequency + np.linspace(-0.5, 0.5, 2 * settings.frequencies_per_peak + 1) / extent
     trend = np.broadcast_to(_polynomial(x), (len(tried), len(x), 3))
     A = np.concatenate([trend, _waves(x, 1.0 / tried, multiple * settings.harmonics)], axis=2)
-    # all least squares at once; waves that cannot be told apart share what they explain
+    # all least-squares problems at once; the pseudo-inverse handles waves that are linearly dependent
     explained = left @ A
     inverse = np.linalg.pinv(A.transpose(0, 2, 1) @ A, settings.rounding, hermitian=True)
     whole = left @ left
@@ -154,7 +155,7 @@ def _polynomial(x: np.ndarray) -> np.ndarray:
 
 
 def _waves(x: np.ndarray, periods: np.ndarray, harmonics: int) -> np.ndarray:
-    """For each period the waves and their harmonics at the rows, (P, N, 2 harmonics)."""
+    """Sines and cosines of each period and its harmonics at the rows, (P, N, 2 harmonics)."""
     angles = 2.0 * np.pi * x[None, :, None] / periods[:, None, None] * np.arange(1, harmonics + 1)
     return np.concatenate([np.cos(angles), np.sin(angles)], axis=2)
 

@@ -1,8 +1,8 @@
-"""What a structure is worth: its fit to some rows, and what each component, there or proposed, gains.
+"""Scores of structures, and the gain of each component that a structure has or might have.
 
-A fit climbs the exact bound under the horseshoe; its score is that bound less the price of the components
-(its `price`). What a component would gain, or costs when it goes, is exact but for the other numbers, which stay as
-they are: a few Cholesky factors, not a fit.
+A fit maximises the exact bound under the horseshoe prior. The score of a structure is that bound minus the price of its
+components (inference/hyperparameter_priors.py), in nats. The gain of a candidate, or the loss without a component, is
+first computed with all other parameters fixed: that takes a few Cholesky factors instead of a fit.
 """
 
 from collections.abc import Callable, Sequence
@@ -26,32 +26,33 @@ from farrier.search.structure import LEVEL, Move, Part, Structure, model_with
 
 @dataclass
 class Evaluator:
-    """Rows on the scale of the model, to which structures are fitted."""
+    """Fits structures to rows on the scale of the model, and compares them."""
 
     X: np.ndarray
     y: np.ndarray
     covariance: Covariance
     known: Sequence[float] = ()
-    """Periods worth trying."""
+    """Known periods, such as those of the calendar."""
     tell: Callable[[str, float], None] = lambda what, bound: None
+    """Called with a description of the current phase and the current bound."""
     rows: np.ndarray | None = None
-    """The variance of the noise of each row, where it is known."""
+    """The known noise variance of each row; None for one common variance."""
     steps: int = 0
-    """Steps of all fits so far."""
+    """L-BFGS steps of all fits so far."""
     settings: SearchSettings = SearchSettings()
     _fitted: dict[tuple[Any, ...], tuple[Sequence[Part], Structure]] = field(default_factory=dict, init=False)
-    """What was fitted so far, by where it started: some moves ask for the same."""
+    """Cache of fits by their starting point: different moves can lead to the same fit."""
 
     def spread(self, structure: Structure) -> np.ndarray:
-        """The variance of the noise of each row."""
+        """The noise variance of each row."""
         return np.full(len(self.y), structure.noise) if self.rows is None else self.rows
 
     def noisy(self, C: np.ndarray, structure: Structure) -> np.ndarray:
-        """C with the noise of a structure."""
+        """C plus the noise of a structure."""
         return C + np.diag(self.spread(structure))
 
     def empty(self) -> Structure:
-        """Noise alone, about a level where that of each row is known."""
+        """The structure without components: noise alone, and a level if the noise of each row is known."""
         if self.rows is not None:
             return Structure((), 1.0, log_density(np.diag(self.rows) + 1.0, self.y))
         variance = float(np.mean(self.y**2))
@@ -66,20 +67,20 @@ class Evaluator:
         tolerance: float | None = None,
         draws: int | None = None,
     ) -> Structure:
-        """All parameters of the parts and of q(w) together, from where they are; as in the search by default."""
+        """A structure with all parameters fitted together, from their current values; defaults as in the search."""
         usual = self.settings.fits
         iterations = usual.iterations if iterations is None else iterations
         tolerance = usual.tolerance if tolerance is None else tolerance
         draws = usual.draws if draws is None else draws
         start = (*map(id, parts), noise, iterations, tolerance, draws)
         if start not in self._fitted:
-            # the parts are kept as well, so that no other gets their identity
+            # the parts are stored too, so that their ids stay unique
             self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, draws)
         return self._fitted[start][1]
 
     def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, draws: int) -> Structure:
         model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        noise_of_weights = up_and_down(model) if draws == 2 else quasi_normal(draws, model.prior.noise_size)
+        noise_of_weights = two_draws(model) if draws == 2 else quasi_normal(draws, model.prior.noise_size)
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), noise_of_weights)
         numbers, terms = climb(objective, iterations, tolerance)
         self.steps += len(terms)
@@ -91,7 +92,7 @@ class Evaluator:
         return Structure(found, float(fitted.noise), terms[-1].total - cost, fitted, terms[-1])
 
     def bound(self, structure: Structure) -> float:
-        """The bound with many draws of the weights: a fit exploits the few it sees, and its own bound is too high."""
+        """The bound with many draws of the weights. The bound of a fit is too high: it overfits its few draws."""
         model = structure.model
         if model is None:
             return structure.score
@@ -100,7 +101,7 @@ class Evaluator:
         return objective.value(objective.start()).total
 
     def covariance_at(self, structure: Structure) -> np.ndarray:
-        """C of the real rows at the median weights, without the noise."""
+        """C of the rows at the median weights, without noise."""
         if not structure.parts or structure.model is None:
             return np.zeros((len(self.y), len(self.y)))
         w2 = np.asarray(structure.model.prior.quantile(0.5)) ** 2
@@ -112,7 +113,7 @@ class Evaluator:
         return list(self.covariance.grams(Products.of(kernels, self.X.shape[1])))
 
     def screen(self, structure: Structure, moves: Sequence[Move]) -> np.ndarray:
-        """The gain in evidence of each move, all numbers as they stand, less what its numbers cost."""
+        """The gain of each move in log evidence minus price, with all other parameters fixed."""
         C = self.covariance_at(structure)
         n = len(self.y)
         settings = self.settings.screening
@@ -137,12 +138,12 @@ class Evaluator:
         return gains
 
     def residual(self, structure: Structure) -> np.ndarray:
-        """What the components leave of y."""
+        """y minus the posterior mean of all components."""
         C = self.covariance_at(structure)
         return self.spread(structure) * np.linalg.solve(self.noisy(C, structure), self.y)
 
     def losses(self, structure: Structure) -> np.ndarray:
-        """The evidence that each component's removal costs, the others staying as they are."""
+        """The log evidence that is lost without each component, with all other parameters fixed."""
         if structure.model is None:
             return np.zeros(0)
         C = self.covariance_at(structure)
@@ -153,9 +154,9 @@ class Evaluator:
         return np.array([base - log_density(each, self.y) for each in without])
 
     def refitted_losses(self, structure: Structure) -> np.ndarray:
-        """The bound that each component's removal costs when the others are fitted again, briefly.
+        """The loss in the bound without each component, after a short fit of the others.
 
-        Without a sole component noise alone is left, whose log density is known.
+        Without the only component, noise is left, whose log density has a closed form.
         """
         total = structure.terms.total if structure.terms else structure.score
         if len(structure.parts) < 2:
@@ -165,7 +166,7 @@ class Evaluator:
         return np.array([total - terms.total if terms else np.nan for terms in without])
 
     def sizes(self, structure: Structure) -> np.ndarray:
-        """The standard deviation over the rows of what each component adds."""
+        """The standard deviation over the rows of each component's posterior mean."""
         if structure.model is None:
             return np.zeros(0)
         C = self.noisy(self.covariance_at(structure), structure)
@@ -175,16 +176,16 @@ class Evaluator:
 
 
 def many_draws(prior: WeightPrior, fits: FitSettings) -> int:
-    """Draws of the weights with which bounds are compared and reported; one where q(w) is a point."""
+    """The number of draws for bounds that are compared or reported; one if q(w) is a point mass."""
     return fits.bound_draws if prior.noise_size else 1
 
 
-def up_and_down(model: ExactModel) -> np.ndarray:
-    """The two draws with which structures are compared: all weights a standard deviation up, and all down.
+def two_draws(model: ExactModel) -> np.ndarray:
+    """The noise of the two draws with which structures are compared: all weights one standard deviation up, or down.
 
-    Of two draws any two numbers go together or against each other. Where tau goes against a lambda, a bound rises as
-    both grow vague together, though the weight is none the vaguer; so each weight is drawn by itself here, and
-    what a structure is worth does not depend on the order of its components.
+    With two quasi-random draws any two variables would be perfectly correlated, positively or negatively. If tau and
+    a lambda were negatively correlated, raising both variances would raise the bound without changing the variance of
+    the weight. So each weight is drawn from its own marginal, and the score does not depend on the order of components.
     """
     ones = np.ones((1, len(model.pool)))
     return np.concatenate([ones, -ones])

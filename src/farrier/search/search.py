@@ -1,9 +1,14 @@
-"""From data to structure: screen, shrink, prune, grow, until nothing new is worth its price.
+"""The search for a structure: components are added, replaced and dropped until no change improves the score.
 
-The structure starts empty. In each round all candidates (candidates.py) are screened against what the components found
-so far leave unexplained, and every component times a line or a drift in its own place (scoring.py). The best is taken
-and everything is fitted together under the horseshoe; then every component must show that it is worth its price
-(its `price`), or goes. Nothing of this sees more than the rows it is given. Each decision is kept in a record.
+The score of a structure is its evidence lower bound minus the price of its hyperparameters (scoring.py). In each round
+
+1. candidates come from the residual (candidates.py), as additional components or in place of a component;
+2. they are screened with all other parameters fixed;
+3. the best are fitted together with the whole structure under the horseshoe prior;
+4. components whose loss is below their price are dropped.
+
+The search starts from nothing, from a shrunk pool of ordinary candidates, and from two regimes, and keeps the best
+result. It uses only the rows it is given. Each decision is kept in a record.
 """
 
 from collections.abc import Sequence
@@ -23,20 +28,21 @@ from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 
 @dataclass
 class Search(Evaluator):
-    """The moves from structure to structure."""
+    """A search for the structure of some rows."""
 
-    shown: Sequence[float] | None = None
-    """The periods that all rows show, where the rows here are a part of them."""
+    whole_series_periods: Sequence[float] | None = None
+    """The periods of the whole series, if the rows of the search are only a part of it."""
     record: list[Decision] = field(default_factory=list)
-    runners: list[Structure] = field(default_factory=list)
-    """Where other starts ended, if that is not far behind the best."""
-    refused: set[str] = field(default_factory=set)
-    """Structures with fewer inputs that were no better."""
+    """All decisions, in their order."""
+    runners_up: list[Structure] = field(default_factory=list)
+    """The results of other starts whose score is close to the best."""
+    rejected: set[str] = field(default_factory=set)
+    """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
-    """Whether the first of several inputs is time: then it has the candidates of a series."""
+    """Whether the first of several inputs is time, and hence gets the candidates of a series."""
 
     def change(self, structure: Structure) -> tuple[float, float]:
-        """The place after which a change of level would help most, and its gain: exact, for all places at once."""
+        """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
         order = np.argsort(self.X[:, 0])
         C = self.noisy(self.covariance_at(structure), structure)
         C, y, x = C[np.ix_(order, order)], self.y[order], self.X[order, 0]
@@ -47,12 +53,12 @@ class Search(Evaluator):
         z = np.maximum(q**2 / np.maximum(h, 1e-12), 1.0)
         gain = 0.5 * (z - 1.0 - np.log(z))
         gain[:4] = gain[-3:] = 0.0
-        gain[1:][x[1:] == x[:-1]] = 0.0  # no change between rows of one x
+        gain[1:][x[1:] == x[:-1]] = 0.0  # no change between rows with equal x
         t = int(np.argmax(gain))
         return 0.5 * (x[t] + x[t - 1]), float(gain[t])
 
     def moves(self, structure: Structure) -> list[Move]:
-        """What may be done in the next round: candidates beside the components, or one that grows where it stands."""
+        """The moves of the next round: additional components, and components times a line or a smooth kernel."""
         beside = [Move(kernel) for kernel in self.propose(structure)]
         if self.X.shape[1] > 1:
             return beside
@@ -64,36 +70,37 @@ class Search(Evaluator):
         return [*beside, *(Move(kernel, i) for i, kernels in grown for kernel in kernels)]
 
     def propose(self, structure: Structure) -> list[Kernel]:
-        """The candidates of the next round."""
+        """Candidates for an additional component in the next round."""
         found = [part.kernel for part in structure.parts]
         inputs, own = self.X.shape[1], self.settings.candidates
-        table = candidates.table(inputs, found, self._useful(structure), own) if inputs > 1 else []
+        table = candidates.table(inputs, found, self._inputs_by_correlation(structure), own) if inputs > 1 else []
         if table and not self.timed:
             return table
         place, gain = self.change(structure)
         changed = place if gain > np.log(len(self.y)) else None
         over = candidates.over_time(found) if self.timed else found
-        known = [*self.known, *(self.shown or ())]
+        known = [*self.known, *(self.whole_series_periods or ())]
         series = candidates.series(self.X[:, 0], self.residual(structure), known, over, changed, self.settings)
-        return candidates.beside(series, table) if self.timed else series
+        return candidates.series_and_table(series, table) if self.timed else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
-        """The trends and cycles, or the curves of each input, that one would try without looking."""
+        """The ordinary candidates: common trends and cycles of a series, or curves of each input of a table."""
         inputs, own = self.X.shape[1], self.settings.candidates
         table = candidates.ordinary_table(inputs, found, own) if inputs > 1 else []
         if table and not self.timed:
             return table
         over = candidates.over_time(found) if self.timed else found
         series = candidates.ordinary_series(self.X[:, 0], periods, over, own)
-        return candidates.beside(series, table) if self.timed else series
+        return candidates.series_and_table(series, table) if self.timed else series
 
-    def _useful(self, structure: Structure) -> list[int]:
+    def _inputs_by_correlation(self, structure: Structure) -> list[int]:
+        """The inputs by their absolute correlation with the residual, highest first."""
         left = self.residual(structure)
         score = [abs(float(np.corrcoef(self.X[:, d], left)[0, 1])) for d in range(self.X.shape[1])]
         return list(np.argsort(score)[::-1])
 
     def promising(self, structure: Structure) -> list[Move]:
-        """The moves that gain most with all numbers as they stand, no two of one formula in one place; best first."""
+        """The moves with the highest gain at fixed parameters, best first; one for each formula and place."""
         moves, settings = self.moves(structure), self.settings.growing
         gains = self.screen(structure, moves)
         chosen: dict[tuple[str, int | None], Move] = {}
@@ -106,7 +113,7 @@ class Search(Evaluator):
         return list(chosen.values())
 
     def grow(self, structure: Structure, round: int) -> Structure | None:
-        """The structure with the best candidate that is worth its price, or None."""
+        """The structure after the first promising move that improves the score, or None."""
         settings = self.settings.growing
         for move in self.promising(structure):
             parts = after(structure, move, settings.first_weight)
@@ -114,7 +121,7 @@ class Search(Evaluator):
             if grown.score > structure.score - settings.prune_margin:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
-            if gain > settings.minimum_gain and self.come_round(grown):
+            if gain > settings.minimum_gain and self.cycles_repeat(grown):
                 instead = "" if move.place is None else f", in place of {structure.parts[move.place].kernel.formula()}"
                 self._note(round, "kept", move.kernel, gain, f"worth its price{instead}")
                 return grown
@@ -123,7 +130,7 @@ class Search(Evaluator):
         return None
 
     def narrow(self, structure: Structure, round: int) -> Structure:
-        """The structure whose kernels act on those inputs only along which they vary."""
+        """The structure without inputs along which a kernel hardly varies, if its score is not lower."""
         for flat in self.settings.growing.flat_lengthscales:
             narrower = self._narrower(structure, flat, round)
             if narrower is not None:
@@ -133,7 +140,7 @@ class Search(Evaluator):
     def _narrower(self, structure: Structure, flat: float, round: int) -> Structure | None:
         narrower = [candidates.narrowed(part.kernel, flat) for part in structure.parts]
         formulas = " + ".join(str(new or part.kernel) for new, part in zip(narrower, structure.parts, strict=True))
-        if all(new is None for new in narrower) or formulas in self.refused:
+        if all(new is None for new in narrower) or formulas in self.rejected:
             return None
         parts = [
             part if new is None else Part(new, new, part.weight)
@@ -141,14 +148,14 @@ class Search(Evaluator):
         ]
         fitted = self.fit(parts, structure.noise)
         if fitted.score < structure.score:
-            self.refused.add(formulas)
+            self.rejected.add(formulas)
             return None
         first = next(part.kernel for part, new in zip(structure.parts, narrower, strict=True) if new is not None)
         self._note(round, "narrowed", first, fitted.score - structure.score, "some inputs do not matter")
         return fitted
 
     def simplify(self, structure: Structure, round: int) -> Structure:
-        """The structure with simpler kernels where they are worth more: factors left out, smooth in place of rough."""
+        """The structure with simpler kernels where the score rises: fewer factors, or smooth in place of rough ones."""
         tried: set[str] = set()
         improved = True
         while improved:
@@ -170,7 +177,10 @@ class Search(Evaluator):
         return structure
 
     def prune(self, structure: Structure, round: int, *, thoroughly: bool = False) -> Structure:
-        """The structure without the components that are not worth their price; every removal is fitted or some are."""
+        """The structure without components whose removal improves the score.
+
+        `thoroughly` fits every removal; otherwise only those of doubtful components.
+        """
         settings, short = self.settings.growing, self.settings.fits.short_iterations
         doubtful, tries = (np.inf, None) if thoroughly else (settings.doubtful_margin, settings.doubtful_tries)
         if self.X.shape[1] > 1:
@@ -199,18 +209,19 @@ class Search(Evaluator):
         return structure
 
     def periods(self) -> list[float]:
-        """The periods that y shows; none with several inputs, unless the first is time."""
+        """The periods of y; empty for several inputs, unless the first is time."""
         if self.X.shape[1] > 1 and not self.timed:
             return []
-        if self.shown is not None:
-            return list(self.shown)
+        if self.whole_series_periods is not None:
+            return list(self.whole_series_periods)
         settings = self.settings
         return find_periods(self.X[:, 0], self.y, settings.candidates.most_periods, self.known, settings.periods)
 
     def whole(self, periods: Sequence[float]) -> Structure:
-        """The ordinary trends and cycles of some periods all at once, shrunk.
+        """All ordinary candidates, fitted together under the horseshoe prior.
 
-        Growing from nothing ends in dead ends: a wiggly curve explains everything, and no season is missed.
+        It is a second starting point: growing from nothing can end with one short-lengthscale curve that explains
+        everything, so that no cycle improves the score any more.
         """
         kernels = self.ordinary(periods, [])
         start = [Part(kernel, kernel, 1.0 / np.sqrt(len(kernels))) for kernel in kernels]
@@ -218,7 +229,7 @@ class Search(Evaluator):
         return self.fit(start, self.settings.fits.start_noise, self.settings.fits.long_iterations)
 
     def shrunk(self, whole: Structure) -> Structure:
-        """The components of a shrunk pool that are large, without those that are not worth their price."""
+        """The large components of a shrunk pool, pruned."""
         sizes, settings = self.sizes(whole), self.settings.growing
         large = [i for i in np.argsort(sizes)[::-1] if sizes[i] > settings.smallest_size][: settings.most_kept]
         for i, part in enumerate(whole.parts):
@@ -229,20 +240,20 @@ class Search(Evaluator):
         return self.prune(self.fit([whole.parts[i] for i in large], whole.noise), 0)
 
     def split(self) -> Structure | None:
-        """A third place to start from: one simple thing until some time, another one after it.
+        """A third starting point: one simple kernel before a changepoint, another one after it.
 
-        With nothing in common but the noise the two sides are independent, so that each is looked at alone. None where
-        no split is better than one simple thing throughout.
+        The two sides share only the noise variance, so they are evaluated separately. None if no split is better than
+        one simple kernel for all rows.
         """
         settings, own = self.settings.changepoints, self.settings.candidates
         order = np.argsort(self.X[:, 0])
         x, y = self.X[order, 0], self.y[order]
         found: list[tuple[float, float, Kernel, Kernel]] = []
-        for count in candidates.starts_of_sides(x, settings.splits):
-            sides = [self._simplest(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
+        for count in candidates.split_rows(x, settings.splits):
+            sides = [self._best_simple_kernels(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
             time = 0.5 * (x[count - 1] + x[count])
             found += [(left[0] + right[0], time, left[1], right[1]) for left, right in zip(*sides, strict=True)]
-        best_of_one = max(one[0] for one in self._simplest(x, y))
+        best_of_one = max(one[0] for one in self._best_simple_kernels(x, y))
         if not found or max(one[0] for one in found) < best_of_one + settings.split_gain:
             return None
         starts: list[Structure] = []
@@ -253,27 +264,30 @@ class Search(Evaluator):
         return self.prune(max(starts, key=lambda one: one.score), 0)
 
     def shift(self, structure: Structure, round: int) -> Structure:
-        """The structure with its changes at the place that suits the rows best: a sharp one does not slide there."""
+        """The structure with its changepoints at the locations of highest score.
+
+        Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
+        """
         own, most = self.settings.candidates, self.settings.changepoints.places
         for change in candidates.changes_of([part.kernel for part in structure.parts], own):
             between = candidates.places_between(np.sort(self.X[:, 0]), 3)
             places = between[:: max(1, len(between) // most)]
             if not len(places):
                 continue
-            values = self._densities_of_places(structure, change, places)
+            values = self._log_densities_at_places(structure, change, places)
             best = int(np.argmax(values[1:]))
             if values[1 + best] <= values[0]:
                 continue
             kernels = [candidates.moved(part.kernel, change, places[best], own) for part in structure.parts]
             parts = [Part(k, k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
             shifted = self.fit(parts, structure.noise)
-            if shifted.score > structure.score and self.come_round(shifted):
+            if shifted.score > structure.score and self.cycles_repeat(shifted):
                 self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
                 structure = shifted
         return structure
 
-    def _densities_of_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
-        """The evidence with the changes where they are, and with one of them at each place, all else as it is."""
+    def _log_densities_at_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
+        """The log evidence as it is, and with one changepoint moved to each place; other parameters stay fixed."""
         pool = Products.of([part.kernel for part in structure.parts], 1)
         R = [term.correlation(pool.numbers, self.X, self.X)[0] for term in pool.terms]
         near = np.abs(pool.numbers - change) < self.settings.candidates.same_changepoint
@@ -290,8 +304,8 @@ class Search(Evaluator):
             values.append(log_density(C, self.y))
         return values
 
-    def _simplest(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
-        """For each level of noise the evidence of the best simple kernel of some rows, and that kernel."""
+    def _best_simple_kernels(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
+        """For each noise variance, the best simple kernel of some rows, with its log evidence."""
         own = self.settings.candidates
         on_one_side = replace(self.settings.periods, repeats=own.side_repeats)
         periods = find_periods(x, y, 1, self.known, on_one_side)
@@ -306,7 +320,7 @@ class Search(Evaluator):
         return best
 
     def best(self, start: Structure) -> Structure:
-        """The best structure reached from a start and, for one input, from nothing and from two regimes."""
+        """The best structure from a given start and, for one input, from nothing and from two regimes."""
         settings, fits = self.settings.growing, self.settings.fits
         ends = [self.run(start=start)]
         if self.X.shape[1] == 1:
@@ -319,19 +333,19 @@ class Search(Evaluator):
             for end in ends
         ]
         grown = max(ends, key=lambda end: end.score)
-        self.runners = [end for end in ends if end is not grown and end.score > grown.score - settings.start_margin]
+        self.runners_up = [end for end in ends if end is not grown and end.score > grown.score - settings.start_margin]
         last = settings.rounds + 1
         found = self.prune(grown, last, thoroughly=True) if len(grown.parts) > 2 else grown
         found = self.simplify(found, last)
-        # the starts held components before any had to be worth its price
+        # a start may hold components that were never compared with noise alone
         empty = self.empty()
         if found.score > empty.score + settings.minimum_gain:
             return found
-        self.runners = []
+        self.runners_up = []
         return empty
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
-        """Rounds of growing until nothing new survives."""
+        """Rounds of growing until no move improves the score."""
         structure = start or self.empty()
         first = max((decision.round for decision in self.record), default=0) + 1
         for round in range(first, first + (rounds or self.settings.growing.rounds)):
@@ -342,17 +356,19 @@ class Search(Evaluator):
             structure = self.shift(grown, round)
         return structure
 
-    def come_round(self, structure: Structure) -> bool:
-        """Whether all cycles come round where they are on."""
+    def cycles_repeat(self, structure: Structure) -> bool:
+        """Whether every cycle repeats often enough inside its active window."""
         extent = candidates.Extent.of(self.X[:, 0])
-        return all(candidates.comes_round(part.kernel, extent, self.settings.candidates) for part in structure.parts)
+        return all(
+            candidates.repeats_inside_window(part.kernel, extent, self.settings.candidates) for part in structure.parts
+        )
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))
 
 
 def after(structure: Structure, move: Move, first_weight: float) -> list[Part]:
-    """The components after a move, from which they are to be fitted."""
+    """The components after a move, not yet fitted."""
     if move.place is None:
         return [*structure.parts, Part(move.kernel, move.kernel, first_weight)]
     weight = structure.parts[move.place].weight

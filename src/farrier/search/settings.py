@@ -1,13 +1,13 @@
-"""All settings of the search for a structure, and of the fits around it, in one frozen object.
+"""All settings of the search for a structure, and of the fits before and after it, in one frozen object.
 
-`SearchSettings` holds small groups of settings. `learn(X, y, settings=SearchSettings())` uses them, the fitted model
-keeps them, a report prints them. To change one, build its group:
+`SearchSettings` holds small groups of settings. `learn(X, y, settings=SearchSettings())` uses them, and the fitted
+model keeps them. To change a setting, build its group:
 
     SearchSettings(growing=GrowingSettings(rounds=1))
 
-The line below each setting says what it is, and in brackets its unit and the origin of its value: the measurement that
-chose it (git show <commit> tells it) or "by judgement". `SearchSettings.describe` reads these lines. Variances and
-weights are those of a target with variance one; lengths and places are those of standardised inputs.
+The docstring below each setting gives its meaning and, in brackets, its unit and the origin of its value: a measurement
+(see `git show <commit>`) or "by judgement". `SearchSettings.describe` reads these docstrings. Variances and weights are
+for a target with variance one; lengths and locations are for standardised inputs.
 """
 
 from dataclasses import asdict, dataclass
@@ -21,17 +21,17 @@ from farrier.search.described import Setting, described
 @final
 @dataclass(frozen=True)
 class RowSettings:
-    """How many rows are searched, and how many the exact posterior takes."""
+    """The rows of the search, and the limit of exact inference."""
 
     exact: int = 1000
-    """Most rows for which the exact posterior is used if the user does not choose. [rows; by judgement]"""
+    """Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
     search: int = 600
-    """Most rows of one input that are all searched for a structure. [rows; by judgement]"""
+    """Most rows of one input for which the search uses all rows. [rows; by judgement]"""
     part: int = 400
-    """Rows that are searched where not all are; also the most rows of a table that are all searched.
+    """Rows of the search if it does not use all; also the most rows of a table for which it uses all.
     [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
     pieces: int = 4
-    """Contiguous pieces of a long series among the rows that are searched, the last at its end.
+    """Contiguous pieces of a long series among the rows of the search, the last at its end.
     [pieces; by judgement]"""
 
 
@@ -48,11 +48,11 @@ class FitSettings:
     """Gain of five iterations below which a fit in the search ends.
     [nats; commit 3c12d3f: evaluations to the maximum for airline, radio and call centre]"""
     draws: int = 2
-    """Draws of the weights while structures are compared; two are the weights one standard deviation up and down.
+    """Draws of the weights in the search; two draws are all weights one standard deviation up, and down.
     [draws, a power of two; commit efec019: recall of components at a signal-to-noise ratio of 1, 0.74 before, 0.79
     after]"""
     short_iterations: int = 10
-    """Most L-BFGS iterations of the other components after one is removed or simplified. [iterations; by judgement]"""
+    """Most L-BFGS iterations after a component is removed or simplified. [iterations; by judgement]"""
     long_iterations: int = 100
     """Most L-BFGS iterations for the first pool of candidates and for the structures between which the search
     chooses at its end. [iterations; by judgement]"""
@@ -67,31 +67,30 @@ class FitSettings:
     final_draws: int = 4
     """Draws of the weights in the fit of the pool that predicts. [draws, a power of two; by judgement]"""
     final_draws_many_rows: int = 2
-    """Draws of the weights in the fit of the pool that predicts, where the rows are more than `rows.search`:
-    each draw costs the cube of the rows.
+    """The same with more than `rows.search` rows: the time of each draw is cubic in the rows.
     [draws, a power of two; by judgement]"""
     bound_draws: int = 64
     """Draws of the weights with which bounds of pools are compared, averaged and reported: with 4 draws in 20
     dimensions reported bounds were 1.7 to 7.2 nats above their values with 4,096.
     [draws, a power of two; measured for version 0.1.0]"""
     collapsed_rounds: int = 2
-    """Times that inducing points are chosen anew during the collapsed fit of the pool that predicts.
+    """Times that inducing points are chosen during the collapsed fit of the pool that predicts.
     [rounds; by judgement]"""
     refit_iterations: int = 30
-    """Most L-BFGS iterations when a fitted structure gets new rows. [iterations; by judgement]"""
+    """Most L-BFGS iterations when a known structure is fitted to new rows. [iterations; by judgement]"""
 
 
 @final
 @dataclass(frozen=True)
 class ScreeningSettings:
-    """Where a candidate is evaluated, all other parameters staying as they are, before it is fitted."""
+    """The values at which a candidate is evaluated, with all other parameters fixed, before it is fitted."""
 
     squared_weights: tuple[float, ...] = (0.03, 0.3, 2.0)
     """Squared weights at which a candidate is tried. [parts of three times the noise variance; by judgement]"""
     noise_factors: tuple[float, ...] = (1.0, 0.4)
     """Noise variances at which a candidate is tried. [parts of the noise variance; by judgement]"""
     latent_variance: float = 0.3
-    """Stands for the noise variance in the squared weights where each row has its own known noise.
+    """Replaces the noise variance in the squared weights if each row has its own known noise.
     [variance of the latent function; by judgement]"""
 
 
@@ -103,9 +102,9 @@ class GrowingSettings:
     rounds: int = 9
     """Most rounds in which a component is added. [rounds; by judgement]"""
     tries_beside: int = 2
-    """Candidates fitted in a round beside the components found so far. [fits; by judgement]"""
+    """Candidates fitted in a round as an additional component. [fits; by judgement]"""
     tries_in_place: int = 1
-    """Candidates fitted in a round in the place of a component.
+    """Candidates fitted in a round in place of a component.
     [fits; commit 944a31d: score on 56 public and made series]"""
     minimum_gain: float = 1.0
     """Log evidence beyond its price that a component must gain to be added or kept. [nats; by judgement]"""
@@ -114,35 +113,35 @@ class GrowingSettings:
     noise_factor: float = 0.7
     """Noise variance at the start of a fit with an added component. [parts of the variance before; by judgement]"""
     prune_margin: float = 3.0
-    """Score below that of the structure before within which a grown structure is pruned.
+    """Loss of score against the structure before, up to which a grown structure is pruned.
     [nats; by judgement]"""
     hopeless_margin: float = 6.0
-    """Score below that of the structure before from which a move is not fitted further. [nats; by judgement]"""
+    """Loss of score against the structure before, from which a move is not fitted further. [nats; by judgement]"""
     doubtful_margin: float = 4.0
-    """Log evidence beyond its price, all others as they are, below which a component's removal is fitted.
+    """Loss of log evidence without a component, minus its price, below which a fit without it is tried.
     [nats; by judgement]"""
     doubtful_tries: int = 2
-    """Components whose removal is fitted at a time, the least needed first. [fits; by judgement]"""
+    """Components whose removal is fitted in one pass, those with the smallest loss first. [fits; by judgement]"""
     smallest_size: float = 0.03
     """Standard deviation over the rows below which a component of the first pool is dropped.
     [standard deviations of y; by judgement]"""
     most_kept: int = 8
     """Most components of the first pool that are kept as a start. [components; by judgement]"""
     start_margin: float = 15.0
-    """Score below the best within which another start is grown, and its end kept for averaging.
+    """Difference to the best score, within which another start is grown and its result kept for averaging.
     [nats; by judgement]"""
     flat_lengthscales: tuple[float, ...] = (5.0, 10.0, 20.0)
-    """Lengthscales above which an input is tried to be left out of a kernel.
+    """Lengthscales above which the kernel is tried without that input.
     [standard deviations of the input; commit 7863919: score on 11 splits of five tables]"""
 
 
 @final
 @dataclass(frozen=True)
 class ChangepointSettings:
-    """Where changepoints are tried."""
+    """The locations at which changepoints are tried."""
 
     splits: tuple[float, ...] = tuple(k / 10 for k in range(2, 9))
-    """Places of a single changepoint between two simple kernels. [part of the rows; by judgement]"""
+    """Locations of a single changepoint between two simple kernels. [part of the rows; by judgement]"""
     split_noise: tuple[float, ...] = (0.05, 0.3)
     """Noise variances at which the two sides of a split are compared. [variance of y; by judgement]"""
     split_weight: float = 0.7
@@ -153,25 +152,25 @@ class ChangepointSettings:
     """Log evidence that the two sides of a split must gain over one simple kernel.
     [nats; commit e271f36: time of a short series, 4 s before, 3 s after]"""
     places: int = 60
-    """Places at which a changepoint that was found is tried again. [places; by judgement]"""
+    """Locations at which a changepoint that was found is tried again. [locations; by judgement]"""
 
 
 @final
 @dataclass(frozen=True)
 class ScaleSettings:
-    """How the scale of the target is chosen: identity, logarithm or square root."""
+    """The choice of the scale of the target: identity, logarithm or square root."""
 
     pool_margin: float = 30.0
-    """Bound below the best within which a scale is searched, and within which the first pool may predict too.
+    """Difference to the best bound, within which a scale is searched, and within which the first pool may predict too.
     [nats; by judgement]"""
     structure_margin: float = 6.0
-    """Score below the best, after a first pruning, within which a scale is searched to the end.
+    """Difference to the best score after the first pruning, within which the search on a scale is completed.
     [nats; by judgement]"""
     log_preference: float = 1.0
-    """Prior log odds of the logarithm against the identity: positive values that vary much mostly vary in per cent.
+    """Prior log odds of the logarithm against the identity: positive values with a wide range mostly vary in per cent.
     [nats; by judgement]"""
     square_root_preference: float = -8.0
-    """Prior log odds of the square root against the identity: components on a square root are hard to read.
+    """Prior log odds of the square root against the identity: components on a square root scale are hard to read.
     [nats; by judgement]"""
     smallest_ratio: float = 1.5
     """Largest over smallest value of y below which only the identity is tried. [ratio; by judgement]"""
@@ -184,25 +183,25 @@ class ScaleSettings:
 @final
 @dataclass(frozen=True)
 class AveragingSettings:
-    """The pools that predict: survivors beside other candidates, averaged by their bounds."""
+    """The pools that predict: survivors with ordinary candidates, averaged by their bounds."""
 
     temperature: float = 10.0
-    """Difference of two bounds at which one pool counts e times as much as the other: a bound is not the evidence.
+    """Difference of two bounds at which one pool has e times the share of the other: a bound is not the evidence.
     [nats; commit cfb1f1f: held-out forecasts of 34 public, 6 benchmark and 39 made series]"""
     rest_weight: float = 0.05
-    """Weight at which candidates that did not survive start beside the survivors.
+    """Weight at which ordinary candidates start in the pool of the survivors.
     [standard deviations of y; by judgement]"""
 
     @property
     def margin(self) -> float:
-        """Difference of two bounds within which both pools predict, in nats: one counts e^2 times as much there."""
+        """Difference of two bounds, in nats, within which both pools predict: the shares then differ by at most e^2."""
         return 2.0 * self.temperature
 
 
 @final
 @dataclass(frozen=True)
 class InducingSettings:
-    """How many inducing points a kernel gets."""
+    """The number of inducing points of each kernel."""
 
     tolerance: float = 1e-4
     """Part of a kernel's trace that its inducing points may leave unexplained. [part of the trace; by judgement]"""
@@ -223,21 +222,21 @@ class PosteriorSettings:
     """Draws of the weights over which the block-wise posterior of a long series integrates.
     [draws, a power of two; by judgement]"""
     unexplained: float = 0.3
-    """Variance that inducing points leave unexplained above which the block-wise posterior is used.
+    """Unexplained variance over noise variance above which the block-wise posterior is used.
     [parts of the noise variance; by judgement]"""
     unexplained_rows: int = 400
-    """Rows at which the variance that inducing points leave is computed. [rows; by judgement]"""
+    """Rows at which the variance that inducing points do not explain is computed. [rows; by judgement]"""
 
 
 @final
 @dataclass(frozen=True)
 class SiteSettings:
-    """Noise that is not Gaussian, represented by Gaussian sites."""
+    """Likelihoods that are not Gaussian, approximated by Gaussian sites."""
 
     searches: int = 2
-    """Searches for the structure, the later ones with better sites. [searches; by judgement]"""
+    """Searches for the structure; the second one uses the sites after the first. [searches; by judgement]"""
     fits: int = 2
-    """Times that the parameters and the sites are fitted in turn. [fits; by judgement]"""
+    """Times that parameters and sites are fitted alternately. [fits; by judgement]"""
     steps: int = 8
     """Natural-gradient steps of the sites after a fit. [steps; by judgement]"""
     later_steps: int = 2
@@ -253,16 +252,16 @@ class SiteSettings:
 @final
 @dataclass(frozen=True)
 class AppraisalSettings:
-    """How sure the components are."""
+    """Intervals and errors of the components."""
 
     difference: float = 1e-3
     """Step of the central differences that give the curvature of the bound.
     [log of the hyperparameter, or standard deviations of the input; by judgement]"""
     widest: float = 3.0
-    """Standard deviation of a hyperparameter at most, where the bound is flat.
+    """Largest posterior standard deviation of a hyperparameter, for directions in which the bound is flat.
     [prior standard deviations; by judgement]"""
     noise_factors: tuple[float, ...] = tuple(4.0**k for k in range(8))
-    """Noise variances tried for the leave-one-out error where components are missing.
+    """Noise variances that are tried for the leave-one-out error without some of the components.
     [parts of the noise variance; by judgement]"""
 
 
@@ -272,21 +271,21 @@ class SearchSettings:
     """All settings of the search, in groups."""
 
     rows: RowSettings = RowSettings()
-    """Rows that are searched."""
+    """Rows of the search."""
     fits: FitSettings = FitSettings()
     """Fits of a structure."""
     starts: StartSettings = StartSettings()
-    """Starts of kernels that the user names."""
+    """Starting values of kernels that the user names."""
     periods: PeriodSettings = PeriodSettings()
-    """Periods that a series shows."""
+    """Periods of a series."""
     candidates: CandidateSettings = CandidateSettings()
     """Kernels that are tried."""
     screening: ScreeningSettings = ScreeningSettings()
-    """Their first evaluation."""
+    """First evaluation of candidates."""
     growing: GrowingSettings = GrowingSettings()
     """Moves from structure to structure."""
     changepoints: ChangepointSettings = ChangepointSettings()
-    """Places of changepoints."""
+    """Locations of changepoints."""
     scales: ScaleSettings = ScaleSettings()
     """Scale of the target."""
     averaging: AveragingSettings = AveragingSettings()
@@ -296,12 +295,12 @@ class SearchSettings:
     posterior: PosteriorSettings = PosteriorSettings()
     """The posterior that predicts."""
     sites: SiteSettings = SiteSettings()
-    """Noise that is not Gaussian."""
+    """Likelihoods that are not Gaussian."""
     appraisal: AppraisalSettings = AppraisalSettings()
     """Intervals and errors of components."""
 
     def describe(self) -> list[Setting]:
-        """Every setting: its name, such as "growing.rounds", value, unit, meaning, and the origin of its default."""
+        """Every setting: name (such as "growing.rounds"), value, unit, meaning and the origin of its default."""
         return described(self)
 
     def changed(self) -> list[Setting]:

@@ -1,8 +1,8 @@
-"""Where hyperparameters start, from the data.
+"""Starting values of hyperparameters, chosen from the data.
 
-Two kinds of start, after Kim and Teh (2018) and the paper: *weak* ones are spread widely about the scale of the
-inputs, *strong* ones commit to shorter lengths and to the periods that the data show. Copies of a structure must not
-start at the same place, or they would stay twins for ever: each call draws anew from the generator.
+There are two kinds, after Kim and Teh (2018) and the paper. *Weak* values are spread widely around the range of the
+inputs. *Strong* values are shorter lengthscales and the periods found in the data. Copies of a kernel must start at
+different values, or gradients would keep them equal; so each call draws new values from the generator.
 """
 
 from collections.abc import Callable
@@ -30,9 +30,9 @@ Initialisation = Literal["both", "weak", "strong"]
 
 
 def paper_kernels(X: np.ndarray, y: np.ndarray | None, initialisation: Initialisation, seed: int) -> list[Kernel]:
-    """The paper's pool: SE, Lin, Per and their nine ordered products, twice: 24 kernels.
+    """The paper's pool of 24 kernels: SE, Lin, Per and their nine ordered products, twice.
 
-    "both" makes one copy with each initialisation.
+    With "both", one copy has weak and one has strong starting values.
     """
     known = {"both": ("weak", "strong"), "weak": ("weak", "weak"), "strong": ("strong", "strong")}
     if initialisation not in known:
@@ -51,7 +51,7 @@ def paper_kernels(X: np.ndarray, y: np.ndarray | None, initialisation: Initialis
 
 
 class Start:
-    """Draws of starting kernels for inputs X (N, D) and, where known, the target y (N,)."""
+    """Draws starting kernels for inputs X (N, D) and, if given, the target y (N,)."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class Start:
         return self._low + self._range * self._generator.random(self._range.shape)
 
     def named(self, formula: str) -> Kernel:
-        """The kernel of a formula such as "SE * Per", started weakly; periods are those of the data, if any."""
+        """The kernel of a formula such as "SE * Per", with weak starting values and the periods of y, if any."""
         makers: dict[str, Callable[[], Kernel]] = {
             "1": Constant,
             "WN": White,
@@ -92,7 +92,7 @@ class Start:
         unknown = [symbol for symbol in symbols if symbol not in makers]
         if unknown:
             raise ValueError(
-                f"kernels: {unknown[0]!r} in {formula!r} is no kernel; a formula is a product of {', '.join(makers)}."
+                f"kernels: {unknown[0]!r} in {formula!r} is not a kernel: write a product of {', '.join(makers)}."
             )
         return product_of([makers[symbol]() for symbol in symbols])
 
@@ -101,7 +101,7 @@ class Start:
         return SquaredExponential(self._about(self._range / 3))
 
     def weak_line(self) -> Linear:
-        """A line through zero somewhere within the data."""
+        """A line that is zero somewhere within the data."""
         return Linear(self._place())
 
     def weak_cycle(self) -> Periodic:
@@ -109,15 +109,15 @@ class Start:
         return Periodic(self._about(self._range / 10), self._about(np.ones_like(self._range)))
 
     def strong_smooth(self) -> SquaredExponential:
-        """A lengthscale about a sixth of the range, longer in many inputs, where all points are far apart."""
+        """A lengthscale about a sixth of the range, and longer for many inputs, where distances are larger."""
         return SquaredExponential(self._about(self._range * np.sqrt(len(self._range)) / 6))
 
     def strong_line(self) -> Linear:
-        """A line that is zero to the left of the data, so that products with it grow from there."""
+        """A line that is zero below the data, so that products with it grow."""
         return Linear(self._low - self._range * 0.5 * self._generator.random(self._range.shape))
 
     def strong_cycle(self) -> Periodic:
-        """The strongest periods of the data in turn; half the range where there is none to be seen."""
+        """The strongest periods of the data in turn; half the range if none was found."""
         if not self._periods:
             return Periodic(self._about(self._range / 2), self._about(np.ones_like(self._range)))
         period = self._periods[self._next_period % len(self._periods)]
