@@ -56,7 +56,7 @@ def from_statsforecast(model: str) -> Method:
     """A method of the package statsforecast with its defaults and the season; its mean is taken as the median."""
 
     def forecast(y: np.ndarray, season: int, horizon: int, stamps: np.ndarray) -> Forecast:
-        import statsforecast.models  # pyright: ignore[reportMissingImports]
+        import statsforecast.models
 
         made: Any = getattr(statsforecast.models, model)(season_length=season)
         found = made.forecast(y=y, h=horizon, level=list(LEVELS))

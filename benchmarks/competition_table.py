@@ -108,7 +108,7 @@ def _reference_was_run(runs: dict[str, Runs]) -> bool:
 
 
 def _published_row(name: str, method: str) -> list[str]:
-    numbers = dict(zip(PUBLISHED, COMPETITIONS[name][method], strict=True))
+    numbers: dict[str, float | None] = dict(zip(PUBLISHED, COMPETITIONS[name][method], strict=True))
     cells = []
     for figure, (_, shape) in FIGURES.items():
         number = numbers.get(figure)

@@ -85,7 +85,8 @@ def _results(tasks: list[Task], jobs: int) -> Iterator[tuple[Task, dict[str, Any
         return
     with parallel_config(backend="loky", inner_max_num_threads=1):
         options: Any = {"n_jobs": jobs, "batch_size": 1, "return_as": "generator_unordered"}
-        yield from Parallel(**options)(delayed(measure)(task) for task in tasks)  # pyright: ignore[reportReturnType]
+        found: Any = Parallel(**options)(delayed(measure)(task) for task in tasks)
+        yield from found
 
 
 def measure(task: Task) -> tuple[Task, dict[str, Any], Clock]:
