@@ -27,17 +27,32 @@ def tell(message: str) -> None:
 
 
 class Clock:
-    """Wall and CPU seconds since it was made."""
+    """Wall and CPU seconds since it was made, until it is read for a line or stopped."""
 
     def __init__(self) -> None:
         self._wall, self._cpu = time.perf_counter(), time.process_time()
+        self._stopped: dict[str, float] | None = None
+
+    def stop(self) -> "Clock":
+        """Keep the figures as they are now, for a line that another process writes."""
+        self._stopped = self.read()
+        return self
 
     def read(self) -> dict[str, float]:
         """The two figures, by the names they have in a line."""
-        return {
+        return self._stopped or {
             "wall_seconds": round(time.perf_counter() - self._wall, 3),
             "cpu_seconds": round(time.process_time() - self._cpu, 3),
         }
+
+
+Key = tuple[str, int]
+"""What tells lines apart: the settings as text, and the seed."""
+
+
+def key(settings: dict[str, Any], seed: int) -> Key:
+    """The key of a line."""
+    return json.dumps(settings, sort_keys=True), seed
 
 
 class Recorder(NamedTuple):
@@ -64,12 +79,13 @@ class Recorder(NamedTuple):
 
     def done(self, settings: dict[str, Any], seed: int) -> bool:
         """Whether there is a line of these settings and this seed, and it is no failure."""
+        return key(settings, seed) in self.all_done()
+
+    def all_done(self) -> set[Key]:
+        """The keys of all lines that are no failure: for suites with many lines, whose file is read once."""
         path = self.folder / f"{self.suite}.jsonl"
         lines = read(path) if path.exists() else []
-        return any(
-            line["settings"] == settings and line["seed"] == seed and not line["figures"].get("failure")
-            for line in lines
-        )
+        return {key(line["settings"], line["seed"]) for line in lines if not line["figures"].get("failure")}
 
     def picture(self, name: str) -> Path:
         """The path of a picture of this suite."""
@@ -80,7 +96,7 @@ class Recorder(NamedTuple):
 def read(path: Path) -> list[dict[str, Any]]:
     """The lines of a file, of equal settings and seed only the last."""
     lines = [json.loads(text) for text in path.read_text().splitlines() if text.strip()]
-    return list({(json.dumps(line["settings"], sort_keys=True), line["seed"]): line for line in lines}.values())
+    return list({key(line["settings"], line["seed"]): line for line in lines}.values())
 
 
 def _versions(packages: tuple[str, ...]) -> dict[str, str]:

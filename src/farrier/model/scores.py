@@ -1,6 +1,8 @@
-"""Scores of predictions for held-out rows: RMSE, log score, coverage.
+"""Scores of predictions for held-out rows: RMSE, log score, coverage; of forecasts also MASE, sMAPE and MSIS.
 
-The command line and the benchmarks use these functions.
+The command line and the benchmarks use these functions. MASE and MSIS divide by the error of the seasonal naive
+forecast inside the training rows, as in the M competitions, so that they can be averaged over series. sMAPE is in per
+cent.
 """
 
 import numpy as np
@@ -25,3 +27,36 @@ def gaussian_log_score(y: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> float
 def coverage(y: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """The share of targets inside their intervals, ends included."""
     return float(np.mean((low <= y) & (y <= high)))
+
+
+def seasonal_scale(past: np.ndarray, season: int) -> float:
+    """The mean of |y_t - y_(t-season)| over the training rows: what MASE and MSIS are divided by."""
+    if len(past) <= season:
+        raise ValueError(f"past: {len(past)} rows for season={season}: give more rows than one season has.")
+    scale = float(np.mean(np.abs(past[season:] - past[:-season])))
+    if scale == 0.0:
+        raise ValueError(f"past: it repeats exactly with season={season}, so no error can be scaled: leave it out.")
+    return scale
+
+
+def mase(y: np.ndarray, forecast: np.ndarray, past: np.ndarray, season: int) -> float:
+    """The mean absolute scaled error:  mean |y - f|  over the seasonal scale of the training rows."""
+    return float(np.mean(np.abs(y - forecast))) / seasonal_scale(past, season)
+
+
+def smape(y: np.ndarray, forecast: np.ndarray) -> float:
+    """The symmetric mean absolute percentage error:  mean of  200 |y - f| / (|y| + |f|),  where both are 0 it is 0."""
+    size = np.abs(y) + np.abs(forecast)
+    return float(200.0 * np.mean(np.abs(y - forecast) / np.where(size > 0.0, size, 1.0)))
+
+
+def msis(
+    y: np.ndarray, low: np.ndarray, high: np.ndarray, past: np.ndarray, season: int, *, level: float = 95.0
+) -> float:
+    """The mean scaled interval score of intervals of `level` per cent, over the seasonal scale of the training rows.
+
+    With a = 1 - level / 100 it is the mean of  (high - low) + (2 / a) (low - y)_+ + (2 / a) (y - high)_+.
+    """
+    outside = np.maximum(low - y, 0.0) + np.maximum(y - high, 0.0)
+    score = high - low + 2.0 / (1.0 - level / 100.0) * outside
+    return float(np.mean(score)) / seasonal_scale(past, season)
