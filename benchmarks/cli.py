@@ -20,6 +20,7 @@ from benchmarks import (
     forecasts,
     gefcom,
     implicit,
+    learn_priors,
     nudges,
     pictures,
     reach,
@@ -68,6 +69,9 @@ class TimeLimitError(BaseException):
 def main(words: list[str] | None = None) -> int:
     """Run one command; the exit code is 0, or 1 if it ran out of time."""
     arguments = _parser().parse_args(words, argparse.Namespace(results=RESULTS))
+    if arguments.command == "learn-priors":
+        print(f"written: {learn_priors.run(arguments)}")
+        return 0
     if arguments.command == "page":
         print(f"written: {evaluation.write(arguments.results)}")
         return 0
@@ -129,6 +133,8 @@ def _parser() -> argparse.ArgumentParser:
         "--data-dir", type=Path, default=None, help="the folder that holds timeseries/, where data are drawn"
     )
     _add_results(draw)
+    learn = commands.add_parser("learn-priors", help="learn the priors of the structural model from many series")
+    learn_priors.configure(learn)
     page = commands.add_parser("page", help="write docs/evaluation.md from the results")
     _add_results(page)
     show.add_argument("--each-seed", action="store_true", help="one row for each seed instead of medians over seeds")

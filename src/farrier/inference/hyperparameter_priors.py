@@ -38,8 +38,8 @@ def typical_deviations(pool: Products) -> np.ndarray:
 
 
 def log_prior(u: np.ndarray, centre: np.ndarray, spread: np.ndarray) -> tuple[float, np.ndarray]:
-    """log p(u) up to an additive constant, and its derivative."""
-    slope = -(u - centre) / spread**2
+    """log p(u) up to an additive constant, and its derivative; a spread of 0 marks a number that is not fitted."""
+    slope = np.divide(-(u - centre), spread**2, out=np.zeros_like(u), where=spread > 0)
     return 0.5 * float(slope @ (u - centre)), slope
 
 

@@ -10,6 +10,7 @@ from typing import Protocol, final
 
 import numpy as np
 
+from farrier.evaluation.products import Products
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.mixtures import joint_moments, moments
@@ -28,11 +29,13 @@ class Differentiable(Protocol):
         ...
 
 
-def curvature(objective: Differentiable, u: np.ndarray, step: float = STEP) -> np.ndarray:
-    """H at u, by central differences of the gradient."""
-    rows = np.zeros((len(u), len(u)))
-    for i, direction in enumerate(step * np.eye(len(u))):
-        ahead, behind = (objective.terms(u + sign * direction)[1] for sign in (1.0, -1.0))
+def curvature(objective: Differentiable, u: np.ndarray, which: np.ndarray, step: float = STEP) -> np.ndarray:
+    """The part of H at u that belongs to some parameters, by central differences of the gradient."""
+    rows = np.zeros((len(which), len(which)))
+    for i, place in enumerate(which):
+        direction = np.zeros_like(u)
+        direction[place] = step
+        ahead, behind = (objective.terms(u + sign * direction)[1][which] for sign in (1.0, -1.0))
         rows[i] = -(ahead - behind) / (2.0 * step)
     return 0.5 * (rows + rows.T)
 
@@ -73,15 +76,19 @@ class Laplace:
 @final
 @dataclass(frozen=True, eq=False)
 class LaplacePosterior(WithoutCaches):
-    """The mixture of exact posteriors over draws of all parameters; each draw has its own variance of the noise."""
+    """The mixture of exact posteriors over draws of all parameters."""
 
     posteriors: tuple[GaussianPosterior, ...]
-    noises: np.ndarray
 
     @property
-    def observation_noise(self) -> np.ndarray:
-        """The variance of the noise of a new observation, for each draw."""
-        return self.noises
+    def pool(self) -> Products:
+        """The kernels of the first posterior, which stands for the mode."""
+        return self.posteriors[0].pool
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights of the first posterior, (1, m)."""
+        return self.posteriors[0].weights
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw, (S, N) each."""

@@ -108,7 +108,7 @@ class ParameterVector:
         """The quantities in a bound."""
         noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
         pool = u[self._pool]
-        log_p, by_pool = log_prior(pool, self.template.centre, self._spread)
+        log_p, by_pool = log_prior(pool, self.template.centre, self.prior_deviations)
         centre, spread = self.template.noise_prior
         log_p -= 0.5 * ((log_noise - centre) / spread) ** 2
         stretch = np.where(self.pool.positive, np.exp(pool), 1.0)
@@ -153,7 +153,8 @@ class ParameterVector:
         return slice(self._noise + 1, None)
 
     @cached_property
-    def _spread(self) -> np.ndarray:
+    def prior_deviations(self) -> np.ndarray:
+        """Prior standard deviations of the unbounded hyperparameters; 0 for those that are not fitted."""
         return spreads(self.pool) if self.template.spread is None else self.template.spread
 
 

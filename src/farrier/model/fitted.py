@@ -15,7 +15,7 @@ from typing import Protocol
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-from farrier.inference.likelihoods import Likelihood
+from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.mixtures import moments, quantiles
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
@@ -87,6 +87,8 @@ class Fitted:
     """The averaged pools, that of the survivors first; empty if nothing was averaged."""
     settings: SearchSettings = SearchSettings()
     """The settings of the search; `settings.describe()` lists them."""
+    noises: np.ndarray | None = None
+    """The noise variance of each draw of the posterior, where draws differ in it."""
 
     @property
     def explaining(self) -> Alone:
@@ -109,8 +111,13 @@ class Fitted:
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw of the weights, (S, N)."""
         mean, variance = self.posterior.draws(inputs)
-        draws = [self.likelihood.predict(*draw) for draw in zip(mean, variance, strict=True)]
+        each = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
+        draws = [likelihood.predict(*draw) for likelihood, *draw in each]
         return np.stack([one for one, _ in draws]), np.stack([one for _, one in draws])
+
+    def _likelihoods(self, draws: int) -> Sequence[Likelihood]:
+        """The likelihood of each draw."""
+        return [self.likelihood] * draws if self.noises is None else [Gaussian(noise) for noise in self.noises]
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y."""
@@ -129,7 +136,8 @@ class Fitted:
         """The log predictive density of new observations."""
         mean, variance = self.posterior.draws(inputs)
         target = self.scale.forward(y)
-        each = [self.likelihood.log_density(target, *draw) for draw in zip(mean, variance, strict=True)]
+        draws = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
+        each = [likelihood.log_density(target, *draw) for likelihood, *draw in draws]
         mixture = logsumexp(each, axis=0) - np.log(len(mean))
         return mixture + self.scale.log_slopes(y)
 

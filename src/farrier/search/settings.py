@@ -251,6 +251,26 @@ class SiteSettings:
 
 @final
 @dataclass(frozen=True)
+class StructuralSettings:
+    """The structural model, which is fitted without a search."""
+
+    rows: int = 300
+    """Most rows, the last ones, to which its parameters are fitted; predictions use all rows.
+    [rows; by judgement, for the time of a fit]"""
+    iterations: int = 60
+    """Most L-BFGS iterations of its fit. [iterations; by judgement]"""
+    tolerance: float = 1e-3
+    """Gain of five iterations below which its fit ends. [nats; by judgement]"""
+    draws: int = 24
+    """Draws of all parameters from Laplace's approximation over which predictions average, beside the mode.
+    [draws, even; by judgement]"""
+    least_curvature: float = 0.3
+    """Lowest curvature of the log posterior density in any direction: where it is flatter, draws go no further.
+    [nats for each squared unit of a logarithm; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
 class AppraisalSettings:
     """Intervals and errors of the components."""
 
@@ -296,6 +316,8 @@ class SearchSettings:
     """The posterior that predicts."""
     sites: SiteSettings = SiteSettings()
     """Likelihoods that are not Gaussian."""
+    structural: StructuralSettings = StructuralSettings()
+    """The structural model."""
     appraisal: AppraisalSettings = AppraisalSettings()
     """Intervals and errors of components."""
 

@@ -1,0 +1,152 @@
+"""`python -m benchmarks learn-priors`: the priors of the structural model, by empirical Bayes on many series.
+
+    python -m benchmarks learn-priors --data-dir DIR
+
+For each frequency the structural model (farrier/model/structural.py) is fitted to the series of the part "learn". The
+mean and the spread of each log parameter over the series, and its posterior variance within each, are the next prior.
+After a few rounds the table is written to farrier/search/structural_priors.csv. Test rows are never read.
+
+A component that a series does not need drives its size to zero, and would pull the mean down and the spread up without
+end. Its size counts no lower than `LOWEST`, which is nothing beside the noise.
+"""
+
+import argparse
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+import numpy as np
+
+from benchmarks.competition_data import SETS, chosen, read_set
+from benchmarks.record import commit, tell
+from farrier.model.structural import Clock, StructuralFit, structural_fit
+from farrier.model.target_scale import worth_trying
+from farrier.search.settings import SearchSettings
+from farrier.search.structural_priors import PARAMETERS, TABLE, LogNormal, Priors
+
+FREQUENCIES = {
+    "yearly": "m1_yearly",
+    "quarterly": "m1_quarterly",
+    "monthly": "m1_monthly",
+    "weekly": "m4_weekly",
+    "hourly": "m4_hourly",
+}
+"""The set from which each frequency learns."""
+START = {
+    "trend": LogNormal(-0.75, 0.75),
+    "damping": LogNormal(float(np.log(0.6)), 0.8),
+    "walk": LogNormal(-0.75, 0.75),
+    "season": LogNormal(-0.75, 0.5),
+    "shape": LogNormal(float(np.log(0.7)), 0.5),
+    "drift": LogNormal(float(np.log(8.0)), 0.8),
+    "ar": LogNormal(-1.25, 0.5),
+    "ar_length": LogNormal(float(np.log(0.25)), 0.7),
+    "level": LogNormal(float(np.log(2.0)), 0.5),
+    "noise": LogNormal(-1.25, 0.5),
+}
+"""Priors of the first round, by judgement: those of a trial on M1."""
+KEPT = ("level",)
+"""What is not learned: the level of a standardised series says nothing."""
+SIZES = ("trend", "walk", "season", "ar")
+"""Sizes of components, any of which a series may not need."""
+LOWEST = -4.5
+"""The logarithm of the smallest size that counts: a hundredth of the standard deviation of y."""
+NARROWEST, WIDEST = 0.15, 1.0
+"""Least and largest prior standard deviation of a logarithm; a learned one outside is cut. By judgement."""
+SHARE = 0.05
+"""Share of the evidence from which a scale of the target counts."""
+
+
+def configure(parser: argparse.ArgumentParser) -> None:
+    """The options of this command."""
+    parser.add_argument("--data-dir", type=Path, required=True, help="the folder that holds forecast/")
+    parser.add_argument("--rounds", type=int, default=3, help="of fitting all series")
+    parser.add_argument("--series", type=int, default=None, help="at most so many of each set")
+    parser.add_argument("--out", type=Path, default=TABLE, help="where the table is written")
+
+
+def run(arguments: argparse.Namespace) -> Path:
+    """Learn all frequencies and write the table."""
+    found, counts = {}, {}
+    for frequency, name in FREQUENCIES.items():
+        series = [one.past for one in chosen(read_set(arguments.data_dir, name), "learn", arguments.series)]
+        season = SETS[name].season
+        priors, counts[name] = dict(START), len(series)
+        for number in range(arguments.rounds):
+            priors = learned(series, season, priors)
+            told = ", ".join(f"{key} {one.mean:.2f} ± {one.sd:.2f}" for key, one in priors.items())
+            tell(f"{frequency}, round {number + 1}: {told}")
+        found[frequency] = priors
+    found["other"] = pooled(list(found.values()))
+    arguments.out.write_text(table(found, counts, arguments.rounds), encoding="utf-8")
+    return arguments.out
+
+
+def learned(series: list[np.ndarray], season: int, priors: Priors) -> Priors:
+    """The priors after one round over all series."""
+    values: dict[str, list[tuple[float, float, float]]] = {name: [] for name in PARAMETERS}
+    for y in series:
+        for share, fit in fits(y, season, priors):
+            for name, value, sd in parameters(fit):
+                values[name].append(
+                    (max(value, LOWEST) if name in ("trend", "walk", "season", "ar") else value, sd, share)
+                )
+    new = dict(priors)
+    for name, triples in values.items():
+        if not triples or name in KEPT:
+            continue
+        value, sd, share = np.array(triples).T
+        mean = float(np.average(value, weights=share))
+        # what a series does not tell is no wider than the prior
+        within = np.minimum(sd, priors[name].sd) ** 2
+        spread = float(np.sqrt(np.average((value - mean) ** 2 + within, weights=share)))
+        new[name] = LogNormal(mean, float(np.clip(spread, NARROWEST, WIDEST)))
+    return new
+
+
+def fits(y: np.ndarray, season: int, priors: Priors) -> Iterator[tuple[float, StructuralFit]]:
+    """The fits of one series on each scale of the target, with their shares of the evidence."""
+    settings = SearchSettings()
+    x = np.arange(len(y), dtype=float)
+    clock = Clock.of(x, [float(season)] if season > 1 else [])
+    scales = [one for one in worth_trying(y, settings.scales.smallest_ratio) if one.name != "square root"]
+    found = [structural_fit(x[:, None], y, clock, one, priors, settings) for one in scales if np.ptp(y) > 0]
+    if not found:
+        return
+    heights = np.array([fit.evidence for fit in found])
+    shares = np.exp(heights - heights.max())
+    for share, fit in zip(shares / shares.sum(), found, strict=True):
+        if share > SHARE:
+            yield float(share), fit
+
+
+def parameters(fit: StructuralFit) -> Iterator[tuple[str, float, float]]:
+    """Name, logarithm and its posterior standard deviation of each parameter; times in seasons, sizes of y."""
+    named = fit.named
+    for place, sd in zip(fit.moving, fit.laplace.deviations, strict=True):
+        name, offset, factor = named[place]
+        yield name, (float(fit.mode[place]) + offset) * factor, float(sd) * abs(factor)
+
+
+def pooled(tables: list[Priors]) -> Priors:
+    """One prior for all frequencies: their mean, and as wide as they are and differ."""
+    found = {}
+    for name in PARAMETERS:
+        means, sds = (np.array([getattr(one[name], what) for one in tables]) for what in ("mean", "sd"))
+        spread = float(np.sqrt(np.mean(sds**2) + means.var()))
+        found[name] = LogNormal(float(means.mean()), min(spread, WIDEST))
+    return found
+
+
+def table(found: dict[str, Priors], counts: dict[str, int], rounds: int) -> str:
+    """The table as text."""
+    said = ", ".join(f"{count} of {name}" for name, count in counts.items())
+    lines = [
+        "# Priors of the structural model: mean and standard deviation of the logarithm of each parameter.",
+        "# Made by: python -m benchmarks learn-priors --data-dir DIR",
+        f"# on {datetime.now(UTC):%Y-%m-%d} at commit {commit()}, {rounds} rounds; series of the part learn: {said}.",
+        "frequency,parameter,mean,sd",
+    ]
+    for frequency, priors in found.items():
+        lines += [f"{frequency},{name},{priors[name].mean:.3f},{priors[name].sd:.3f}" for name in PARAMETERS]
+    return "\n".join(lines) + "\n"

@@ -1,0 +1,196 @@
+"""The structural model: one fixed sum of what ordinary series are made of, with learned priors and no search.
+
+    y = level + damped trend + random walk + seasons that move + AR(1) + noise
+
+Each season is a periodic kernel times a rough one with a long lengthscale, so that its shape moves as in exponential
+smoothing. All parameters have log-normal priors that were learned from many series (search/structural_priors.py). They
+are fitted to the top of their posterior density, and predictions average over draws from Laplace's approximation there.
+The scale of the target is the one with the higher evidence.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.evaluation.products import Products
+from farrier.inference.blas import one_thread
+from farrier.inference.exact import ExactObjective
+from farrier.inference.gaussian import LOG_2PI
+from farrier.inference.laplace import Laplace, LaplacePosterior, curvature
+from farrier.inference.lbfgs import climb
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.weight_priors import LogNormal
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.constant import Constant
+from farrier.kernels.damped_trend import DampedTrend
+from farrier.kernels.matern import Matern12
+from farrier.kernels.periodic import Periodic
+from farrier.kernels.random_walk import RandomWalk
+from farrier.model.fitted import Fitted
+from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
+from farrier.model.tiers import exact_posterior
+from farrier.search.settings import SearchSettings
+from farrier.search.structural_priors import Priors, frequency_of, priors_for
+
+
+@final
+@dataclass(frozen=True)
+class Clock:
+    """The times of a series: its first row, the step between rows, and the seasons, shortest first."""
+
+    origin: float
+    """One step before the first row: trend and walk start there."""
+    step: float
+    seasons: tuple[float, ...]
+
+    @classmethod
+    def of(cls, x: np.ndarray, seasons: Sequence[float]) -> "Clock":
+        """From the times of the rows, and seasons in the same units."""
+        distinct = np.unique(x)
+        step = float(np.median(np.diff(distinct)))
+        return cls(float(distinct[0]) - step, step, tuple(sorted(seasons)))
+
+    @property
+    def unit(self) -> float:
+        """What times of the priors are counted in: the shortest season, or a step."""
+        return self.seasons[0] if self.seasons else self.step
+
+    @property
+    def frequency(self) -> str:
+        """Which priors suit it."""
+        return frequency_of(self.unit / self.step if self.seasons else None)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class StructuralFit:
+    """The structural model on one scale of the target, at the top of its posterior density."""
+
+    clock: Clock
+    scale: TargetScale
+    objective: ExactObjective
+    mode: np.ndarray
+    """All parameters, unbounded."""
+    moving: np.ndarray
+    """Which of them were fitted."""
+    laplace: Laplace
+    evidence: float
+    """Laplace's approximation of the log evidence of y."""
+    steps: int
+
+    @property
+    def named(self) -> dict[int, tuple[str, float, float]]:
+        """For each parameter its name in the priors, and what turns u into the logarithm there: (u + offset) factor."""
+        unit = float(np.log(self.clock.unit))
+        offsets = {"damping": unit, "drift": -unit, "ar_length": -unit}
+        names = structural_parameters(self.clock)
+        return {
+            place: (name, offsets.get(name, 0.0), 0.5 if name == "noise" else 1.0) for place, name in enumerate(names)
+        }
+
+    def models(self, draws: int) -> list[ExactModel]:
+        """The model at the mode, and at draws of its parameters."""
+        found = []
+        for values in (self.laplace.mode, *self.laplace.draws(draws)):
+            u = self.mode.copy()
+            u[self.moving] = values
+            found.append(self.objective.model(u))
+        return found
+
+
+def fit_structural(
+    X: np.ndarray,
+    y: np.ndarray,
+    seasons: Sequence[float] = (),
+    *,
+    transform: str = "auto",
+    settings: SearchSettings = SearchSettings(),
+) -> Fitted:
+    """The structural model of y over one standardised input; `seasons` are periods in the units of X."""
+    clock = Clock.of(X[:, 0], seasons)
+    tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else [named(transform)]
+    chosen = [one for one in tried if one.name != "square root" or transform != "auto"]
+    with one_thread(small=len(X) <= settings.rows.exact):
+        fits = [structural_fit(X, y, clock, one, priors_for(clock.frequency), settings) for one in chosen]
+        best = max(fits, key=lambda one: one.evidence)
+        models = best.models(settings.structural.draws)
+        z = best.scale.forward(y)
+        posteriors = tuple(exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models)
+    mode = models[0]
+    return Fitted(
+        posterior=LaplacePosterior(posteriors),
+        likelihood=Gaussian(mode.noise),
+        prior=mode.prior,
+        kernels=tuple(mode.pool),
+        survivors=len(mode.pool) - 1,
+        scale=best.scale,
+        bound=best.evidence,
+        tier="exact",
+        steps=best.steps,
+        level=len(mode.pool) - 1,
+        settings=settings,
+        noises=np.array([model.noise for model in models]),
+    )
+
+
+def structural_fit(
+    X: np.ndarray, y: np.ndarray, clock: Clock, transform: Transform, priors: Priors, settings: SearchSettings
+) -> StructuralFit:
+    """The structural model on one scale of the target."""
+    own, scale = settings.structural, TargetScale.of(transform, y)
+    last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
+    model, covariance = structural_model(clock, priors), covariance_of(X[last])
+    objective = ExactObjective(model, covariance, covariance.scatter(scale.forward(y[last])), np.zeros((1, 0)))
+    mode, terms = climb(objective, own.iterations, own.tolerance)
+    limits = objective.limits()
+    moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
+    H = curvature(objective, mode, which=moving)
+    laplace = Laplace.of(mode[moving], H, own.least_curvature)
+    # the priors of hyperparameters and noise, whose normalising constants the bound leaves out
+    sds = np.append(objective.parameters.prior_deviations, model.noise_prior[1])
+    constant = -float(np.sum(np.log(sds[sds > 0.0]) + 0.5 * LOG_2PI))
+    evidence = terms[-1].total + constant + laplace.log_volume + scale.log_jacobian(y[last])
+    return StructuralFit(clock, scale, objective, mode, moving, laplace, evidence, len(terms))
+
+
+def structural_parts(clock: Clock, priors: Priors) -> list[tuple[str, Kernel, tuple[str, ...]]]:
+    """Each component: its name in the priors, its kernel at the prior medians, and the names of its hyperparameters."""
+    unit = clock.unit
+
+    def median(name: str) -> float:
+        return float(np.exp(priors[name].mean))
+
+    def season(period: float) -> Kernel:
+        return Matern12(median("drift") * unit) * Periodic(period, median("shape"))
+
+    return [
+        ("trend", DampedTrend(median("damping") / unit, clock.origin, unit), ("damping",)),
+        ("walk", RandomWalk(clock.origin, unit), ()),
+        *(("season", season(period), ("drift", "period", "shape")) for period in clock.seasons),
+        ("ar", Matern12(median("ar_length") * unit), ("ar_length",)),
+        ("level", Constant(), ()),
+    ]
+
+
+def structural_parameters(clock: Clock) -> list[str]:
+    """The names of all parameters, in the order of their vector."""
+    parts = structural_parts(clock, priors_for(clock.frequency))
+    return [*(name for name, _, _ in parts), "noise", *(name for _, _, own in parts for name in own)]
+
+
+def structural_model(clock: Clock, priors: Priors) -> ExactModel:
+    """All components at the medians of their priors."""
+    parts = structural_parts(clock, priors)
+    pool = Products.of([kernel for _, kernel, _ in parts], 1)
+    # periods are those of the calendar and are not fitted
+    names = [name for _, _, own in parts for name in own]
+    spread = np.array([0.0 if name == "period" else priors[name].sd for name in names])
+    sizes = [priors[name] for name, _, _ in parts]
+    weights = LogNormal.initial(np.array([one.mean for one in sizes]), np.array([one.sd for one in sizes]))
+    # the noise is counted as a variance
+    noise = 2.0 * priors["noise"].mean, 2.0 * priors["noise"].sd
+    return ExactModel(weights, float(np.exp(noise[0])), pool, pool.unbounded, None, spread, noise)

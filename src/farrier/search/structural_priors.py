@@ -1,0 +1,50 @@
+"""Priors of the structural model, learned from many series: one log-normal for each parameter and frequency.
+
+`structural_priors.csv` beside this file is the table, and its first lines say which command made it from which series.
+Sizes are standard deviations of what a component adds, y having standard deviation one; times are counted in seasons
+(years of monthly data, days of hourly data), or in steps where there is no season.
+"""
+
+import csv
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+TABLE = Path(__file__).with_name("structural_priors.csv")
+STEPS = {"quarterly": 4, "monthly": 12, "weekly": 52, "daily": 7, "hourly": 24}
+"""Steps in a season, by frequency: those of the calendar."""
+NEAR = 0.05
+"""Largest relative difference of the steps in a season from those of a frequency. By judgement."""
+PARAMETERS = ("trend", "damping", "walk", "season", "shape", "drift", "ar", "ar_length", "level", "noise")
+"""What the structural model has priors for: sizes of its components, and the hyperparameters that follow them."""
+
+
+class LogNormal(NamedTuple):
+    """The mean and the standard deviation of a logarithm."""
+
+    mean: float
+    sd: float
+
+
+Priors = dict[str, LogNormal]
+
+
+def frequency_of(steps: float | None) -> str:
+    """The frequency with so many steps in a season; None stands for no season."""
+    if steps is None:
+        return "yearly"
+    return next((name for name, usual in STEPS.items() if abs(steps / usual - 1.0) < NEAR), "other")
+
+
+@cache
+def _table() -> dict[str, Priors]:
+    lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
+    found: dict[str, Priors] = {}
+    for row in csv.DictReader(lines):
+        found.setdefault(row["frequency"], {})[row["parameter"]] = LogNormal(float(row["mean"]), float(row["sd"]))
+    return found
+
+
+def priors_for(frequency: str) -> Priors:
+    """The priors of a frequency; of one that was not learned, those of "other"."""
+    return dict(_table().get(frequency, _table()["other"]))
