@@ -81,14 +81,18 @@ def figure(
     )
 
 
-def foldout(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int) -> str:
-    """A table that opens on demand; cells are HTML, the first `words` columns text and the others numbers."""
-    look = [' class="words"' if i < words else "" for i in range(len(heads))]
-    top = join(f'<th scope="col"{kind}>{head}</th>' for head, kind in zip(heads, look, strict=True))
+def foldout(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int, look: str = "") -> str:
+    """A table that opens on demand; cells are HTML, the first `words` columns text and the others numbers.
+
+    `look` names a class of the style sheet.
+    """
+    kinds = [' class="words"' if i < words else "" for i in range(len(heads))]
+    top = join(f'<th scope="col"{kind}>{head}</th>' for head, kind in zip(heads, kinds, strict=True))
     body = join(
-        f"<tr>{join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, look, strict=True))}</tr>" for row in rows
+        f"<tr>{join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, kinds, strict=True))}</tr>" for row in rows
     )
+    style = f' class="{look}"' if look else ""
     return (
         f'<details><summary>{title}</summary><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
-        f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
+        f"<table{style}><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )

@@ -282,7 +282,47 @@ def _repeat(repeat: Story) -> str:
         if value is not None
     )
     code = f"<pre><code>{text(repeat['code'])}</code></pre>" if repeat.get("code") else ""
-    return f'{code}<dl class="settings">{rows}</dl>'
+    return f'{code}<dl class="settings">{rows}</dl>{_search(repeat.get("search") or {})}'
+
+
+def _search(search: Story) -> str:
+    """The settings of the search: those that were changed, then a table of all."""
+    settings = search.get("all") or []
+    if not settings:
+        return ""
+    changed = search.get("changed") or []
+    lead = "All settings of the search have their default values."
+    if changed:
+        who = (
+            "One setting of the search differs"
+            if len(changed) == 1
+            else f"{len(changed)} settings of the search differ"
+        )
+        lead = f"{who} from the default:"
+    rows = join(
+        f"<dt>{text(row.get('name'))}</dt><dd>{_value(row.get('value'))} "
+        f'<span class="quiet">(default {_value(row.get("default"))})</span></dd>'
+        for row in changed
+    )
+    cells = [
+        (
+            f"<code>{text(row.get('name'))}</code>",
+            _value(row.get("value")),
+            *(text(row.get(key)) for key in ("unit", "meaning", "origin")),
+        )
+        for row in settings
+    ]
+    heads = ("Setting", "Value", "Unit", "Meaning", "Origin of the default")
+    table = foldout(f"All {len(settings)} settings of the search", heads, cells, words=5, look="search")
+    return f"<p>{lead}</p>" + (f'<dl class="settings">{rows}</dl>' if changed else "") + table
+
+
+def _value(value: Any) -> str:
+    """A setting in full, since it is there to be repeated; the entries of a list after one another."""
+    if value is None:
+        return DASH
+    entries = value if isinstance(value, list) else [value]
+    return text(", ".join(entry if isinstance(entry, str) else json.dumps(entry) for entry in entries))
 
 
 def _parts(story: Story) -> list[tuple[int, Story]]:

@@ -22,7 +22,8 @@ from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
 from farrier.inference.weight_priors import starting_weight
-from farrier.model.result import Recipe, Result
+from farrier.model.result import Result
+from farrier.search.settings import SearchSettings
 
 REST_TITLE = "Everything too small to name"
 WORTH_A_WORD = 0.05
@@ -65,7 +66,7 @@ def story(
         "checks": [asdict(check) for check in model_checks(result, setting)],
         "weights": _weights(result, found),
         "record": _record(result),
-        "repeat": _repeat(result.recipe, result.seconds),
+        "repeat": _repeat(result),
     }
     return plain(told, "story")
 
@@ -181,17 +182,29 @@ def _record(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _repeat(recipe: Recipe, seconds: float) -> dict[str, Any]:
-    """What it takes to do it again."""
+def _repeat(result: Result) -> dict[str, Any]:
+    """What is needed to repeat the fit."""
+    recipe = result.recipe
     settings = {name: value for name, value in recipe.settings.items() if name != "random_state"}
     packages = {name: version(name) for name in ("farrier", "jax", "numpy")}
     return {
         "settings": {name: value for name, value in settings.items() if value is not None},
+        "search": _search(result.fitted.settings),
         "versions": packages | {"python": platform.python_version()},
-        "seconds": seconds,
+        "seconds": result.seconds,
         "seed": recipe.seed,
         "code": recipe.code,
     }
+
+
+def _search(settings: SearchSettings) -> dict[str, Any]:
+    """All settings of the search, and those whose value is not the default, with the default."""
+    defaults = {setting.name: setting.value for setting in SearchSettings().describe()}
+    changed = [
+        {"name": setting.name, "value": setting.value, "default": defaults[setting.name]}
+        for setting in settings.changed()
+    ]
+    return {"changed": changed, "all": [asdict(setting) for setting in settings.describe()]}
 
 
 def _rounded(kernel: str) -> str:
