@@ -306,7 +306,8 @@ def _search(search: Story) -> str:
     )
     cells = [
         (
-            f"<code>{text(row.get('name'))}</code>",
+            # a long name may break after its group
+            f"<code>{text(row.get('name')).replace('.', '.<wbr>')}</code>",
             _value(row.get("value")),
             *(text(row.get(key)) for key in ("unit", "meaning", "origin")),
         )
