@@ -10,10 +10,10 @@ import pytest
 from numpy.testing import assert_allclose
 
 import farrier
-from farrier.explain import leftover
+from farrier.explain import residual_checks
 from farrier.explain.context import Setting, axis_of, labels_of, quarter_of
 from farrier.explain.explanation import Explanation
-from farrier.explain.gather import findings
+from farrier.explain.findings import findings
 from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fitted import Fitted
@@ -194,9 +194,9 @@ def test_rows_in_any_order_come_in_order_of_time():
 
 def test_leaving_a_row_out_is_what_it_says(given):
     fitted: Fitted = given.fitted
-    inputs, z = leftover.snapped(given.inputs), given.scaled_target
-    mean, variance = leftover.left_out(fitted, inputs, z)
-    earlier = leftover.given_earlier(fitted, inputs, z)
+    inputs, z = residual_checks.snapped(given.inputs), given.scaled_target
+    mean, variance = residual_checks.left_out(fitted, inputs, z)
+    earlier = residual_checks.given_earlier(fitted, inputs, z)
     pool, noise = fitted.posterior.pool, float(fitted.likelihood.variance)
     w = fitted.posterior.weights[0]
     K = pool.gram(inputs, inputs)

@@ -70,6 +70,11 @@ class Baseline(ABC):
         sd = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
         return mean * self._scale.y_scale + self._scale.y_mean, sd * self._scale.y_scale
 
+    @property
+    def noise_variance_(self) -> float | None:
+        """The variance of the noise in the units of y; None where the method does not tell it."""
+        return None
+
     def _scaled(self, y: np.ndarray) -> np.ndarray | None:
         """The target if it is to be standardised, else None."""
         return y

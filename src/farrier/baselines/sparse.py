@@ -135,7 +135,7 @@ class _Sparse(Baseline):
         return _moments(*_draws(self.model_, X))
 
     @property
-    def noise_variance_(self) -> float:
+    def noise_variance_(self) -> float | None:
         """The variance of the noise in the units of y."""
         assert isinstance(self.model_.likelihood, Gaussian)
         return float(self.model_.likelihood.variance) * float(self._scale.y_scale) ** 2
@@ -273,6 +273,10 @@ class VariationalSoftmaxSVGP(_Sparse):
         self.shares_ = np.exp(self.elbos_ - np.logaddexp.reduce(self.elbos_))
         self.elbo_ = float(np.logaddexp.reduce(self.elbos_) - np.log(len(self.elbos_)))
         self.kernel_ = CANDIDATES[int(np.argmax(self.shares_))]
+
+    @property
+    def noise_variance_(self) -> None:
+        """Each candidate has a noise variance of its own."""
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         parts = [_moments(*_draws(model, X)) for model in self.models_]

@@ -1,7 +1,6 @@
 """`farrier explain`: the components in words, a forecast, the report."""
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -34,7 +33,9 @@ def explain(
         explanation = model.explain()
         story = explanation.to_dict(horizon=horizon) if as_json or path is not None else {}
         if as_json:
-            text = json.dumps(_finite(story | {"forecast": ahead}), indent=2, allow_nan=False)
+            from farrier.explain.report import plain
+
+            text = json.dumps(plain(story | {"forecast": ahead}, "story"), indent=2, allow_nan=False)
         else:
             text = _text(source, explanation)
         if path is not None:
@@ -84,14 +85,3 @@ def print_forecast(rows: list[dict[str, Any]]) -> None:
     places = decimals(min(row["high_80"] - row["low_80"] for row in rows))
     say("\nForecast, with the intervals that hold 80 and 95 % of new values:\n")
     table([{k: v if isinstance(v, str) else f"{v:.{places}f}" for k, v in row.items()} for row in rows])
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {str(key): _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    if hasattr(value, "tolist"):  # numpy's arrays and numbers
-        return _finite(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value

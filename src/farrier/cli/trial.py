@@ -67,8 +67,8 @@ def score(
         mean, sd = model.predict(X_new)
         found = ""
         likely = gaussian_log_score(y_new, mean, sd)
-        if hasattr(model, "noise_variance_"):
-            twice = {"noise_twice": gaussian_log_score(y_new, mean, np.hypot(sd, model.noise_variance_**0.5))}
+        if (noise := model.noise_variance_) is not None:
+            twice = {"noise_twice": gaussian_log_score(y_new, mean, np.hypot(sd, noise**0.5))}
         low, high = mean - norm.ppf(0.975) * sd, mean + norm.ppf(0.975) * sd
     return {
         "rmse": rmse(y_new, mean),

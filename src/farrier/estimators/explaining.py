@@ -85,24 +85,24 @@ class Tells:
 
     def plot(self, *, horizon: int | None = 0, ax: "Axes | None" = None) -> "Axes":
         """Draw data, fit and 95 % band, with a forecast of `horizon` steps; of a table, observed against fitted."""
-        from farrier.explain import pictures
+        from farrier.explain import plots
 
         check_is_fitted(self)
-        return pictures.plot(self.result_, self.context_, horizon=_steps(horizon), ax=ax)
+        return plots.plot(self.result_, self.context_, horizon=_steps(horizon), ax=ax)
 
     def plot_components(self, *, horizon: int | None = 0) -> "np.ndarray":
         """Draw every component with its 95 % band, one panel each, and return their axes."""
-        from farrier.explain import pictures
+        from farrier.explain import plots
 
         check_is_fitted(self)
-        return pictures.plot_components(self.result_, self.context_, horizon=_steps(horizon))
+        return plots.plot_components(self.result_, self.context_, horizon=_steps(horizon))
 
     def plot_weights(self, *, ax: "Axes | None" = None) -> "Axes":
         """Draw the weight of every candidate before and after the fit."""
-        from farrier.explain import pictures
+        from farrier.explain import plots
 
         check_is_fitted(self)
-        return pictures.plot_weights(self.result_, self.context_, ax=ax)
+        return plots.plot_weights(self.result_, self.context_, ax=ax)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to a file for `farrier.load`."""

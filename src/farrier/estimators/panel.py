@@ -18,9 +18,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from threadpoolctl import threadpool_limits
 
 from farrier.estimators.fitted_series import FittedSeries
+from farrier.inference.blas import one_thread
 from farrier.series.observed import Layout, Observed, append, read_frame, take
 
 ID = "unique_id"
@@ -131,7 +131,7 @@ def _results(
 ) -> Iterator[tuple[Any, FittedSeries | Exception]]:
     if n_jobs in (None, 1) or len(work) < 2:
         for each in work:
-            with threadpool_limits(limits=1, user_api="blas"):
+            with one_thread():
                 found = _one(*each, settings)
             yield found
         return

@@ -218,9 +218,10 @@ class Regressor(RegressorMixin, Estimator):
         times = inputs[:, 0] * scale.x_scale[0] + scale.x_mean[0]
         if len(np.unique(times)) < len(times):
             return []
-        return TimeAxis.of(times, self._columns_name(scale)).calendar_periods()
+        return TimeAxis.of(times, self._first_column()).calendar_periods()
 
-    def _columns_name(self, scale: Scale) -> str:
+    def _first_column(self) -> str:
+        """The name of the first input."""
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:

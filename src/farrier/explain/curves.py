@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from farrier.explain.context import Setting, labels_of
-from farrier.explain.gather import Z95, Findings, columns_of, in_words_of
+from farrier.explain.findings import Z95, Findings, columns_of, in_words_of
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform

@@ -12,7 +12,7 @@ import numpy as np
 
 from farrier.explain import sentences
 from farrier.explain.context import Context
-from farrier.explain.gather import Findings, findings
+from farrier.explain.findings import Findings, findings
 from farrier.explain.numbers import capital, known, per_cent, significant
 from farrier.explain.story import story
 from farrier.model.result import Result

@@ -10,6 +10,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from farrier.explain.extrapolation import course
 from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import (
     capital,
@@ -22,7 +23,6 @@ from farrier.explain.numbers import (
     per_cent,
     significant,
 )
-from farrier.explain.outlook import course
 from farrier.explain.parts import (
     MOST,
     NAMED,

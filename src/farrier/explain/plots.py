@@ -16,7 +16,7 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from farrier.explain.context import Context
-from farrier.explain.figures import measure, own_axis
+from farrier.explain.report_figures import measure, own_axis
 from farrier.explain.story import story
 from farrier.model.result import Result
 
