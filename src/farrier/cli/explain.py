@@ -13,22 +13,20 @@ if TYPE_CHECKING:
     from farrier.explain.explanation import Explanation
 
 LEVELS = (80, 95)
-"""The intervals of a forecast, in per cent."""
+"""The levels of the intervals of a forecast, in per cent."""
 
 
 def explain(
     source: Source, settings: dict[str, Any], horizon: int | None, path: Path | None, *, quiet: bool, as_json: bool
 ) -> None:
-    """Fit, and tell what was found."""
+    """Fit a model, and print its explanation."""
     check_out(path)
     if horizon and source.chosen.axis is None:
-        raise ValueError(
-            "--horizon: these rows have no time to go on with: name its column with --time, or leave it out"
-        )
+        raise ValueError("--horizon: this table has no times: name their column with --time, or leave --horizon out")
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         model = fit(source, settings | {"progress": screen})
-        screen.doing("putting it into words")
+        screen.doing("explaining")
         ahead = forecast_rows(source, model, horizon or 0)
         explanation = model.explain()
         story = explanation.to_dict(horizon=horizon) if as_json or path is not None else {}
@@ -41,7 +39,7 @@ def explain(
         if path is not None:
             from farrier.explain import report
 
-            screen.doing("drawing the report")
+            screen.doing("writing the report")
             report.write(story, path)
     if as_json:
         sys.stdout.write(text + "\n")
@@ -61,7 +59,7 @@ def _text(source: Source, explanation: "Explanation") -> str:
 
 
 def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, Any]]:
-    """One row for each future step: its time, the mean and the intervals that hold a new value."""
+    """One row for each future step: its time, the mean and the prediction intervals."""
     axis = source.chosen.axis
     if not horizon or axis is None:
         return []
@@ -79,7 +77,7 @@ def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, An
 
 
 def print_forecast(rows: list[dict[str, Any]]) -> None:
-    """The forecast as a table, rounded to what the intervals are worth."""
+    """Print the forecast as a table, rounded to a tenth of the width of the intervals."""
     if not rows:
         return
     places = decimals(min(row["high_80"] - row["low_80"] for row in rows))

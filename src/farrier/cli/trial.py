@@ -1,8 +1,8 @@
-"""One method of `farrier compare` in a process of its own: rows in on standard input, one line of JSON out.
+"""One method of `farrier compare` in a process of its own: reads rows from standard input, prints one line of JSON.
 
 python -m farrier.cli.trial NAME SEED LIMIT < rows.npz
 
-A method that searches for as long as it is given, is given a part of the limit, and tells the best that it found.
+A method with a time limit of its own gets a part of LIMIT, and predicts with the best kernel it has found by then.
 """
 
 import farrier.cli.threads  # noqa: F401, I001 (before numpy)
@@ -19,11 +19,11 @@ import numpy as np
 from farrier.model.scores import coverage, gaussian_log_score, log_score, rmse
 
 SEARCHING = 0.6
-"""The part of the limit in which a search ends; what it then found must still be fitted."""
+"""The part of the time limit for a search, by judgement: its best kernel must still be fitted."""
 
 
 def main() -> None:
-    """Fit, predict, and say how well."""
+    """Fit, predict, and print the scores."""
     name, seed, limit = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     rows = np.load(io.BytesIO(sys.stdin.buffer.read()))
     begin = perf_counter()
@@ -44,7 +44,7 @@ def score(
     y_new: np.ndarray,
     periods: np.ndarray,
 ) -> dict[str, Any]:
-    """Errors and densities of the method at rows that it has not seen."""
+    """The scores of a method at held-out rows."""
     twice = {}
     if name == "farrier":
         from farrier.estimators.regressor import Regressor
@@ -80,7 +80,7 @@ def score(
 
 
 def _short(values: np.ndarray) -> list[float]:
-    """As many digits as a picture shows."""
+    """The numbers rounded to as many digits as a plot needs."""
     return [float(f"{value:.7g}") for value in values]
 
 
