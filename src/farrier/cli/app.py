@@ -1,8 +1,8 @@
 """The command line: `farrier explain | forecast | compare | datasets | version`.
 
 DATA is a bundled series, or a CSV (also gzipped) or Parquet file. This file defines the options; each command has its
-own file in this folder. Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the fit failed, 2 the
-input or an option is wrong, 130 stopped by Ctrl-C.
+own file in this folder. Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the fit
+failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
 """
 
 import farrier.cli.threads  # noqa: F401, I001 (before numpy)
