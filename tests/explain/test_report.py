@@ -153,7 +153,7 @@ def repeated(**search: Any) -> str:
 
 
 def test_every_setting_of_the_search_is_a_row_of_a_closed_table():
-    table = repeated().split("<details><summary>All 2 settings of the search</summary>")[1]
+    table = repeated().split('<details class="search"><summary>All 2 settings of the search</summary>')[1]
     rows = re.findall(r"<tr><td.*?</tr>", table)
     cells = ["|".join(re.findall(r">([^<]+)<", row.replace("<wbr>", ""))) for row in rows]
     assert cells == [

@@ -105,12 +105,12 @@ def run_apart(name: str, packed: bytes, limit: float, seed: int) -> Outcome:
     except subprocess.TimeoutExpired:
         return Outcome(name, perf_counter() - begin, failure=f"out of time after {limit:g} s")
     try:
-        told: dict[str, Any] = json.loads(done.stdout.decode().strip().splitlines()[-1])
+        scores: dict[str, Any] = json.loads(done.stdout.decode().strip().splitlines()[-1])
     except (ValueError, IndexError):
         ended = f"its process ended with code {done.returncode}"
         said = done.stderr.decode(errors="replace").strip().splitlines()
         return Outcome(name, perf_counter() - begin, failure=said[-1] if said and done.returncode == 1 else ended)
-    return Outcome(name, **told)
+    return Outcome(name, **scores)
 
 
 def _line(outcome: Outcome) -> str:

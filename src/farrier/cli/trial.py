@@ -28,10 +28,10 @@ def main() -> None:
     rows = np.load(io.BytesIO(sys.stdin.buffer.read()))
     begin = perf_counter()
     try:
-        told = score(name, seed, limit, **rows)
+        scores = score(name, seed, limit, **rows)
     except Exception as error:
-        told = {"failure": " ".join(str(error).split()) or type(error).__name__}
-    print(json.dumps({"seconds": perf_counter() - begin} | told))
+        scores = {"failure": " ".join(str(error).split()) or type(error).__name__}
+    print(json.dumps({"seconds": perf_counter() - begin} | scores))
 
 
 def score(

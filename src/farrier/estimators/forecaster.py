@@ -168,7 +168,7 @@ class Forecaster(BaseEstimator):
         return self._table(when, future, lambda one, ahead: one.quantiles(ahead, levels))
 
     def predict_in_sample(self, levels: Sequence[float] = (80, 95)) -> Any:
-        """The fit at all times of the series, also those without a value, beside the values.
+        """The fit at all times of the series, also those without a value, and the values.
 
         Each row is fitted with the knowledge of all others, so this is not a forecast.
         """

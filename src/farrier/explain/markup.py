@@ -93,6 +93,7 @@ def foldout(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, 
     )
     style = f' class="{look}"' if look else ""
     return (
-        f'<details><summary>{title}</summary><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
-        f"<table{style}><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
+        f"<details{style}><summary>{title}</summary>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+        f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )

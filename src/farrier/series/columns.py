@@ -140,7 +140,7 @@ def _repeats(values: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """Whether a value is a number or the text of a number."""
-    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number; nobody else does
+    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number; a CSV file means text
         return False
     try:
         float(value)
