@@ -25,7 +25,7 @@ def test_the_list_of_methods_costs_no_jax():
 
 
 def test_targets_must_match_the_rows():
-    with pytest.raises(ValueError, match="one number a row"):
+    with pytest.raises(ValueError, match="one number for each row"):
         BASELINES["full-gp"]().fit(np.zeros((3, 1)), np.zeros(2))
 
 

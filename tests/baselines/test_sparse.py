@@ -57,6 +57,9 @@ def test_svgp_with_one_smooth_kernel_comes_near_the_full_process():
     assert sparse.elbo_ <= full.evidence_ + 0.1
     assert sparse.elbo_ > full.evidence_ - 3.0
     assert_allclose(sparse.predict(x)[0], full.predict(x)[0], atol=0.1 * y.std())
+    # the squared units of y, in which the noise of the series is 0.5^2
+    assert 0.05 < sparse.noise_variance_ < 1.0
+    assert full.noise_variance_ is None
 
 
 def test_candidates_share_one_unit_of_weight():
@@ -108,6 +111,7 @@ def test_variational_softmax_averages_by_evidence(monkeypatch):
     assert_allclose(model.shares_[1] / model.shares_[0], np.exp(model.elbos_[1] - model.elbos_[0]), rtol=1e-6)
     assert_allclose(model.shares_.sum(), 1.0)
     assert model.elbos_.min() <= model.elbo_ <= model.elbos_.max()
+    assert model.noise_variance_ is None
     mean, sd = model.predict(x)
     assert np.sqrt(np.mean((mean - y) ** 2)) < 0.3 * y.std()
     assert np.all(sd > 0.0)

@@ -224,7 +224,7 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("explain", "airline", "--target", "pasengers"), "did you mean 'passengers'?"),
         (("explain", "airline", "--out", "no/such/report.html"), "there is no folder 'no/such'"),
         (("explain", "airline", "--out", "."), "is a folder"),
-        (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is no level in per cent"),
+        (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is not a percentage from 1 to 100"),
         (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
     ],

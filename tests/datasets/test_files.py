@@ -171,7 +171,7 @@ def test_parquet_that_cannot_be_used_is_refused_in_one_line(parquet, tmp_path):
     wrong = {"day": dated["day"], "sales": ["1"] * 7 + ["many"] * 5}
     assert message(parquet(wrong)).startswith("column 'sales', row 7: 'many' is not a number such as 1234.5: ")
     twice = {"t": [datetime(2020, 1, 1, 1 + i // 2) for i in range(12)], "y": range(12)}
-    assert message(parquet(twice)).startswith("column 't', row 0 and row 1: '2020-01-01 01:00' is one time twice: ")
+    assert message(parquet(twice)).startswith("column 't', row 0 and row 1: '2020-01-01 01:00' comes twice: ")
 
 
 # choosing
@@ -280,11 +280,11 @@ DATE = "is not a date such as 2024-03 or 2024-03-15 18:30: correct it"
         ("a,b\n" + rows("inf,2"), "column 'a', line 2: the time is not finite: correct it or delete the row"),
         (
             "year,b\n" + rows("4.0,1"),
-            "column 'year', line 2 and line 5: '4' is one time twice: keep one of the rows, or average them",
+            "column 'year', line 2 and line 5: '4' comes twice: keep one of the rows, or average them",
         ),
         (
             MONTHS.replace("2020-07", "2020-02"),
-            "column 'month', line 3 and line 8: '2020-02' is one time twice: keep one of the rows, or average them",
+            "column 'month', line 3 and line 8: '2020-02' comes twice: keep one of the rows, or average them",
         ),
     ],
 )

@@ -125,7 +125,7 @@ class Mine:
 
 
 def test_a_type_that_nobody_made_known_is_neither_written_nor_built():
-    with pytest.raises(TypeError, match="files do not know: where it is a kernel, call"):
+    with pytest.raises(TypeError, match="is not a type that files can hold: if it is a kernel, call"):
         there_and_back(Mine(1.0))
     with pytest.raises(TypeError):
         Decoder([]).value({"type": "Mine", "fields": {"size": 1.0, "names": {"kind": "tuple", "items": []}}})

@@ -179,12 +179,15 @@ OLD = {HEADER: '{"format": 1, "farrier": "0.1.0", "model": "Regressor"}', "model
 @pytest.mark.parametrize(
     ("members", "message"),
     [
-        (None, "is no model that Farrier can read"),
-        ({}, "is no model that Farrier can read"),
-        ({"word/document.xml": "<w/>"}, "is no model that Farrier can read"),
-        ({HEADER: "[]"}, "is no model that Farrier can read"),
-        ({HEADER: "[" * 100_000}, "is no model that Farrier can read"),
-        ({HEADER: '{"format": 2, "farrier": "0.2.0", "name": "farrier model"}'}, "is no model that Farrier can read"),
+        (None, "is not a model that Farrier can read"),
+        ({}, "is not a model that Farrier can read"),
+        ({"word/document.xml": "<w/>"}, "is not a model that Farrier can read"),
+        ({HEADER: "[]"}, "is not a model that Farrier can read"),
+        ({HEADER: "[" * 100_000}, "is not a model that Farrier can read"),
+        (
+            {HEADER: '{"format": 2, "farrier": "0.2.0", "name": "farrier model"}'},
+            "is not a model that Farrier can read",
+        ),
         ({HEADER: '{"format": 99, "farrier": "9.0"}', TREE: ""}, r"saved by Farrier 9\.0.*upgrade Farrier"),
         (OLD, r"saved by Farrier 0\.1\.0 in a format that could run code.*fit again and save"),
     ],
@@ -228,7 +231,7 @@ def test_an_encrypted_or_doubled_member_is_refused(saved):
 
 
 def test_a_folder_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="is no regular file"):
+    with pytest.raises(ValueError, match="is not a regular file"):
         farrier.load(tmp_path)
 
 

@@ -297,7 +297,7 @@ def test_a_report_says_how_to_repeat_the_forecaster(fitted):
 
 def test_update_refuses_times_that_are_there_and_times_of_another_calendar():
     forecaster = Forecaster(**FAST).fit(months(N), np.exp(0.1 * VALUES))
-    with pytest.raises(ValueError, match="'2014-02-01' is one time twice"):
+    with pytest.raises(ValueError, match="'2014-02-01' comes twice"):
         forecaster.update(months(1, "2014-02"), [1.0])
     with pytest.raises(ValueError, match="the times were monthly and would become irregular"):
         forecaster.update(np.array(["2014-03-05", "2014-03-06"], "M8[D]"), [1.0, 2.0])
@@ -374,7 +374,7 @@ REFUSED = [
     (lambda f: f.fit(months(N), VALUES, id="shop"), "id='shop' names a column of a frame"),
     (lambda f: f.fit(months(N), VALUES[1:]), "y has 23 values and there are 24 times"),
     (lambda f: f.fit(months(N), VALUES, target="y"), "name columns of a frame"),
-    (lambda f: f.fit(DUPLICATED, VALUES), "'2019-06-30' is one time twice"),
+    (lambda f: f.fit(DUPLICATED, VALUES), "'2019-06-30' comes twice"),
     (lambda f: f.fit(months(3), VALUES[:3]), "3 values: give at least 4"),
     (lambda f: f.fit(months(N), np.full(N, np.nan)), "0 values, and 24 without: give at least 4"),
     (lambda f: f.fit(months(N), ["x", *VALUES[1:]]), "column 'y', row 0: 'x' is not a number"),
@@ -396,14 +396,14 @@ def test_bad_questions_are_refused(fitted):
         (lambda: fitted.forecast(), "horizon: None"),
         (lambda: fitted.forecast(0), "horizon: 0 steps"),
         (lambda: fitted.forecast(3, levels=(0.8,)), "write 80"),
-        (lambda: fitted.forecast(3, levels=(100,)), "100 is no part of 100"),
-        (lambda: fitted.forecast(3, future=[1, 2]), "future: list is no frame"),
+        (lambda: fitted.forecast(3, levels=(100,)), "100 is not a percentage"),
+        (lambda: fitted.forecast(3, future=[1, 2]), "future: list is not a frame"),
         (lambda: fitted.predict_quantiles(3, levels=(5,)), "quantiles lie between 0 and 1"),
         (lambda: fitted.predict_quantiles([1.5]), "numbers where the times so far are dates"),
     ):
         with pytest.raises(ValueError, match=words):
             ask()
-    with pytest.raises(AttributeError, match="one series was fitted"):
+    with pytest.raises(AttributeError, match="this Forecaster has one series"):
         fitted["north"]
     with pytest.raises(AttributeError, match="not fitted"):
         Forecaster().forecast(3)

@@ -47,7 +47,7 @@ def test_one_of_many_is_a_forecaster(fitted):
     assert list(fitted.series_) == ["south", "north", "west"]
     assert_allclose(fitted["north"].forecast(2)["mean"], fitted.forecast(2)["mean"][2:4], rtol=1e-12)
     assert len(fitted["north"].components_) == 2
-    with pytest.raises(AttributeError, match=r"ask one of them, such as forecaster\['south'\]"):
+    with pytest.raises(AttributeError, match=r"choose one of them, such as forecaster\['south'\]"):
         fitted.explain()
 
 
@@ -68,9 +68,7 @@ def test_a_failing_series_is_named_and_loses_no_other():
     twice = series("twice", 20, 4)
     twice.loc[7, "ds"] = twice.loc[6, "ds"]
     short = series("short", 3, 5)
-    with pytest.warns(
-        UserWarning, match=r"3 of 4 series could not be fitted: see errors_\. 'twice': .* one time twice"
-    ):
+    with pytest.warns(UserWarning, match=r"3 of 4 series could not be fitted: see errors_\. 'twice': .* comes twice"):
         forecaster = Forecaster(**FAST).fit(pd.concat([flat, twice, NORTH, short]))
     assert set(forecaster.errors_) == {"flat", "twice", "short"}
     assert "constant" in str(forecaster.errors_["flat"])
@@ -105,7 +103,7 @@ def test_regressors_are_taken_from_the_rows_of_each_series():
     found = forecaster.forecast(2, future=future)["mean"].to_numpy()
     alone = forecaster["north"].forecast(2, future=future[future["unique_id"] == "north"])
     assert_allclose(found[:2], alone["mean"], rtol=1e-12)
-    with pytest.raises(ValueError, match="there is no column 'unique_id' to tell"):
+    with pytest.raises(ValueError, match="there is no column 'unique_id' that identifies"):
         forecaster.forecast(2, future=future[["price"]])
 
 

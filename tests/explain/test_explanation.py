@@ -61,5 +61,5 @@ def test_what_is_not_fitted_says_so(model, tmp_path):
             getattr(farrier.Regressor(), ask)()
     with pytest.raises(NotFittedError):
         farrier.Regressor().report(tmp_path / "report.html")
-    with pytest.raises(ValueError, match="horizon: -1 is no number of steps"):
+    with pytest.raises(ValueError, match="horizon: -1 is not a number of steps"):
         model.report(tmp_path / "report.html", horizon=-1)

@@ -10,14 +10,15 @@ import pytest
 from numpy.testing import assert_allclose
 
 import farrier
-from farrier.explain import leftover
+from farrier.explain import residual_checks
 from farrier.explain.context import Setting, axis_of, labels_of, quarter_of
 from farrier.explain.explanation import Explanation
-from farrier.explain.gather import findings
+from farrier.explain.findings import findings
 from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fitted import Fitted
 from farrier.search.appraisal import Appraisal
+from farrier.search.settings import GrowingSettings, SearchSettings
 from farrier.search.structure import Decision
 from farrier.series.calendar import TimeAxis
 
@@ -103,6 +104,24 @@ def test_airline_says_what_was_tried(told):
     assert all(row["low"] < row["after"] < row["high"] for row in kept)
 
 
+def test_a_story_holds_every_setting_of_the_search(told):
+    search = told["repeat"]["search"]
+    expected = SearchSettings().describe()
+    assert search["changed"] == []
+    assert [row["name"] for row in search["all"]] == [setting.name for setting in expected]
+    assert all(row["unit"] and row["meaning"] and row["origin"] for row in search["all"])
+    values = [list(s.value) if isinstance(s.value, tuple) else s.value for s in expected]
+    assert [row["value"] for row in search["all"]] == values
+
+
+def test_changed_settings_of_the_search_are_told_with_their_defaults(given):
+    settings = SearchSettings(growing=GrowingSettings(rounds=1))
+    told = story(replace(given, fitted=replace(given.fitted, settings=settings)))
+    assert told["repeat"]["search"]["changed"] == [
+        {"name": "growing.rounds", "value": 1, "default": GrowingSettings().rounds}
+    ]
+
+
 def test_intervals_and_errors_come_from_the_appraisal(given):
     line, cycle, _ = findings(given).facts
     assert line.formula == "Lin"
@@ -175,9 +194,9 @@ def test_rows_in_any_order_come_in_order_of_time():
 
 def test_leaving_a_row_out_is_what_it_says(given):
     fitted: Fitted = given.fitted
-    inputs, z = leftover.snapped(given.inputs), given.scaled_target
-    mean, variance = leftover.left_out(fitted, inputs, z)
-    earlier = leftover.given_earlier(fitted, inputs, z)
+    inputs, z = residual_checks.snapped(given.inputs), given.scaled_target
+    mean, variance = residual_checks.left_out(fitted, inputs, z)
+    earlier = residual_checks.given_earlier(fitted, inputs, z)
     pool, noise = fitted.posterior.pool, float(fitted.likelihood.variance)
     w = fitted.posterior.weights[0]
     K = pool.gram(inputs, inputs)

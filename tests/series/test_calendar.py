@@ -244,7 +244,7 @@ def test_one_month_alone_has_a_next_one():
 
 # refusals
 
-TWICE = "is one time twice: keep one of the rows, or average them"
+TWICE = "comes twice: keep one of the rows, or average them"
 NO_DATE = "is not a date such as 2024-03 or 2024-03-15 18:30: correct it"
 MISSING = "the time is missing: fill it in or delete the row"
 
@@ -304,5 +304,5 @@ def test_rows_are_called_what_the_caller_calls_them():
 def test_a_future_needs_a_spacing_and_a_horizon():
     with pytest.raises(ValueError, match="holds one time only"):
         TimeAxis.of([date(2020, 1, 1)], "t").future(1)
-    with pytest.raises(ValueError, match="horizon: -1 is no number of steps"):
+    with pytest.raises(ValueError, match="horizon: -1 is not a number of steps"):
         TimeAxis.of([1, 2], "t").future(-1)

@@ -1,9 +1,9 @@
-"""The methods that the paper compares with, each in one file, all with the same `fit` and `predict`.
+"""The methods that the paper compares with, all with the same `fit` and `predict`.
 
     model = BASELINES["abcd"](seed=1).fit(X, y)
     mean, sd = model.predict(X_new)              # of a new observation, in the units of y
 
-A factory loads its file when it is first called, so that asking what there is costs nothing.
+A factory imports its file when it is called, so that listing the methods is fast.
 """
 
 from dataclasses import dataclass
@@ -14,13 +14,13 @@ from typing import Any, Literal, final
 @final
 @dataclass(frozen=True)
 class Factory:
-    """Where a method is, what it is in one line, and for how many rows it is sensible."""
+    """A method: where it is defined, a description in one line, and the most rows it can handle."""
 
     home: str
-    """The file and the class in it."""
+    """The file and the class in it, "file:class"."""
     description: str
     most_rows: int
-    """Above this it sees a random part of the rows, or takes longer than people wait."""
+    """Above this number of rows it uses a random subset, or takes too long; by judgement."""
     task: Literal["regression", "classification"] = "regression"
 
     def __call__(self, **settings: Any) -> Any:
@@ -52,7 +52,7 @@ BASELINES: dict[str, Factory] = {
         "classification",
     ),
     "abcd": Factory("search:KernelSearch", "greedy search over kernels by BIC (Lloyd et al. 2014)", 1_000),
-    "skc": Factory("scalable:ScalableSearch", "the search steered by two bounds (Kim and Teh 2018)", 4_000),
+    "skc": Factory("scalable:ScalableSearch", "the search guided by two bounds (Kim and Teh 2018)", 4_000),
     "bbq": Factory("quantile:QuantileKernel", "black-box quantile kernel (Tompkins et al. 2019)", 50_000),
 }
-"""By name, the simple ones first."""
+"""The methods by name, the simple ones first."""

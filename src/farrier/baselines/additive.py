@@ -5,16 +5,16 @@ kernels, the elementary symmetric polynomial e_q(k_1, ..., k_D). There are 2^D s
 
     e_q = (1 / q) sum_{j=1..q} (-1)^(j-1) e_{q-j} s_j,     s_j = sum_d k_d^j
 
-gives every e_q in D^2 steps. Each order has one variance v_q, so the numbers tell how much of the function is of which
-order. k_d is smooth (SE) with a lengthscale of its own. Here e_q is divided by its value at distance zero, the number
-of sets, so that v_q is the variance of all functions of order q together.
+gives every e_q in D^2 steps. Each order has one variance v_q, which says how much of the function is of this order. k_d
+is smooth (SE) with a lengthscale of its own. Here e_q is divided by its value at distance zero, the number of sets, so
+that v_q is the variance of all functions of order q together.
 
 `AdditiveGP` is exact regression. `AdditiveClassifier` takes y in {0, 1} and Laplace's approximation with the logistic
-link (Rasmussen and Williams 2006, chapters 3 and 5). `SubsetClassifier` is how the AAAI 2021 paper improves on it: the
+link (Rasmussen and Williams 2006, chapters 3 and 5). `SubsetClassifier` is the extension of the AAAI 2021 paper: the
 order d with the largest variance is taken, each set of d inputs gets a kernel and a weight of its own, and a horseshoe
 prior shrinks the weights of the sets that do not matter.
 
-Deviations: the base kernels have no variances beside those of the orders; the authors take expectation propagation for
+Deviations: the base kernels have no variances besides those of the orders; the authors use expectation propagation for
 classes; L-BFGS from one start. The sets are fitted by natural gradients and L-BFGS on all rows, with the probit link,
 not by the paper's stochastic steps; where there are more than MOST_SETS sets of d inputs, only those of the inputs with
 the shortest lengthscales are enumerated.
@@ -50,9 +50,11 @@ from farrier.model.other_noise import fit_given_sites
 from farrier.paper.trees import as_array, positive
 
 NEWTON_STEPS = 50
+"""Most Newton steps to the mode of Laplace's approximation, by judgement."""
 MOST_SETS = 120
-"""Sets of inputs that have a kernel of their own."""
+"""Most sets of inputs with a kernel of their own, by judgement."""
 START_LENGTH = 1.5
+"""Lengthscale at the start, in standard deviations of the input; by judgement."""
 
 
 def symmetric_polynomials(Z: Float[Array, "D *s"], highest: int) -> Float[Array, "q *s"]:
@@ -70,12 +72,12 @@ def symmetric_polynomials(Z: Float[Array, "D *s"], highest: int) -> Float[Array,
 
 @jax.custom_vjp
 def weighted_orders(Z: Float[Array, "D *s"], v: Float[Array, "q"]) -> Float[Array, "*s"]:
-    """sum_q v_q e_q, with a derivative of its own: several times faster than that of Newton and Girard's formula."""
+    """sum_q v_q e_q, with a custom derivative that is several times faster than differentiating the recursion."""
     return _weighted_orders(Z, v)[0]
 
 
 def _weighted_orders(Z: Array, v: Array) -> tuple[Array, Any]:
-    # the barriers keep the compiler from working out the same powers again and again
+    # the barriers keep the compiler from computing the same powers several times
     Z = jax.lax.optimization_barrier(Z)
     e = jax.lax.optimization_barrier(symmetric_polynomials(Z, v.shape[0]))
     return jnp.tensordot(v, e, axes=1), (Z, v, e)
@@ -120,11 +122,11 @@ class Additive(Covariance):
 
 @dataclass(kw_only=True)
 class _AllOrders(Baseline):
-    """What regression and classification share: the kernel, and what it tells about orders."""
+    """The kernel of regression and classification, and the shares of its orders."""
 
     iterations: int = 100
     highest: int | None = None
-    """The highest order; None takes all."""
+    """The highest order; None means all orders."""
     most_rows: int = 2000
 
     def _train(self, X: np.ndarray, score: Score) -> None:
@@ -142,7 +144,7 @@ class _AllOrders(Baseline):
 
 @dataclass(kw_only=True)
 class AdditiveGP(_AllOrders):
-    """Exact additive regression; above `most_rows` it learns from a random part."""
+    """Exact additive regression; above `most_rows` it uses random rows."""
 
     name: ClassVar[str] = "additive-gp"
 
@@ -186,7 +188,7 @@ class AdditiveClassifier(_AllOrders):
 
 @dataclass(kw_only=True)
 class SubsetClassifier(AdditiveClassifier):
-    """The paper's additive classification: sets of as many inputs as the additive process says, under a horseshoe."""
+    """The paper's additive classification: all sets of inputs of the strongest order, under a horseshoe prior."""
 
     name: ClassVar[str] = "subset-classifier"
 
@@ -205,13 +207,13 @@ class SubsetClassifier(AdditiveClassifier):
 
 
 def likely_sets(lengthscales: np.ndarray, order: int) -> list[tuple[int, ...]]:
-    """The sets of `order` inputs, all or those of the inputs along which functions vary most."""
+    """All sets of `order` inputs, or those of the inputs with the shortest lengthscales."""
     most = max(k for k in range(order, len(lengthscales) + 1) if k == order or comb(k, order) <= MOST_SETS)
     return list(combinations(sorted(int(d) for d in np.argsort(lengthscales)[:most]), order))
 
 
 def laplace_mode(K: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The f that maximises log p(y | f) - f' K^-1 f / 2, by Newton's steps, halved where they go too far."""
+    """The f that maximises log p(y | f) - f' K^-1 f / 2, by Newton's method with step halving."""
     sign = 2.0 * y - 1.0
     a, f = np.zeros_like(y), np.zeros_like(y)
     height = -len(y) * np.log(2.0)

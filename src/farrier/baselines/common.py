@@ -1,11 +1,11 @@
-"""What the compared methods share: one interface, an optimiser, and exact Gaussian processes around any covariance.
+"""The base of the compared methods: one interface, an optimiser, and exact Gaussian processes with any covariance.
 
     log N(y; 0, C),  C = K + s^2 I,     d/dK = (a a' - C^-1) / 2  with  a = C^-1 y
 
 A method is a `Baseline`: settings by keyword, then `fit(X, y)` and `predict(X)`, which gives the mean and the standard
-deviation of a new observation in the units of y. A `Covariance` is a module with the numbers of a kernel and the
-variance of the noise; `train` climbs any score of its matrix, `Conditioned` predicts. The matrices are LAPACK's work,
-the kernel and its derivative are compiled, some rows at a time, so that memory does not grow with the kernel's depth.
+deviation of a new observation in the units of y. A `Covariance` is a module with the parameters of a kernel and the
+noise variance; `train` maximises a score of its matrix, `Conditioned` predicts. LAPACK factorises the matrices. The
+kernel and its derivative are compiled and evaluated in blocks of rows, to limit memory.
 """
 
 from abc import ABC, abstractmethod
@@ -30,33 +30,34 @@ from farrier.model.tables import Scale
 from farrier.paper.trees import bound, free
 
 REACH = 10.0
-"""How far an optimiser may move a number from its start: e^10 in a scale."""
+"""Largest change of an unconstrained parameter from its start, by judgement: a factor of e^10 for a scale."""
 BLOCK_ROWS = 64
-"""Rows of a covariance matrix that are worked out at once: few enough to stay near the processor."""
+"""Rows of a covariance matrix in one block, by judgement: few enough for the processor's cache."""
 HOPELESS = 1e10
-"""What an optimiser is told where a value is not finite."""
+"""The loss that replaces a value that is not finite."""
 START_NOISE = 0.1
-"""The variance of the noise at the start, y having variance 1."""
+"""The noise variance at the start, for y with variance 1; by judgement."""
 
 Objective: TypeAlias = Callable[[np.ndarray], tuple[float, np.ndarray]]
+"""From parameters to a value and its gradient."""
 Method = TypeVar("Method", bound="Baseline")
 
 
 @dataclass(kw_only=True)
 class Baseline(ABC):
-    """A method to compare with: settings, then fit, then predict."""
+    """A method to compare with: settings, `fit`, `predict`."""
 
     name: ClassVar[str]
     seed: int = 0
     seconds: float = field(init=False, default=float("nan"))
-    """How long the last fit took."""
+    """The duration of the last fit."""
 
     def fit(self: Method, X: Any, y: Any) -> Method:
         """Learn from rows X (N, D), or (N,), and targets y (N,)."""
         started = perf_counter()
         rows, target = _rows(X), np.asarray(y, np.float64)
         if target.shape != rows.shape[:1]:
-            raise ValueError(f"y has the shape {target.shape} and X has {len(rows)} rows: give one number a row.")
+            raise ValueError(f"y has shape {target.shape} and X has {len(rows)} rows: give one number for each row.")
         self._scale = _scale_of(rows, self._scaled(target))
         with jax.enable_x64(True):
             self._fit(self._scale.inputs(rows), self._scale.target(target))
@@ -69,6 +70,11 @@ class Baseline(ABC):
             mean, variance = self._predict(self._scale.inputs(_rows(X)))
         sd = np.sqrt(np.maximum(variance, np.finfo(float).tiny))
         return mean * self._scale.y_scale + self._scale.y_mean, sd * self._scale.y_scale
+
+    @property
+    def noise_variance_(self) -> float | None:
+        """The noise variance in the squared units of y; None if the method does not give it."""
+        return None
 
     def _scaled(self, y: np.ndarray) -> np.ndarray | None:
         """The target if it is to be standardised, else None."""
@@ -89,21 +95,21 @@ def _rows(X: Any) -> np.ndarray:
 
 
 def _scale_of(X: np.ndarray, y: np.ndarray | None) -> Scale:
-    """Mean zero and standard deviation one; what is constant is only moved to zero."""
+    """The scale to mean zero and standard deviation one; constant columns are only centred."""
     scale = Scale.of(X, y)
     x_scale = np.where(scale.x_scale > 0.0, scale.x_scale, 1.0)
     return replace(scale, x_scale=x_scale, y_scale=scale.y_scale if scale.y_scale > 0.0 else 1.0)
 
 
 def some_rows(rows: int, most: int, seed: int) -> np.ndarray:
-    """The positions of all rows, or of `most` of them drawn at random, in rising order."""
+    """The indices of all rows, or of `most` random ones, in rising order."""
     if rows <= most:
         return np.arange(rows)
     return np.sort(np.random.default_rng(seed).choice(rows, most, replace=False))
 
 
 def maximise(objective: Objective, start: np.ndarray, iterations: int) -> tuple[np.ndarray, float]:
-    """The numbers at a local maximum of `objective` (value and gradient), by L-BFGS, and the value there."""
+    """The parameters at a local maximum of `objective` by L-BFGS, and the value there."""
 
     def loss(numbers: np.ndarray) -> tuple[float, np.ndarray]:
         value, gradient = objective(numbers)
@@ -122,7 +128,7 @@ def maximise(objective: Objective, start: np.ndarray, iterations: int) -> tuple[
     return np.asarray(result.x), -float(result.fun)
 
 
-def climb(objective: Callable[..., Array], module: Any, *data: Any, iterations: int) -> tuple[Any, float]:
+def maximise_module(objective: Callable[..., Array], module: Any, *data: Any, iterations: int) -> tuple[Any, float]:
     """The module at a local maximum of the jax function objective(module, *data), and the value there."""
     start, unravel = ravel_pytree(free(module))
 
@@ -140,12 +146,12 @@ def _value_and_gradient(numbers: Array, template: Any, objective: Any, data: Any
 
 
 def _at(numbers: Array, template: Any) -> Any:
-    """The module with these unbounded numbers."""
+    """The module with these unconstrained parameters."""
     return bound(ravel_pytree(free(template))[1](numbers), template)
 
 
 class Covariance(eqx.Module):
-    """A covariance function with its numbers, and the variance of the noise."""
+    """A covariance function with its parameters, and the noise variance."""
 
     if TYPE_CHECKING:
 
@@ -165,7 +171,7 @@ class Covariance(eqx.Module):
 
 
 Score: TypeAlias = Callable[[np.ndarray, float], tuple[float, np.ndarray, float] | None]
-"""From K and the variance of the noise: a value, its derivative by K and by the noise; None where it has none."""
+"""From K and the noise variance to a value and its derivatives by both; None if K is not positive definite."""
 Trained = TypeVar("Trained", bound=Covariance)
 
 
@@ -180,14 +186,14 @@ def gaussian_score(y: np.ndarray) -> Score:
 
 
 def evidence(C: np.ndarray, y: np.ndarray) -> tuple[float, np.ndarray] | None:
-    """log N(y; 0, C) and its derivative by C; None where C is not positive definite. C is used up."""
+    """log N(y; 0, C) and its derivative by C; None if C is not positive definite. C is overwritten."""
     found = log_density_and_slope(C, np.zeros(len(y)), np.ones(len(y)), y)
-    # the derivative stands in the lower triangle, entries beside the diagonal for two
+    # the derivative is in the lower triangle, whose entries off the diagonal count twice
     return None if found is None or not np.isfinite(found) else (found, 0.5 * (C + C.T))
 
 
 def train(model: Trained, X: np.ndarray, score: Score, iterations: int) -> tuple[Trained, float]:
-    """The model where the score of its matrix at the rows X is highest nearby, and that score."""
+    """The model at a local maximum of the score of its matrix at the rows X, and that score."""
     start, _ = ravel_pytree(free(model))
 
     def objective(numbers: np.ndarray) -> tuple[float, np.ndarray]:
@@ -200,7 +206,7 @@ def train(model: Trained, X: np.ndarray, score: Score, iterations: int) -> tuple
         gradient = np.zeros_like(numbers)
         for i, (rows, part) in enumerate(_blocks(X, dK)):
             share = jnp.asarray(dnoise if i == 0 else 0.0)
-            gradient += np.asarray(_pull(u, model, rows, jnp.asarray(X), part, share))
+            gradient += np.asarray(_gradient_of_block(u, model, rows, jnp.asarray(X), part, share))
         return value, gradient
 
     numbers, value = maximise(objective, np.array(start), iterations)
@@ -213,16 +219,16 @@ _diag = eqx.filter_jit(lambda model, X: model.diag(X))
 
 
 @eqx.filter_jit
-def _pull(numbers: Array, template: Any, rows: Array, X: Array, dK: Array, dnoise: Array) -> Array:
-    def tied(u: Array) -> Array:
+def _gradient_of_block(numbers: Array, template: Any, rows: Array, X: Array, dK: Array, dnoise: Array) -> Array:
+    def inner_product(u: Array) -> Array:
         model = _at(u, template)
         return jnp.sum(model.gram(rows, X) * dK) + dnoise * model.noise
 
-    return jax.grad(tied)(numbers)
+    return jax.grad(inner_product)(numbers)
 
 
 def _blocks(X: np.ndarray, *others: np.ndarray) -> Iterator[tuple[Array, ...]]:
-    """Equally many rows at a time; the last ones are filled up with copies of a row whose other numbers are zero."""
+    """Blocks of equal size. The last is padded with copies of the first row, and zeros in the other arrays."""
     size = len(X) if len(X) <= BLOCK_ROWS else BLOCK_ROWS
     for start in range(0, len(X), size):
         fill = max(0, start + size - len(X))
@@ -232,7 +238,7 @@ def _blocks(X: np.ndarray, *others: np.ndarray) -> Iterator[tuple[Array, ...]]:
 
 
 def gram(model: Covariance, X: np.ndarray, Z: np.ndarray) -> np.ndarray:
-    """k(x, z) for every pair of rows, a block of X at a time."""
+    """k(x, z) for every pair of rows, in blocks of rows of X."""
     return np.concatenate([np.asarray(_gram(model, rows, jnp.asarray(Z))) for (rows,) in _blocks(X)])[: len(X)]
 
 

@@ -1,8 +1,8 @@
-"""Kernels as functions of a vector of numbers, with derivatives, for a search that meets hundreds of expressions.
+"""Kernels as functions of a vector of parameters, with derivatives, for a search over hundreds of expressions.
 
-Values and derivatives of the base kernels are those of kernels/; sums and products of their matrices are taken here,
-forwards and backwards. White noise belongs to an observation here, not to its place: it stands on the diagonal of
-K(X, X) and nowhere else.
+kernels/ gives the values and derivatives of the base kernels; this file combines them over sums and products, forwards
+and backwards. White noise belongs to each observation: it is on the diagonal of K(X, X) and nowhere else, even where
+rows repeat.
 """
 
 from collections.abc import Callable, Iterator
@@ -22,14 +22,14 @@ class _Leaf:
     kind: type[Base]
     dims: Dims
     at: slice
-    """Where its numbers stand among all."""
+    """The position of its parameters in the vector."""
     constants: dict[str, Any]
-    """Its numbers that are not trained."""
+    """Its parameters that are not trained."""
 
     def evaluate(
         self, numbers: np.ndarray, noise: Any, rows: tuple[np.ndarray, ...]
     ) -> tuple[Any, Callable[[np.ndarray], np.ndarray]]:
-        """Its values for all pairs of rows, or for each row, and the way back to its unbounded numbers."""
+        """Its values for all pairs of rows, or for each row, and the function from dL/dvalues to dL/dparameters."""
         if self.kind is White:
             return noise, lambda slope: np.zeros(0)
         values = _values(self.kind, numbers[self.at])
@@ -50,7 +50,7 @@ class _Leaf:
 
 
 class Expression:
-    """A kernel as a function of a vector of unbounded numbers, with its derivative."""
+    """A kernel as a function of a vector of unconstrained parameters, with its derivative."""
 
     def __init__(self, kernel: Kernel) -> None:
         self.kernel = kernel
@@ -60,17 +60,17 @@ class Expression:
         self.numbers = np.concatenate([np.zeros(0), *numbers])
 
     def gram(self, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray | None = None) -> tuple[np.ndarray, Callable]:
-        """K(X, Z), or K(X, X) with noise on its diagonal, and the function from dL/dK to dL/dnumbers."""
+        """K(X, Z), or K(X, X) with noise on its diagonal, and the function from dL/dK to dL/dparameters."""
         noise = np.eye(len(X)) if Z is None else 0.0
         right = X if Z is None else Z
         return self._evaluate(numbers, noise, (X, right), (len(X), len(right)))
 
     def diag(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Callable]:
-        """k(x, x) for every row, noise included, and the function from dL/dk to dL/dnumbers."""
+        """k(x, x) for every row, with noise, and the function from dL/dk to dL/dparameters."""
         return self._evaluate(numbers, 1.0, (X,), (len(X),))
 
     def at(self, numbers: np.ndarray) -> Kernel:
-        """The kernel with these numbers."""
+        """The kernel with these parameters."""
         return self._rebuilt(self.kernel, iter(self._leaves), numbers)
 
     def _evaluate(self, numbers: np.ndarray, noise: Any, rows: tuple[np.ndarray, ...], shape: tuple[int, ...]) -> Any:
@@ -119,7 +119,7 @@ class Expression:
 
 
 def _combined(plan: Any, values: list[Any]) -> tuple[Any, Callable]:
-    """The value of a plan, and the function from its derivative to those of the leaves."""
+    """The value of an expression, and the function from its derivative to those of its leaves."""
     if isinstance(plan, int):
         return values[plan], lambda slope: [(plan, slope)]
     operation, parts = plan
@@ -138,5 +138,5 @@ def _combined(plan: Any, values: list[Any]) -> tuple[Any, Callable]:
 
 
 def _values(kind: type[Base], u: np.ndarray) -> dict[str, Any]:
-    """The numbers of a family from its unbounded ones."""
+    """The parameters of a family from the unconstrained ones."""
     return {name: bounded(u[i], mark.constraint) for i, (name, mark) in enumerate(trained(kind).items())}

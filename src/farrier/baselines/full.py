@@ -3,7 +3,7 @@
     y = w g(x) + noise,  g ~ GP(0, exp(-sum_d (x_d - z_d)^2 / 2 l_d^2))
 
 Textbook Gaussian process regression (Rasmussen and Williams, Gaussian Processes for Machine Learning, 2006, chapters 2
-and 5): all numbers maximise the exact log marginal likelihood, by L-BFGS from a short and a long start.
+and 5): all hyperparameters maximise the exact log marginal likelihood, by L-BFGS from several lengthscales.
 """
 
 from dataclasses import dataclass
@@ -19,12 +19,12 @@ from farrier.paper import kernels
 from farrier.paper.trees import as_array, positive
 
 STARTS = (0.3, 1.0, 3.0)
-"""Lengthscales at the start, to be multiplied by the square root of the number of inputs: points move apart so."""
+"""Lengthscales at the start, times the square root of the number of inputs, as distances grow; by judgement."""
 
 
 @final
 class Smooth(Covariance):
-    """w^2 SE, and noise."""
+    """w^2 SE plus noise."""
 
     kernel: SquaredExponential
     variance: Float[Array, ""] = positive()
@@ -39,7 +39,7 @@ class Smooth(Covariance):
 
 @dataclass(kw_only=True)
 class FullGP(Baseline):
-    """Exact regression with a squared exponential kernel; above `most_rows` it learns from a random part."""
+    """Exact regression with a squared exponential kernel; above `most_rows` it uses random rows."""
 
     name: ClassVar[str] = "full-gp"
     iterations: int = 200

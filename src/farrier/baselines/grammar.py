@@ -5,8 +5,8 @@ For every subexpression S of a kernel, with base kernels B (SE, Per, Lin on one 
     S -> S + B, S + 1, S * B, S * (B + 1)      B -> B'      S + T -> S,  S * T -> S
     S -> CP(S, S), CW(S, S), CW(S, 1), CW(1, S)      WN -> WN * Lin
 
-S * (B + 1) and changes of regime are for one input; changes are tried on the whole signal and on its terms. Rewritings
-that are the same function as another one, such as SE * SE, are left out. `Starts` draws where new numbers start.
+S * (B + 1) and changepoints are for one input; changepoints are tried on the whole signal and on its terms. Expressions
+that equal a simpler one, such as SE * SE, are left out. `Starts` draws starting values of new hyperparameters.
 """
 
 from collections.abc import Callable, Iterator
@@ -20,7 +20,7 @@ from farrier.search.periods import find_periods
 
 
 class Starts:
-    """Starting values of new kernels: the first attempt takes those the data suggest, later ones are random."""
+    """Starting values of new kernels: from the data at the first attempt, then random."""
 
     def __init__(self, X: np.ndarray, y: np.ndarray) -> None:
         self._low, self._range = X.min(axis=0), np.maximum(np.ptp(X, axis=0), 1e-6)
@@ -28,7 +28,7 @@ class Starts:
         self._periods = find_periods(X[:, 0], y, 3) if X.shape[1] == 1 else []
 
     def bases(self, attempt: int, generator: np.random.Generator) -> list[Base]:
-        """One of each family on each input."""
+        """One kernel of each family on each input."""
         found: list[Base] = []
         for d, (low, extent) in enumerate(zip(self._low, self._range, strict=True)):
             dims = None if len(self._range) == 1 else (d,)
@@ -43,7 +43,7 @@ class Starts:
         return found
 
     def gates(self, attempt: int, generator: np.random.Generator) -> tuple[Step, Window]:
-        """A place where something may change, and a window within which it may."""
+        """The gate of a changepoint, and that of a change window."""
         low, extent = float(self._low[0]), float(self._range[0])
         place = 0.5 if attempt == 0 else generator.uniform(0.1, 0.9)
         step = Step(low + place * extent, extent / 50.0)
@@ -53,7 +53,7 @@ class Starts:
 def variations(
     kernel: Kernel, starts: Starts, attempt: int, generator: np.random.Generator, *, changes: bool, noise: bool
 ) -> dict[str, Kernel]:
-    """All that one move makes of a kernel, by formula; the same formulas in the same order at every attempt."""
+    """The kernels one move away, by formula; the same formulas in the same order at every attempt."""
     bases = starts.bases(attempt, generator)
     found: dict[str, Kernel] = {}
     moved = list(_rewritten(kernel, lambda node: _moves(node, bases, noise=noise)))
@@ -68,7 +68,7 @@ def variations(
 
 
 def signal_and_noise(kernel: Kernel) -> tuple[list[Kernel], list[Kernel]]:
-    """The terms of a kernel without white noise in them, and those with it."""
+    """The terms of a kernel without white noise, and those with it."""
     noise = [term for term in terms_of(kernel) if _has_noise(term)]
     return [term for term in terms_of(kernel) if not _has_noise(term)], noise
 
@@ -78,7 +78,7 @@ def _has_noise(kernel: Kernel) -> bool:
 
 
 def _moves(node: Kernel, bases: list[Base], *, noise: bool) -> Iterator[Kernel]:
-    """What one move makes of a subexpression itself."""
+    """The results of one move on a subexpression itself."""
     if isinstance(node, Level):
         return
     if isinstance(node, White):
@@ -103,7 +103,7 @@ def _moves(node: Kernel, bases: list[Base], *, noise: bool) -> Iterator[Kernel]:
 
 
 def _changed(kernel: Kernel, step: Step, window: Window) -> Iterator[Kernel]:
-    """A change in the whole signal, or in one term of it."""
+    """The kernel with a changepoint or window in the whole signal, or in one term of it."""
     signal, white = signal_and_noise(kernel)
     if not signal:
         return
@@ -120,7 +120,7 @@ def _changed(kernel: Kernel, step: Step, window: Window) -> Iterator[Kernel]:
 
 
 def _rewritten(kernel: Kernel, moves: Callable[[Kernel], Iterator[Kernel]]) -> Iterator[Kernel]:
-    """The kernel with one of its subexpressions, itself included, moved."""
+    """The kernel with one move applied to one of its subexpressions, or to itself."""
     yield from moves(kernel)
     if isinstance(kernel, Sum):
         for i, term in enumerate(kernel.terms):
@@ -136,7 +136,7 @@ def _rewritten(kernel: Kernel, moves: Callable[[Kernel], Iterator[Kernel]]) -> I
 
 
 def _redundant(kernel: Kernel) -> bool:
-    """Whether a smaller expression is the same: SE * SE, noise times anything but lines, Lin + Lin, 1 + 1, WN + WN."""
+    """Whether a smaller expression is equal: SE * SE, noise times all but lines, Lin + Lin, 1 + 1, WN + WN."""
     if isinstance(kernel, Switch):
         return _redundant(kernel.before) or _redundant(kernel.after)
     if isinstance(kernel, Sum):

@@ -9,7 +9,7 @@ A linear layer is K_out = W K_in + b with W, b >= 0 (the softplus of free number
 units two by two. Primitives as in the authors' programs: two each of SE, RQ and Lin with a lengthscale, or slope, for
 each input, and for one input two of Per as well.
 
-Deviations: L-BFGS from a few random starts instead of 20,000 steps of Adam. Above `train_rows` the numbers are learned
+Deviations: L-BFGS from a few random starts instead of 20,000 steps of Adam. Above `train_rows` parameters are learned
 on random rows by the exact marginal likelihood (the authors: 1000 inducing points), and above `most_rows` predictions
 are conditioned on random rows only.
 """
@@ -33,12 +33,12 @@ from farrier.paper.trees import as_array, positive, real
 from farrier.search.periods import find_periods
 
 LAYERS = (8, 4, 1)
-"""Units of each linear layer; between two of them stands a product layer, which halves their number."""
+"""Units of each linear layer; a product layer between two of them halves the number."""
 
 
 @final
 class Layer(eqx.Module):
-    """K_out = W K_in + b, where W and b are the softplus of these numbers."""
+    """K_out = W K_in + b, where W and b are the softplus of these parameters."""
 
     weights: Float[Array, "out in"] = real()
     constants: Float[Array, "out"] = real()
@@ -70,7 +70,7 @@ class Network(Covariance):
 
 
 def primitives(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> tuple[Base, ...]:
-    """Two of each kind, with numbers about the typical distance of two rows in each input."""
+    """Two of each kind, with lengthscales around the median distance of two rows in each input."""
     D = X.shape[1]
     pairs = generator.integers(len(X), size=(2, 2000))
     typical = np.maximum(np.median(np.abs(X[pairs[0]] - X[pairs[1]]), axis=0), 0.1) * np.sqrt(D)
@@ -89,7 +89,7 @@ def primitives(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> 
 
 
 def initial(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> Network:
-    """A network with random weights, about as large as makes the variance of its function one."""
+    """A network with random weights, such that the variance of its function is about one."""
     kernels = primitives(X, y, generator)
     layers, inputs = [], len(kernels)
     for outputs in LAYERS:

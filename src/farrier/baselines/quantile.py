@@ -1,4 +1,4 @@
-"""Black-box quantile kernels (Tompkins, Senanayake, Morere and Ramos, AISTATS 2019): the spectrum is learned.
+"""Black-box quantile kernels (Tompkins, Senanayake, Morere and Ramos, AISTATS 2019): kernels with a learned spectrum.
 
 A stationary kernel is the characteristic function of a distribution of frequencies. Frequencies are drawn through the
 quantile function of that distribution, one for each input, and make Fourier features:
@@ -6,13 +6,13 @@ quantile function of that distribution, one for each input, and make Fourier fea
     omega_rd = Q_d(u_rd),     phi(x) = (cos omega_1'x, sin omega_1'x, ..., cos omega_R'x, sin omega_R'x)
     y = phi(x)'b + noise,     b ~ N(0, v / R)
 
-u are quasi-random points, so phi is a smooth function of the numbers of Q. Q is a monotone cubic interpolation of
-knots at fixed probabilities whose heights are learned; a spectrum is symmetric, so Q(1/2 + h) = -Q(1/2 - h) and the
-knots stand on one half. All numbers maximise the marginal likelihood of the linear regression.
+u are quasi-random points, so phi is a smooth function of the parameters of Q. Q is a monotone cubic interpolation of
+knots at fixed probabilities, whose heights are learned. A spectrum is symmetric, so Q(1/2 + h) = -Q(1/2 - h) and the
+knots cover one half. All parameters maximise the marginal likelihood of the linear regression.
 
 Deviations: L-BFGS from several starts (smooth kernels of different lengths and, for one input, the spectrum that the
-data show) instead of Bayesian optimisation; the probabilities of the knots are not learned; no kernels beside the
-spectral one. Above `train_rows` the numbers are learned on random rows; the regression then takes all of them.
+data show) instead of Bayesian optimisation; the probabilities of the knots are not learned; the spectral kernel is the
+only one. Above `train_rows` the parameters are learned on random rows; the regression then uses all rows.
 """
 
 from dataclasses import dataclass
@@ -28,22 +28,23 @@ from scipy.signal import lombscargle
 from scipy.special import ndtri
 from scipy.stats import qmc
 
-from farrier.baselines.common import START_NOISE, Baseline, climb, some_rows
+from farrier.baselines.common import START_NOISE, Baseline, maximise_module, some_rows
 from farrier.paper.linalg import log_determinant, solve_lower
 from farrier.paper.trees import as_array, fixed, positive
 
 LENGTHS = (0.05, 0.15, 0.5, 1.5)
-"""Lengthscales of the smooth starts, times the square root of the number of inputs."""
+"""Lengthscales of the smooth starts, times the square root of the number of inputs; by judgement."""
 BLOCK_ROWS = 4096
+"""Rows of features in one block, by judgement."""
 
 
 def probabilities_of_knots(count: int) -> np.ndarray:
-    """From 0 to 1, closer together in the tail."""
+    """Probabilities from 0 to 1, closer together in the tail."""
     return 1.0 - (1.0 - np.linspace(0.0, 1.0, count)) ** 1.5
 
 
 def monotone(p: Float[Array, "R"], at: Float[np.ndarray, "k"], heights: Float[Array, "k"]) -> Float[Array, "R"]:
-    """Cubic interpolation of rising knots that rises everywhere (Fritsch and Butland 1984)."""
+    """Monotone cubic interpolation of rising knots (Fritsch and Butland 1984)."""
     steps = np.diff(at)
     slopes = jnp.diff(heights) / steps
     # at inner knots the harmonic mean of the slopes on both sides, at the ends the slope there
@@ -60,10 +61,10 @@ def monotone(p: Float[Array, "R"], at: Float[np.ndarray, "k"], heights: Float[Ar
 
 @final
 class Spectrum(eqx.Module):
-    """The quantile functions of all inputs, the points u at which they are taken, and the numbers of the regression."""
+    """The quantile functions of all inputs, the points u, and the variances of the regression."""
 
     increments: Float[Array, "D k"] = positive()
-    """By how much |frequency| rises from each knot to the next, the first one from zero."""
+    """The increase of |frequency| from knot to knot, the first from zero."""
     variance: Float[Array, ""] = positive()
     noise: Float[Array, ""] = positive()
     points: Float[Array, "R D"] = fixed()
@@ -87,7 +88,7 @@ class Spectrum(eqx.Module):
 
 
 def log_evidence(model: Spectrum, X: Float[Array, "N D"], y: Float[Array, "N"]) -> Float[Array, ""]:
-    """log N(y; 0, Phi Phi' + noise I), by the matrix that is smaller."""
+    """log N(y; 0, Phi Phi' + noise I), by the smaller of two equivalent matrices."""
     Phi, noise = model.features(X), jnp.asarray(model.noise)
     N, f = Phi.shape
     if f >= N:
@@ -123,7 +124,7 @@ class QuantileKernel(Baseline):
         some = some_rows(len(X), self.train_rows, self.seed)
         rows, target = jnp.asarray(X[some]), jnp.asarray(y[some])
         found = [
-            climb(log_evidence, start, rows, target, iterations=self.iterations)
+            maximise_module(log_evidence, start, rows, target, iterations=self.iterations)
             for start in self._starts(X[some], y[some])
         ]
         self.model_, self.evidence_ = max(found, key=lambda one: one[1])
@@ -147,10 +148,10 @@ class QuantileKernel(Baseline):
         D = X.shape[1]
         sobol = qmc.Sobol(D, scramble=True, rng=np.random.default_rng(self.seed))
         points = sobol.random_base2((self.features - 1).bit_length())[: self.features]
-        # u and 1 - u give the same pair of features: one input needs one half only
+        # u and 1 - u give the same pair of features: one input needs only half of them
         points = as_array(0.5 + 0.5 * points if D == 1 else points)
         probabilities = probabilities_of_knots(self.knots)
-        # quantiles of 0 and 1 are extremes: take those a little inside
+        # the quantile at 1 is infinite: take points slightly inside
         ends = np.concatenate([probabilities[1:2] / 4.0, probabilities[1:-1], 0.5 + 0.5 * probabilities[-2:-1]])
         half_normal = ndtri(0.5 + 0.5 * ends)
         curves = [np.tile(half_normal / (length * np.sqrt(D)), (D, 1)) for length in LENGTHS]
@@ -161,7 +162,7 @@ class QuantileKernel(Baseline):
 
 
 def spectrum(x: np.ndarray, y: np.ndarray, p: np.ndarray) -> np.ndarray:
-    """The quantiles of |frequency| when the data's own power is taken for the distribution."""
+    """The quantiles of |frequency| if the periodogram of the data is the distribution."""
     extent = np.ptp(x)
     frequencies = np.arange(0.25, len(x) / 2.0, 0.25) * 2.0 * np.pi / extent
     power = lombscargle(x, y - y.mean(), frequencies)

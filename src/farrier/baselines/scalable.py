@@ -1,20 +1,20 @@
-"""Scalable kernel composition (Kim and Teh, AISTATS 2018): the search of ABCD, steered by two bounds.
+"""Scalable kernel composition (Kim and Teh, AISTATS 2018): the search of ABCD, guided by two bounds.
 
-Instead of the exact log marginal likelihood, which is cubic in the rows, every candidate is climbed on Titsias' (2009)
-lower bound with M inducing points, and an upper bound is taken at the numbers found. With Q = K_fu K_uu^-1 K_uf, which
-lies below K, and any vector a
+Instead of the exact log marginal likelihood, which is cubic in the rows, hyperparameters of candidates maximise
+Titsias' (2009) lower bound with M inducing points, and an upper bound is computed there. With Q = K_fu K_uu^-1 K_uf,
+which lies below K, and any vector a
 
     lower  =  log N(y; 0, Q + s^2 I) - tr(K - Q) / 2 s^2
     upper  =  -log|Q + s^2 I| / 2 + a'(K + s^2 I) a / 2 - a'y - N log(2 pi) / 2
 
 The upper bound is tight in its second part where a = (K + s^2 I)^-1 y, so a comes from conjugate gradients
-preconditioned by Q + s^2 I, of which a few steps do. A round goes on with the kernel of the best BIC by the lower bound
-and, up to `buffer` in all, with those whose BIC by the upper bound could still be better.
+preconditioned by Q + s^2 I; a few steps are enough. A round continues with the kernel of the best BIC by the lower
+bound and with others, up to `buffer` in all, whose BIC by the upper bound could still be better.
 
 Deviations: the inducing points cover the rows (quantiles of one input, cluster centres of several) and are the same
-for all candidates, where the authors take random ones; above `most_rows` the search sees random rows only, because the
-upper bound multiplies by the whole of K. As in the paper there are no changes of regime unless asked for. Predictions
-are those of the sparse model.
+for all candidates, where the authors take random ones. Above `most_rows` the search uses random rows, because the upper
+bound multiplies by all of K. As in the paper there are no changepoints by default. Predictions are those of the sparse
+model.
 """
 
 from dataclasses import dataclass
@@ -38,9 +38,9 @@ from farrier.paper.inducing import spread_points
 from farrier.paper.linalg import cholesky, log_determinant, solve_lower
 
 BLOCK_ROWS = 1000
-"""Rows of K that are worked out at once."""
+"""Rows of K in one block, by judgement."""
 GRADIENT_STEPS = 20
-"""Conjugate gradient steps in the upper bound."""
+"""Conjugate gradient steps in the upper bound, by judgement."""
 
 
 def lower_bound(
@@ -73,7 +73,7 @@ def upper_bound(
     noise: Float[Array, ""],
     y: Float[Array, "N"],
 ) -> Float[Array, ""]:
-    """Kim and Teh's bound from above, whatever the conjugate gradients have reached."""
+    """Kim and Teh's upper bound, valid wherever the conjugate gradients stop."""
     A, L_B = _factors(K_uu, K_uf, noise)
     N = y.shape[0]
 
@@ -104,7 +104,7 @@ _lower = jax.jit(jax.value_and_grad(lower_bound, argnums=(0, 1, 2, 3)))
 
 @dataclass(kw_only=True)
 class ScalableSearch(KernelSearch):
-    """Search by bounds: `points` inducing points, `buffer` kernels carried from round to round."""
+    """Search by bounds with `points` inducing points; `buffer` kernels continue to the next round."""
 
     name: ClassVar[str] = "skc"
     _noise_varies: ClassVar[bool] = False
@@ -170,7 +170,7 @@ class ScalableSearch(KernelSearch):
 
 
 def _apart(kernel: Kernel) -> tuple[Expression, float]:
-    """The signal of a kernel, a tiny constant if it has none, and the logarithm of the variance of its noise."""
+    """The signal of a kernel (a tiny constant if it has none), and the logarithm of its noise variance."""
     signal, noise = signal_and_noise(kernel)
     levels = [f for factors in sum_of(noise).products() for f in factors if isinstance(f, Level)]
     return Expression(sum_of(signal) if signal else Level(1e-6)), float(np.log(levels[0].variance))

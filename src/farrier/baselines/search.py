@@ -1,16 +1,16 @@
-"""Compositional kernel search, the heart of ABCD (Duvenaud et al., ICML 2013; Lloyd et al., AAAI 2014).
+"""Compositional kernel search, the core of ABCD (Duvenaud et al., ICML 2013; Lloyd et al., AAAI 2014).
 
-Start from noise. In each round fit every kernel that one move of the grammar (grammar.py) makes of the present one,
-by the exact marginal likelihood, from several starts; go on with the one of the lowest
+Start from noise. In each round fit every kernel that is one move of the grammar (grammar.py) away from the present one,
+by the exact marginal likelihood, from several starts. Continue with the kernel of the lowest
 
-    BIC = -2 log p(y | kernel) + (how many numbers it has) log N
+    BIC = -2 log p(y | kernel) + (number of hyperparameters) log N
 
-and stop when no move lowers it. The kernel found reads as a sum of products, `kernel_`.
+and stop when no move lowers it. `kernel_` is the formula of the kernel found.
 
-Deviations: candidates start from the numbers of the kernel they grew from, with the new ones as the data suggest and
-then at random, and are climbed for a few dozen steps of L-BFGS; only the winner of a round is climbed to the end.
-Constants have no mean function beside them. Above `most_rows` the search sees random rows only. The result depends on
-the seed alone, unless the time limit cuts a round short.
+Deviations: candidates start from the hyperparameters of the kernel they grew from; new hyperparameters start at values
+from the data, then at random ones. Candidates are optimised for a few dozen steps of L-BFGS; only the winner of a round
+is optimised fully. There is no mean function. Above `most_rows` the search uses random rows. The result depends on the
+seed alone, unless the time limit stops a round.
 """
 
 from dataclasses import dataclass
@@ -29,24 +29,24 @@ from farrier.kernels.algebra import Kernel, Product
 from farrier.kernels.registry import White
 
 POLISH = 5
-"""How many times more steps the winner of a round is given."""
+"""Steps for the winner of a round, as a multiple of `iterations`; by judgement."""
 LEAST_GAIN = 0.5
-"""By how much a move must lower the BIC."""
+"""The smallest decrease of the BIC by a move, by judgement."""
 
 
 @dataclass(frozen=True)
 class Candidate:
-    """A fitted kernel, and its BIC. Where only bounds are known, `bic` is the one of the lower bound."""
+    """A fitted kernel and its BIC. If only bounds are known, `bic` is that of the lower bound."""
 
     kernel: Kernel
     bic: float
     lowest_bic: float
-    """What the BIC may be at best."""
+    """The lowest possible BIC; by the upper bound if only bounds are known."""
 
 
 @dataclass(kw_only=True)
 class KernelSearch(Baseline):
-    """Greedy search for a kernel; `depth` rounds at most, `time_limit` in seconds."""
+    """Greedy search for a kernel: at most `depth` rounds, `time_limit` in seconds."""
 
     name: ClassVar[str] = "abcd"
     depth: int = 6
@@ -54,7 +54,7 @@ class KernelSearch(Baseline):
     iterations: int = 40
     time_limit: float = 600.0
     changes: bool = True
-    """Whether change points and windows are tried, which takes one input."""
+    """Whether changepoints and change windows are tried; only for one input."""
     most_rows: int = 1000
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
@@ -82,7 +82,7 @@ class KernelSearch(Baseline):
         self._condition(best.kernel)
 
     def _expand(self, parent: Candidate, starts: Starts, level: int, deadline: float, found: dict[str, Any]) -> None:
-        """Fit what one move makes of the parent, from each start, and keep the best of each formula."""
+        """Fit every kernel one move away from the parent, from each start, and keep the best of each formula."""
         for attempt in range(self.restarts):
             generator = np.random.default_rng([self.seed, level, attempt])
             changes = self.changes and self._X.shape[1] == 1
@@ -100,11 +100,11 @@ class KernelSearch(Baseline):
         self._X, self._y = X, y
 
     def _kept(self, found: list[Candidate], leader: Candidate) -> list[Candidate]:
-        """The kernels from which the next round goes on."""
+        """The kernels from which the next round starts."""
         return [leader]
 
     def _fitted(self, kernel: Kernel, iterations: int) -> Candidate:
-        """The kernel with its numbers at a local maximum of the evidence."""
+        """The kernel with its hyperparameters at a local maximum of the log marginal likelihood."""
         expression = Expression(kernel)
 
         def objective(numbers: np.ndarray) -> tuple[float, np.ndarray]:

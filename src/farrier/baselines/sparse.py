@@ -1,4 +1,4 @@
-"""Sparse variational methods that the paper compares with, on Farrier's own models and training.
+"""Sparse variational methods that the paper compares with, built on the models and the training of paper/.
 
 `SVGP-SE`       one smooth kernel, M inducing points (Hensman, Fusi and Lawrence, UAI 2013)
 `SVGP`          the paper's pool of kernels with free weights ("no prior"), inducing points shared by their sum
@@ -13,7 +13,7 @@
                 predictions average over the candidates
 
 All are trained by paper.training.train: Adam on minibatches. Deviations: Teng et al. have a continuous q over the
-logits and over hyperparameters, for which points stand here, and a menu of 144 candidates beside this one of 12.
+logits and over hyperparameters, here they are point estimates; and they use 144 candidates besides these 12.
 """
 
 from abc import abstractmethod
@@ -55,17 +55,20 @@ CANDIDATES = (
     "Per * SE * RQ",
     "Per * SE + RQ * SE",
 )
-"""The 12 candidates of the paper's experiment; two structures stand twice and differ in where they start."""
+"""The 12 candidates of the paper's experiment; two structures come twice and differ in their starting values."""
 PREDICTION_DRAWS = 64
+"""Draws of the weights in predictions, by judgement."""
 TRAINING_DRAWS = 8
+"""Draws of the weights in one stochastic step, by judgement."""
 START_SPREAD = 0.1
+"""The standard deviation of q(u) at the start, by judgement; it is 1 in the prior."""
 
 
 @register
 @final
 @dataclass(frozen=True, eq=False)
 class SoftmaxOfSums(WeightPrior):
-    """w_i^2 = pi_c(i) a_i^2: the candidate that kernel i belongs to has the weight pi_c, in all softmax(logits)."""
+    """w_i^2 = pi_c(i) a_i^2, where c(i) is the candidate of kernel i and pi = softmax(logits)."""
 
     owners: tuple[int, ...]
     logits: Any = real()
@@ -84,7 +87,7 @@ class SoftmaxOfSums(WeightPrior):
         return world.xp.broadcast_to(w, (noise.shape[0], *w.shape))
 
     def kl(self, world: World = NUMPY) -> Any:
-        """Nothing is paid: in this form pi is a parameter."""
+        """Zero: in this form pi is a parameter without prior."""
         return world.xp.zeros((), world.xp.asarray(self.logits).dtype)
 
     def quantile(self, probability: float) -> np.ndarray:
@@ -105,15 +108,15 @@ class SoftmaxOfSums(WeightPrior):
 
 @dataclass(kw_only=True)
 class _Sparse(Baseline):
-    """What all share: inducing points, training, prediction."""
+    """The base of these methods: inducing points, training, prediction."""
 
     points: int = 50
-    """Inducing points of each kernel, or shared by all."""
+    """Inducing points for each kernel, or shared by all."""
     iterations: int = 3000
     batch_size: int = 128
     learning_rate: float = 0.01
     tolerance: float = 2e-3
-    """Nats for each row, gained over a window of steps, below which training ends."""
+    """Training ends if the bound gains less than this over a window of steps, in nats per row."""
 
     @abstractmethod
     def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
@@ -126,7 +129,7 @@ class _Sparse(Baseline):
         pool, prior = self._pool_and_prior(X, y)
         model = self._trained(pool, prior, X, y)
         self.elbo_ = self._bound(model, X, y)
-        """The lower bound on the log evidence of the standardised y."""
+        """The evidence lower bound of the standardised y."""
         self.model_ = jax.tree.map(np.asarray, model)
         self.weights_ = np.asarray(model.prior.quantile(0.5))
         self.pool_ = [str(kernel) for kernel in self.model_.posterior.pool]
@@ -135,8 +138,8 @@ class _Sparse(Baseline):
         return _moments(*_draws(self.model_, X))
 
     @property
-    def noise_variance_(self) -> float:
-        """The variance of the noise in the units of y."""
+    def noise_variance_(self) -> float | None:
+        """The noise variance in the squared units of y."""
         assert isinstance(self.model_.likelihood, Gaussian)
         return float(self.model_.likelihood.variance) * float(self._scale.y_scale) ** 2
 
@@ -182,7 +185,7 @@ def _moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.nda
 
 @dataclass(kw_only=True)
 class SmoothSVGP(_Sparse):
-    """SVGP-SE: one smooth kernel with a lengthscale for each input; as many points as in the paper, all steps."""
+    """SVGP-SE: one smooth kernel with a lengthscale for each input; points and steps as in the paper."""
 
     name: ClassVar[str] = "svgp-se"
     points: int = 100
@@ -274,6 +277,10 @@ class VariationalSoftmaxSVGP(_Sparse):
         self.elbo_ = float(np.logaddexp.reduce(self.elbos_) - np.log(len(self.elbos_)))
         self.kernel_ = CANDIDATES[int(np.argmax(self.shares_))]
 
+    @property
+    def noise_variance_(self) -> None:
+        """Each candidate has a noise variance of its own."""
+
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         parts = [_moments(*_draws(model, X)) for model in self.models_]
         mean = sum(share * part[0] for share, part in zip(self.shares_, parts, strict=True))
@@ -282,6 +289,6 @@ class VariationalSoftmaxSVGP(_Sparse):
 
 
 def candidate_products(X: np.ndarray, y: np.ndarray, seed: int) -> list[list[Any]]:
-    """The products of each candidate, started from the data."""
+    """The products of each candidate, with starting values from the data."""
     start = Start(X, y, np.random.default_rng(seed))
     return [[start.named(product) for product in formula.split("+")] for formula in CANDIDATES]

@@ -1,8 +1,9 @@
-"""The pieces that a search over kernels adds to Farrier's own: levels, changes of regime, and one way to write them.
+"""The kernels that a search over expressions adds to those of kernels/: variances, changepoints and change windows.
 
-An expression is a tree of kernels: sums, products, base kernels on one input each, and `Switch`, which gives over from
-one kernel to another at a place or within a window (Lloyd et al. 2014). Every term carries one `Level`, its variance;
-`levelled` puts them where they belong, so that no two numbers do the same job, and `written` leaves them out.
+An expression is a tree of kernels: sums, products, base kernels on one input each, and `Switch`, which changes from one
+kernel to another at a changepoint or within a window (Lloyd et al. 2014). Every term has one `Level`, its variance:
+`levelled` brings an expression to this form, so that no variance is redundant. `written` gives the formula without
+levels.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +26,7 @@ from farrier.paper.trees import register
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Level(Profile):
-    """k(x, z) = v: a constant of variance v; as a factor, the variance of its term."""
+    """k(x, z) = v: a constant with variance v; as a factor, the variance of its term."""
 
     symbol: ClassVar[str] = "1"
     rank: ClassVar[int] = 0
@@ -51,13 +52,13 @@ class Level(Profile):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class _Gate(Profile):
-    """A function that is near one between two places, or its mirror."""
+    """A function that is near one between two points, or one minus it."""
 
     inside: ClassVar[bool]
 
     @classmethod
     def profile(cls, values: Mapping[str, float], x: np.ndarray) -> tuple[np.ndarray, Back]:
-        """sigmoid((x - location) / width) sigmoid((location + length - x) / width), or one less that."""
+        """sigmoid((x - location) / width) sigmoid((location + length - x) / width), or one minus it."""
         location, length, width = values["location"], values["length"], values["width"]
         after, before = (x - location) / width, (location + length - x) / width
         rise, fall = expit(after), expit(before)
@@ -83,7 +84,7 @@ class _Gate(Profile):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Window(_Gate):
-    """k(x, z) = s(x) s(z), s near one from `location` on over `length`: Step * (1 - Step) with one width."""
+    """k(x, z) = s(x) s(z), with s near one from `location` to `location + length`: Step * (1 - Step) with one width."""
 
     symbol: ClassVar[str] = "Win"
     rank: ClassVar[int] = 1
@@ -97,7 +98,7 @@ class Window(_Gate):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Outside(_Gate):
-    """The mirror of a window: near one outside it."""
+    """One minus a window: near one outside it."""
 
     symbol: ClassVar[str] = "(1 - Win)"
     rank: ClassVar[int] = 2
@@ -112,7 +113,7 @@ class Outside(_Gate):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Slopes(Base):
-    """k(x, z) = sum_d v_d (x_d - c_d) (z_d - c_d): a line with a variance of its slope for each input."""
+    """k(x, z) = sum_d v_d (x_d - c_d) (z_d - c_d): a line with a slope variance v_d for each input."""
 
     symbol: ClassVar[str] = "Lin"
     rank: ClassVar[int] = 3
@@ -144,12 +145,13 @@ FEATURES[Slopes] = lambda kernel, X: (X - row(kernel.location, X)) * jnp.sqrt(ro
 
 
 MIRRORS: dict[type[Base], type[Base]] = {Step: StepUntil, Window: Outside}
+"""One minus each gate."""
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class Switch(Kernel):
-    """(1 - gate) before (1 - gate)' + gate after gate': a change point for a Step, a change window for a Window."""
+    """(1 - gate) before (1 - gate)' + gate after gate': a changepoint for a Step, a change window for a Window."""
 
     gate: Base
     before: Kernel
@@ -183,7 +185,7 @@ class Switch(Kernel):
 
 
 def written(kernel: Kernel, columns: Sequence[str] | None = None) -> str:
-    """The formula without levels, in one order, so that equal structures are written alike."""
+    """The formula without levels, with sorted terms, so that equal structures have equal formulas."""
     if isinstance(kernel, Sum):
         return " + ".join(sorted(written(term, columns) for term in kernel.terms))
     if isinstance(kernel, Product):
@@ -194,7 +196,7 @@ def written(kernel: Kernel, columns: Sequence[str] | None = None) -> str:
 
 
 def levelled(kernel: Kernel, level: float = 1.0) -> Kernel:
-    """The same function with one level in each term; those of a product with a sum in it are the sum's."""
+    """The same kernel with one level in each term; in a product with a sum, the terms of the sum have the levels."""
     if isinstance(kernel, Level):
         return Level(kernel.variance * level)
     if isinstance(kernel, Base):
@@ -224,7 +226,7 @@ def levelled(kernel: Kernel, level: float = 1.0) -> Kernel:
 
 
 def terms_of(kernel: Kernel) -> tuple[Kernel, ...]:
-    """The terms of a sum; a kernel that is none is its only term."""
+    """The terms of a sum; any other kernel is its own only term."""
     return kernel.terms if isinstance(kernel, Sum) else (kernel,)
 
 

@@ -1,8 +1,8 @@
 """The command line: `farrier explain | forecast | compare | datasets | version`.
 
-DATA is a bundled series, or a CSV (also gzipped) or Parquet file. What the commands do stands in commands/. Results go
-to standard output, everything else to standard error. Exit codes: 0 done, 1 the fit failed, 2 the input or an option is
-wrong, 130 stopped by Ctrl-C.
+DATA is a bundled series, or a CSV (also gzipped) or Parquet file. This file defines the options; each command has its
+own file in this folder. Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the fit
+failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
 """
 
 import farrier.cli.threads  # noqa: F401, I001 (before numpy)
@@ -17,13 +17,13 @@ import typer
 
 from farrier.cli.screen import ends_cleanly, note, say
 
-# What XLA says about programs from its cache is of use to nobody here; asynchronous dispatch has been seen to hang.
+# XLA logs messages about cached programs that users do not need; asynchronous dispatch sometimes hangs
 os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
 os.environ.setdefault("JAX_CPU_ENABLE_ASYNC_DISPATCH", "0")
 
 
 class Kernels(StrEnum):
-    """Where the candidates come from."""
+    """The source of the candidates."""
 
     auto = "auto"
     paper = "paper"
@@ -48,7 +48,7 @@ class TargetScale(StrEnum):
 
 
 class Method(StrEnum):
-    """How the model is trained."""
+    """The method of inference."""
 
     auto = "auto"
     exact = "exact"
@@ -58,32 +58,32 @@ class Method(StrEnum):
 
 Data = Annotated[str, typer.Argument(metavar="DATA", help="A bundled series, or the path of a CSV or Parquet file.")]
 TimeOption = Annotated[
-    str | None, typer.Option("--time", metavar="COLUMN", help="The column of times; guessed where one can be meant.")
+    str | None, typer.Option("--time", metavar="COLUMN", help="The column of times; guessed if only one is possible.")
 ]
 TargetOption = Annotated[
     str | None,
-    typer.Option("--target", metavar="COLUMN", help="The column to explain; guessed where one can be meant."),
+    typer.Option("--target", metavar="COLUMN", help="The column to explain; guessed if only one is possible."),
 ]
 ScaleOption = Annotated[
-    TargetScale, typer.Option("--scale", help="The scale on which components add up; auto lets evidence decide.")
+    TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")
 ]
 MethodOption = Annotated[
     Method,
-    typer.Option("--method", help="How to train: exact for few rows, collapsed for many, stochastic as in the paper."),
+    typer.Option("--method", help="Inference: exact for few rows, collapsed for many, stochastic as in the paper."),
 ]
 PriorOption = Annotated[Prior, typer.Option("--prior", help="The prior on the weights of the candidates.")]
 KernelsOption = Annotated[
-    Kernels, typer.Option("--kernels", help="Candidates from the data (auto), or the 24 of the paper.")
+    Kernels, typer.Option("--kernels", help="Candidates: found from the data (auto), or the 24 kernels of the paper.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")]
-QuietOption = Annotated[bool, typer.Option("--quiet", help="Results and errors only, no progress.")]
+QuietOption = Annotated[bool, typer.Option("--quiet", help="Print results and errors only, no progress.")]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 
 @app.callback()
 def about() -> None:
-    """Farrier finds the structure in data: trends, seasons, and what else is there."""
+    """Farrier finds the structure in data: trends, seasonal patterns, changepoints, noise."""
 
 
 @app.command()
@@ -93,10 +93,10 @@ def explain(
     time: TimeOption = None,
     target: TargetOption = None,
     horizon: Annotated[
-        int | None, typer.Option(min=0, metavar="N", help="How many steps to forecast, of a series.")
+        int | None, typer.Option(min=0, metavar="N", help="The number of steps to forecast, for a series.")
     ] = None,
     path: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the report, one HTML file, to this place.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the report, one HTML file, to this path.")
     ] = None,
     scale: ScaleOption = TargetScale.auto,
     method: MethodOption = Method.auto,
@@ -104,9 +104,9 @@ def explain(
     kernels: KernelsOption = Kernels.auto,
     seed: SeedOption = 0,
     quiet: QuietOption = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print everything that was found as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
 ) -> None:
-    """Say in plain words what a series or a table is made of."""
+    """Explain the components of a series or a table in plain English."""
     from farrier.cli import explain as command
     from farrier.cli.source import open_source
 
@@ -119,21 +119,22 @@ def explain(
 @ends_cleanly
 def forecast(
     data: Data,
-    horizon: Annotated[int, typer.Option(min=1, metavar="N", help="How many steps to forecast.")],
+    horizon: Annotated[int, typer.Option(min=1, metavar="N", help="The number of steps to forecast.")],
     path: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the CSV to this place, not to the screen.")
+        Path | None, typer.Option("--out", metavar="FILE", help="Write the CSV to this path instead of the screen.")
     ] = None,
     levels: Annotated[
-        list[float] | None, typer.Option(metavar="PERCENT ...", help="The intervals to give. [default: 80 95]")
+        list[float] | None,
+        typer.Option(metavar="PERCENT ...", help="The levels of the intervals. [default: 80 95]"),
     ] = None,
     time: TimeOption = None,
     target: TargetOption = None,
     id: Annotated[
         str | None,
-        typer.Option(metavar="COLUMN", help="The column that tells many series apart; unique_id if there is one."),
+        typer.Option(metavar="COLUMN", help="The column that identifies the series; unique_id if there is one."),
     ] = None,
     jobs: Annotated[
-        int, typer.Option(min=-1, metavar="N", help="Processes for many series; -1: as many as cores.")
+        int, typer.Option(min=-1, metavar="N", help="Processes for many series; -1: one for each core.")
     ] = -1,
     scale: ScaleOption = TargetScale.auto,
     method: MethodOption = Method.auto,
@@ -142,7 +143,7 @@ def forecast(
     seed: SeedOption = 0,
     quiet: QuietOption = False,
 ) -> None:
-    """Write the next steps of one series, or of many, as CSV."""
+    """Forecast one series, or many, and write the result as CSV."""
     from farrier.cli import forecast as command
 
     settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
@@ -156,20 +157,20 @@ def compare(
     data: Data,
     methods: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME ...", help="The methods to run; all that suit the rows if left out."),
+        typer.Option(metavar="NAME ...", help="The methods to run; by default all that can handle so many rows."),
     ] = None,
     part: Annotated[
         float, typer.Option("--test", min=0.01, max=0.9, metavar="PART", help="The part of the rows to hold out.")
     ] = 0.1,
     limit: Annotated[
-        float, typer.Option("--time-limit", min=1.0, metavar="SECONDS", help="The most time for one method.")
+        float, typer.Option("--time-limit", min=1.0, metavar="SECONDS", help="Time limit for each method.")
     ] = 120.0,
     time: TimeOption = None,
     target: TargetOption = None,
     seed: SeedOption = 0,
     quiet: QuietOption = False,
 ) -> None:
-    """Run Farrier beside other methods on rows that none of them has seen."""
+    """Compare Farrier with other methods on held-out rows."""
     from farrier.cli import compare as command
     from farrier.cli.source import open_source
 
@@ -208,7 +209,7 @@ def main() -> None:
 
 
 def spread(arguments: list[str]) -> list[str]:
-    """`--levels 80 95` and `--methods abcd paper` as typer knows them: the option once for each value."""
+    """Arguments for typer, which needs an option once for each value: `--levels 80 95` is `--levels 80 --levels 95`."""
     spelled: list[str] = []
     option = ""
     for argument in arguments:

@@ -1,7 +1,7 @@
-"""`farrier compare`: Farrier and the methods of the paper's comparisons on rows that none of them has seen.
+"""`farrier compare`: Farrier and the methods that the paper compares with, on held-out rows.
 
-The last rows of a series are held out, of a table rows drawn at random. Each method runs in a process of its own, which
-ends when the time limit does (trial.py); one that fails or takes too long gets a row that says so.
+The last rows of a series are held out, or random rows of a table. Each method runs in a process of its own (trial.py),
+which is stopped at the time limit. A method that fails or takes too long has a row that says so.
 """
 
 import io
@@ -20,15 +20,16 @@ from farrier.cli.screen import live, say, table
 from farrier.cli.source import Source
 
 OURS = "farrier"
+"""The name of Farrier among the methods."""
 FEWEST = 2
-"""Rows to hold out at the least."""
+"""Fewest rows to hold out, by judgement."""
 LEGEND = """Best RMSE first. RMSE: the typical error. Log-likelihood: of a held-out value, the higher the
 better. Coverage: how many of the held-out values lie in the 95 % intervals."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What one method did."""
+    """The result of one method."""
 
     method: str
     seconds: float
@@ -36,16 +37,16 @@ class Outcome:
     log_likelihood: float = float("nan")
     coverage: float = float("nan")
     found: str = ""
-    """The components, where the method has any."""
+    """The components, if the method has any."""
     failure: str = ""
     noise_twice: float = float("nan")
-    """The log-likelihood with the noise counted twice, as the code of the AAAI 2021 paper does, where that is known."""
+    """The log-likelihood with the noise variance counted twice, as in the code of the AAAI 2021 paper, if known."""
     predicted: dict[str, list[float]] = field(default_factory=dict)
-    """The mean of each held-out row, and the ends of its 95 % interval, `low` and `high`."""
+    """The predicted `mean` of each held-out row, and the ends `low` and `high` of its 95 % interval."""
 
 
 def compare(source: Source, methods: Sequence[str], part: float, limit: float, seed: int, *, quiet: bool) -> None:
-    """Run the methods one after the other, and print who did how well, best first."""
+    """Run the methods one after the other, and print their scores, best first."""
     chosen = source.chosen
     train, test = split(len(chosen.y), part, None if chosen.kind == "series" else seed)
     names = suitable(methods, len(train))
@@ -65,14 +66,14 @@ def compare(source: Source, methods: Sequence[str], part: float, limit: float, s
 
 
 def split(rows: int, part: float, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
-    """The rows to fit and those to hold out: the last without a seed, else drawn at random."""
+    """The rows to fit and the rows to hold out: the last rows if `seed` is None, else random rows."""
     held = max(FEWEST, round(part * rows))
     order = np.arange(rows) if seed is None else np.random.default_rng(seed).permutation(rows)
     return np.sort(order[: rows - held]), np.sort(order[rows - held :])
 
 
 def suitable(methods: Sequence[str], rows: int) -> list[str]:
-    """The methods that were named; without names, all that suit so many rows."""
+    """The named methods; without names, all that can handle so many rows."""
     known = [OURS, *(name for name, factory in BASELINES.items() if factory.task == "regression")]
     for name in methods:
         if name not in known:
@@ -84,11 +85,11 @@ def suitable(methods: Sequence[str], rows: int) -> list[str]:
 
 def _check_varies(y: np.ndarray) -> None:
     if np.ptp(y) == 0:
-        raise ValueError(f"--test: the target is {y[0]:g} in every row that is left to fit: hold out fewer")
+        raise ValueError(f"--test: the target is {y[0]:g} in every row to fit: hold out fewer rows")
 
 
 def pack(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, periods: Sequence[float]) -> bytes:
-    """The rows as another process reads them, without inputs that do not vary."""
+    """The rows in bytes for another process, without inputs that are constant."""
     varies = np.ptp(X[train], axis=0) > 0
     file = io.BytesIO()
     np.savez(file, X=X[train][:, varies], y=y[train], X_new=X[test][:, varies], y_new=y[test], periods=periods)
@@ -96,7 +97,7 @@ def pack(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, peri
 
 
 def run_apart(name: str, packed: bytes, limit: float, seed: int) -> Outcome:
-    """One method on packed rows, in a process of its own that has so many seconds."""
+    """Run one method on packed rows in a process of its own, with `limit` seconds."""
     begin = perf_counter()
     command = [sys.executable, "-m", "farrier.cli.trial", name, str(seed), str(limit)]
     try:
@@ -104,12 +105,12 @@ def run_apart(name: str, packed: bytes, limit: float, seed: int) -> Outcome:
     except subprocess.TimeoutExpired:
         return Outcome(name, perf_counter() - begin, failure=f"out of time after {limit:g} s")
     try:
-        told: dict[str, Any] = json.loads(done.stdout.decode().strip().splitlines()[-1])
+        scores: dict[str, Any] = json.loads(done.stdout.decode().strip().splitlines()[-1])
     except (ValueError, IndexError):
         ended = f"its process ended with code {done.returncode}"
         said = done.stderr.decode(errors="replace").strip().splitlines()
         return Outcome(name, perf_counter() - begin, failure=said[-1] if said and done.returncode == 1 else ended)
-    return Outcome(name, **told)
+    return Outcome(name, **scores)
 
 
 def _line(outcome: Outcome) -> str:

@@ -1,7 +1,6 @@
 """`farrier explain`: the components in words, a forecast, the report."""
 
 import json
-import math
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,33 +13,33 @@ if TYPE_CHECKING:
     from farrier.explain.explanation import Explanation
 
 LEVELS = (80, 95)
-"""The intervals of a forecast, in per cent."""
+"""The levels of the intervals of a forecast, in per cent."""
 
 
 def explain(
     source: Source, settings: dict[str, Any], horizon: int | None, path: Path | None, *, quiet: bool, as_json: bool
 ) -> None:
-    """Fit, and tell what was found."""
+    """Fit a model, and print its explanation."""
     check_out(path)
     if horizon and source.chosen.axis is None:
-        raise ValueError(
-            "--horizon: these rows have no time to go on with: name its column with --time, or leave it out"
-        )
+        raise ValueError("--horizon: this table has no times: name their column with --time, or leave --horizon out")
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         model = fit(source, settings | {"progress": screen})
-        screen.doing("putting it into words")
+        screen.doing("explaining")
         ahead = forecast_rows(source, model, horizon or 0)
         explanation = model.explain()
         story = explanation.to_dict(horizon=horizon) if as_json or path is not None else {}
         if as_json:
-            text = json.dumps(_finite(story | {"forecast": ahead}), indent=2, allow_nan=False)
+            from farrier.explain.report import plain
+
+            text = json.dumps(plain(story | {"forecast": ahead}, "story"), indent=2, allow_nan=False)
         else:
             text = _text(source, explanation)
         if path is not None:
             from farrier.explain import report
 
-            screen.doing("drawing the report")
+            screen.doing("writing the report")
             report.write(story, path)
     if as_json:
         sys.stdout.write(text + "\n")
@@ -60,7 +59,7 @@ def _text(source: Source, explanation: "Explanation") -> str:
 
 
 def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, Any]]:
-    """One row for each future step: its time, the mean and the intervals that hold a new value."""
+    """One row for each future step: its time, the mean and the prediction intervals."""
     axis = source.chosen.axis
     if not horizon or axis is None:
         return []
@@ -78,20 +77,9 @@ def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, An
 
 
 def print_forecast(rows: list[dict[str, Any]]) -> None:
-    """The forecast as a table, rounded to what the intervals are worth."""
+    """Print the forecast as a table, rounded to a tenth of the width of the intervals."""
     if not rows:
         return
     places = decimals(min(row["high_80"] - row["low_80"] for row in rows))
     say("\nForecast, with the intervals that hold 80 and 95 % of new values:\n")
     table([{k: v if isinstance(v, str) else f"{v:.{places}f}" for k, v in row.items()} for row in rows])
-
-
-def _finite(value: Any) -> Any:
-    """The same with None for numbers that JSON does not have."""
-    if isinstance(value, dict):
-        return {str(key): _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list | tuple):
-        return [_finite(entry) for entry in value]
-    if hasattr(value, "tolist"):  # numpy's arrays and numbers
-        return _finite(value.tolist())
-    return None if isinstance(value, float) and not math.isfinite(value) else value

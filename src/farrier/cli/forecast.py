@@ -1,4 +1,4 @@
-"""`farrier forecast`: a table of what comes next, for one series or for many in the long format."""
+"""`farrier forecast`: a table of future values, for one series or for many in the long format."""
 
 import csv
 import importlib.util
@@ -20,9 +20,9 @@ from farrier.model.writing import write_whole
 from farrier.series.columns import Table
 
 ID = "unique_id"
-"""The column that tells series apart where nobody names one."""
+"""The column that identifies the series, if none is named."""
 SHOWN = 10
-"""So many series without a forecast are named."""
+"""Series without a forecast that are named, by judgement."""
 
 
 def forecast(
@@ -35,18 +35,18 @@ def forecast(
     id: str | None,
     quiet: bool,
 ) -> None:
-    """Fit, and write the next steps as CSV to `path`, or to standard output."""
+    """Fit a model, and write the forecast as CSV to `path`, or to standard output."""
     check_out(path)
     for level in ahead[1]:
         if not 1 <= level < 100:
-            raise ValueError(f"--levels: {level:g} is no level in per cent: give numbers such as 80 and 95")
+            raise ValueError(f"--levels: {level:g} is not a percentage from 1 to 100: give numbers such as 80 and 95")
     table = open_table(data)
     if id is None and ID in table:
         id = ID
     frame = None if id is None else _frame(table, id)
     source = open_source(data, **names, quiet=quiet) if id is None else None
     if source is not None:
-        _ = source.stamps  # where there are none it is said before the work begins
+        _ = source.stamps  # raises before the work begins if there are no times
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         if source is not None:
@@ -87,7 +87,7 @@ def _many(
     from farrier.estimators.forecaster import Forecaster
 
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # what it says of series that failed is said below
+        warnings.simplefilter("ignore", UserWarning)  # failed series are listed below
         forecaster = Forecaster(**settings, progress=screen).fit(
             frame, id=id, time=names["time"], target=names["target"]
         )
@@ -102,7 +102,7 @@ def _many(
 
 
 def _frame(table: Table, id: str) -> Any:
-    """The table as a frame of whichever library there is."""
+    """The table as a frame of polars or pandas, whichever is installed."""
     if id not in table:
         raise ValueError(f"--id: there is no column {id!r}: choose one of {', '.join(map(repr, table))}")
     backend: Any = next((name for name in ("polars", "pandas") if importlib.util.find_spec(name)), None)
@@ -112,7 +112,7 @@ def _frame(table: Table, id: str) -> Any:
 
 
 def _plain(values: Any) -> Any:
-    """A column of the file for a frame: numbers that count or name things as whole numbers."""
+    """A column of the file for a frame; whole numbers as integers."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isfinite(values).all():
         whole = values.astype(np.int64)
         return whole if np.array_equal(whole, values) else values
@@ -120,7 +120,7 @@ def _plain(values: Any) -> Any:
 
 
 def as_csv(columns: dict[str, Sequence[Any]]) -> str:
-    """Columns as comma separated text, floats to ten digits."""
+    """Columns as comma separated text, floats with ten digits."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(columns)
@@ -130,7 +130,7 @@ def as_csv(columns: dict[str, Sequence[Any]]) -> str:
 
 
 def _dates(values: Sequence[Any]) -> Sequence[Any]:
-    """Times of which all are midnight as dates, others as ISO text; what is no time as it is."""
+    """Times as ISO text, as dates if all are midnight; other values unchanged."""
     times = list(values)
     if times and isinstance(times[0], np.datetime64):
         times = np.asarray(values).astype("M8[us]").tolist()

@@ -1,8 +1,8 @@
-"""What a person at a terminal sees: results on standard output, everything else on standard error.
+"""The output of the command line: results on standard output, everything else on standard error.
 
-`Live` says what is being done while it lasts: at a terminal a line that moves, elsewhere a line for each new phase.
-`ends_cleanly` turns whatever goes wrong into one line and an exit code: 0 done, 1 the fit failed, 2 the input or an
-option is wrong, 130 stopped by Ctrl-C.
+`Live` shows the progress: at a terminal a line that is updated, elsewhere a line for each new phase. `ends_cleanly`
+turns exceptions into one line and an exit code: 0 done, 1 the fit failed, 2 the input or an option is wrong, 130
+stopped by Ctrl-C.
 """
 
 import functools
@@ -18,24 +18,24 @@ from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElaps
 from rich.table import Table
 
 TRACEBACK = "FARRIER_TRACEBACK"
-"""Set in the environment, it lets errors through as Python has them."""
+"""The environment variable that, if set, makes errors show Python's traceback."""
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
 def say(text: str = "") -> None:
-    """A line of the result, as it is."""
+    """Print a line of the result."""
     out.print(text, markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """A line beside the result."""
+    """Print a message on standard error."""
     err.print(f"farrier: {text}", markup=False, soft_wrap=True)
 
 
 def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
-    """A command whose failures are one line and an exit code."""
+    """The command with exceptions turned into one line and an exit code."""
 
     @functools.wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
@@ -67,12 +67,12 @@ def _words(error: Exception) -> str:
     if isinstance(error, ValueError | OSError | ArithmeticError):
         return text
     if isinstance(error, MemoryError):
-        return "there is not enough memory for so many rows: try fewer, or --method collapsed"
+        return "there is not enough memory: try fewer rows, or --method collapsed"
     return f"something went wrong inside ({type(error).__name__}: {text}); {TRACEBACK}=1 shows where"
 
 
 class Live:
-    """Says what is being done. Called with a `farrier.model.progress.Progress`, or told by `doing`."""
+    """Shows the progress. Call it with a `farrier.model.progress.Progress`, or use `doing`."""
 
     def __init__(self, bar: Progress | None, task: TaskID | None, *, silent: bool) -> None:
         self._bar, self._task, self._silent = bar, task, silent
@@ -84,7 +84,7 @@ class Live:
         self.doing(progress.phase, steps, bound)
 
     def doing(self, phase: str, steps: str = "", bound: str = "") -> None:
-        """The phase, how far it is, and how good."""
+        """Show the phase, its steps, and the bound."""
         if self._bar is not None and self._task is not None:
             self._bar.update(self._task, description=phase, steps=steps, bound=bound)
         elif not self._silent and phase not in self._said:
@@ -92,14 +92,14 @@ class Live:
             err.print(f"{phase} ...", markup=False)
 
     def done(self, text: str) -> None:
-        """A line that stays."""
+        """Print a line that stays."""
         if not self._silent:
             err.print(text, markup=False, soft_wrap=True)
 
 
 @contextmanager
 def live(*, quiet: bool) -> Iterator[Live]:
-    """Something that moves on standard error until the work is done."""
+    """Show the progress on standard error until the work is done."""
     if quiet or not err.is_terminal:
         yield Live(None, None, silent=quiet)
         return
@@ -115,17 +115,17 @@ def live(*, quiet: bool) -> Iterator[Live]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows under the names of their columns; cells are text, numbers but for the first and unnamed ones."""
+    """Print rows as a table; all columns are right-aligned except the first and those without a name."""
     grid = Table(box=None, pad_edge=False, header_style="bold")
     for i, name in enumerate(rows[0]):
         grid.add_column(name, justify="right" if i and name else "left", no_wrap=True)
     for row in rows:
         grid.add_row(*map(str, row.values()))
-    # a table that is cut off or folded is of no use to a program that reads it
+    # a program that reads the output needs whole lines
     wide = out if out.is_terminal else Console(highlight=False, width=200)
     wide.print(grid)
 
 
 def decimals(width: float) -> int:
-    """How many decimals show a number to a tenth of `width`."""
+    """The number of decimals that shows a number to a tenth of `width`."""
     return min(max(1 - math.floor(math.log10(width)), 0), 9) if math.isfinite(width) and width > 0 else 3

@@ -1,6 +1,6 @@
-"""DATA on the command line: a bundled series, or a CSV or Parquet file; and the model of it.
+"""DATA on the command line: reads a bundled series, or a CSV or Parquet file, and fits a model to it.
 
-All that can be wrong with a file is found here, before anything is fitted.
+Mistakes in a file are found here, before anything is fitted.
 """
 
 from dataclasses import dataclass, replace
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """Rows with their names."""
+    """The rows to fit, with their title and unit."""
 
     title: str
     unit: str
@@ -30,7 +30,7 @@ class Source:
 
     @property
     def stamps(self) -> Any:
-        """The times as they stand in the file, of a series."""
+        """The times of a series as they are in the file."""
         if self.chosen.time is None:
             raise ValueError(
                 f"time: no column of {self.table.name!r} looks like times: name one with --time; "
@@ -48,12 +48,12 @@ def open_table(data: str) -> Table:
 
 
 def open_source(data: str, time: str | None, target: str | None, *, quiet: bool) -> Source:
-    """The series or the table that is meant; what is left out of it is said unless `quiet`."""
+    """The series or table to fit; prints which rows and columns are left out unless `quiet`."""
     table = open_table(data)
     chosen = _without_constants(datasets.choose_columns(table, time, target))
     check_varies(chosen.X, chosen.y, chosen.inputs)
     if not quiet:
-        _say_what_is_left_out(chosen)
+        _note_left_out(chosen)
     if data in datasets.names():
         about = datasets.load(data)
         return Source(about.title, about.unit, table, chosen)
@@ -71,7 +71,7 @@ def _without_constants(chosen: Chosen) -> Chosen:
     return replace(chosen, inputs=inputs, X=chosen.X[:, keep], ignored=chosen.ignored + gone)
 
 
-def _say_what_is_left_out(chosen: Chosen) -> None:
+def _note_left_out(chosen: Chosen) -> None:
     if chosen.left_out:
         rows = f"{chosen.left_out:,} rows have" if chosen.left_out > 1 else "one row has"
         note(f"{rows} no {chosen.target!r} and {'are' if chosen.left_out > 1 else 'is'} left out")
@@ -83,12 +83,12 @@ def _say_what_is_left_out(chosen: Chosen) -> None:
 
 
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
-    """A model that knows what its rows and columns are called."""
+    """Fit a model, and give it the names of the rows and columns."""
     from farrier.estimators.regressor import Regressor
 
     chosen = source.chosen
     if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:
-        # the paper's periodic kernels repeat in all inputs at once, which only its own algorithm can do
+        # the paper's periodic kernels take several inputs, which only its own algorithm supports
         settings = settings | {"method": "stochastic"}
     if chosen.axis is not None:
         settings = settings | {"periods": chosen.axis.calendar_periods()}

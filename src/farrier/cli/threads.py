@@ -1,7 +1,7 @@
-"""Settings for a process of our own. Import this before numpy or jax; the library itself never does.
+"""One BLAS thread for the processes of the command line. Import this before numpy or jax.
 
-One BLAS thread: the matrices are small and many, and on one thread they are many times faster than on several,
-above all when the machine is busy.
+The matrices are small and many: one thread is many times faster than several, above all on a busy machine. The library
+never imports this file, since the number of threads is a setting of the whole process.
 """
 
 import os

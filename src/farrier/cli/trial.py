@@ -1,8 +1,8 @@
-"""One method of `farrier compare` in a process of its own: rows in on standard input, one line of JSON out.
+"""One method of `farrier compare` in a process of its own: reads rows from standard input, prints one line of JSON.
 
 python -m farrier.cli.trial NAME SEED LIMIT < rows.npz
 
-A method that searches for as long as it is given, is given a part of the limit, and tells the best that it found.
+A method with a time limit of its own gets a part of LIMIT, and predicts with the best kernel it has found by then.
 """
 
 import farrier.cli.threads  # noqa: F401, I001 (before numpy)
@@ -19,19 +19,19 @@ import numpy as np
 from farrier.model.scores import coverage, gaussian_log_score, log_score, rmse
 
 SEARCHING = 0.6
-"""The part of the limit in which a search ends; what it then found must still be fitted."""
+"""The part of the time limit for a search, by judgement: its best kernel must still be fitted."""
 
 
 def main() -> None:
-    """Fit, predict, and say how well."""
+    """Fit, predict, and print the scores."""
     name, seed, limit = sys.argv[1], int(sys.argv[2]), float(sys.argv[3])
     rows = np.load(io.BytesIO(sys.stdin.buffer.read()))
     begin = perf_counter()
     try:
-        told = score(name, seed, limit, **rows)
+        scores = score(name, seed, limit, **rows)
     except Exception as error:
-        told = {"failure": " ".join(str(error).split()) or type(error).__name__}
-    print(json.dumps({"seconds": perf_counter() - begin} | told))
+        scores = {"failure": " ".join(str(error).split()) or type(error).__name__}
+    print(json.dumps({"seconds": perf_counter() - begin} | scores))
 
 
 def score(
@@ -44,7 +44,7 @@ def score(
     y_new: np.ndarray,
     periods: np.ndarray,
 ) -> dict[str, Any]:
-    """Errors and densities of the method at rows that it has not seen."""
+    """The scores of a method at held-out rows."""
     twice = {}
     if name == "farrier":
         from farrier.estimators.regressor import Regressor
@@ -67,8 +67,8 @@ def score(
         mean, sd = model.predict(X_new)
         found = ""
         likely = gaussian_log_score(y_new, mean, sd)
-        if hasattr(model, "noise_variance_"):
-            twice = {"noise_twice": gaussian_log_score(y_new, mean, np.hypot(sd, model.noise_variance_**0.5))}
+        if (noise := model.noise_variance_) is not None:
+            twice = {"noise_twice": gaussian_log_score(y_new, mean, np.hypot(sd, noise**0.5))}
         low, high = mean - norm.ppf(0.975) * sd, mean + norm.ppf(0.975) * sd
     return {
         "rmse": rmse(y_new, mean),
@@ -80,7 +80,7 @@ def score(
 
 
 def _short(values: np.ndarray) -> list[float]:
-    """As many digits as a picture shows."""
+    """The numbers rounded to as many digits as a plot needs."""
     return [float(f"{value:.7g}") for value in values]
 
 

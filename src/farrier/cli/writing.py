@@ -1,4 +1,4 @@
-"""Where `--out` may write to."""
+"""The check of `--out`."""
 
 import os
 from pathlib import Path
@@ -7,7 +7,7 @@ from farrier.model.writing import is_stream, target_of
 
 
 def check_out(path: Path | None) -> None:
-    """Refuse a place that cannot be written to, before the work begins."""
+    """Raise ValueError, before the work begins, if the path cannot be written to."""
     if path is None:
         return
     if path.is_dir():
@@ -18,6 +18,6 @@ def check_out(path: Path | None) -> None:
         return
     folder = target_of(path).parent
     if not folder.is_dir():
-        raise ValueError(f"--out: there is no folder {str(folder)!r}: make it first")
+        raise ValueError(f"--out: there is no folder {str(folder)!r}: create it first")
     if not os.access(folder, os.W_OK):
         raise ValueError(f"--out: the folder {str(folder)!r} cannot be written to: choose another")

@@ -1,10 +1,10 @@
-"""Series to try things on: airline passengers and carbon dioxide at Mauna Loa, and your own from files.
+"""Bundled series, airline passengers and carbon dioxide at Mauna Loa, and your own series from files.
 
     air = farrier.datasets.load("airline")
     model.fit(air.X, air.y)
 
-The bundled series are CSV files beside this one, read by the same `read_csv` that reads yours. Where they
-come from is told in README.md here and in each `Dataset.origin`.
+The bundled series are CSV files in this folder, read by the same `read_csv` that reads yours. README.md here and
+`Dataset.origin` give their sources.
 """
 
 import difflib

@@ -1,4 +1,4 @@
-"""One series and what is known about it: the type that `load` and `read_csv` return."""
+"""`Dataset`: one series with its names, the type that `load` and `read_csv` return."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ import numpy as np
 
 @dataclass(frozen=True, eq=False)
 class Dataset:
-    """One series, in order of time.
+    """One series, sorted by time.
 
-    `labels` are the stamps as they were written, one for each row; `time` holds the same as numbers. `unit`
-    is what `values` are counted in, and empty when nobody said.
+    `labels` are the stamps as they were written, one for each row; `time` holds the same as numbers. `unit` is the
+    unit of `values`, empty if unknown.
     """
 
     name: str

@@ -1,12 +1,11 @@
-"""Tables from CSV and Parquet files, and which of their columns are what.
+"""Tables from CSV and Parquet files, and the roles of their columns.
 
-`read_table` reads a file into columns: numbers as float64 with NaN where a cell is empty, dates as they are stored, all
-else as text. `choose_columns` finds the times and the target, or the inputs and the target where there are no times,
-and `read_csv` makes a `Dataset` of the former. Columns are read by `series.columns`, times by `series.calendar`.
+`read_table` reads a file into columns: numbers as float64 with NaN for empty cells, dates as they are stored, others as
+text. `choose_columns` finds the times and the target, or, without times, the inputs and the target. `read_csv` makes a
+`Dataset` of a series. `series.columns` reads columns, `series.calendar` reads times.
 
-Nothing is guessed quietly. A cell that cannot be used stops the reading with one line that says where it is and what to
-do about it; where more than one column could be meant, one has to be named. Rows without a target are left out and
-counted, never filled.
+A cell that cannot be used raises an error of one line that says where it is and what to do. If more than one column is
+possible, the user must name one. Rows without a target are left out and counted, never filled.
 """
 
 import csv
@@ -31,36 +30,37 @@ from farrier.series.stamps import Column, is_stamp
 MIN_ROWS = 12
 """Usable rows below which a file is refused; by judgement."""
 NO_CELL = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
-"""What stands in a cell without a value, in any case."""
+"""The texts of cells without a value, in lower case; by judgement."""
 PARQUET_READERS = {"polars": ("polars",), "pyarrow": ("pyarrow",), "pandas": ("pandas", "fastparquet")}
+"""Libraries that read Parquet, in order of preference, and the packages that each needs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Chosen:
-    """What the columns of a table are, and the rows that can be used, in order of time if there is one."""
+    """The roles of the columns of a table, and its usable rows, sorted by time for a series."""
 
     kind: str
     """"series": one target over time; "table": one target over some inputs."""
     target: str
     time: str | None
     inputs: tuple[str, ...]
-    """The columns of X: that of the times alone, or the numbers beside the target."""
+    """The columns of X: the times of a series, or all other columns of numbers of a table."""
     ignored: tuple[str, ...]
     X: np.ndarray
     y: np.ndarray
     axis: TimeAxis | None
     """The times of a series."""
     rows: np.ndarray
-    """Which rows of the table these are."""
+    """The indices of these rows in the table."""
     left_out: int
-    """How many rows have no target."""
+    """The number of rows without a target."""
 
 
 def read_csv(path: str | os.PathLike[str], time: str | None = None, target: str | None = None) -> Dataset:
     """The series in a file that `read_table` can read.
 
-    `time` and `target` name two of its columns, and may be left out where only one of each is possible. Rows may come
-    in any order; each time may come once. Stamps become decimal years, numbers stay as they are.
+    `time` and `target` name two of its columns, and may be left out if only one of each is possible. Rows may be in any
+    order; each time may come once. Stamps become decimal years, numbers stay as they are.
     """
     table = read_table(path)
     chosen = choose_columns(table, time, target)
@@ -85,7 +85,7 @@ def read_csv(path: str | os.PathLike[str], time: str | None = None, target: str 
 def read_table(path: str | os.PathLike[str]) -> Table:
     """The columns of a Parquet file, or of comma, semicolon or tab separated text, plain or gzipped (`.gz`).
 
-    The first line of a text names the columns.
+    The first line of text names the columns.
     """
     path = Path(path)
     if not path.exists():
@@ -102,11 +102,11 @@ def read_table(path: str | os.PathLike[str]) -> Table:
 
 
 def choose_columns(table: Mapping[str, Any], time: str | None = None, target: str | None = None) -> Chosen:
-    """The columns that `time` and `target` name; where they are None, the only ones that it can be.
+    """The roles of the columns: those named by `time` and `target`, or the only possible ones.
 
-    Times are dates, or numbers in a column named like a time; with just two columns, the first that it can be. The
-    target is the only other column of numbers, or the one named y. A table without times is one of inputs: its target
-    is the column named y, or else the last.
+    Times are dates, or numbers in a column with a name such as "time"; of two columns, the first that can be one. The
+    target is the only other column of numbers, or the column named y. In a table without times the target is the column
+    named y, or else the last.
     """
     if not isinstance(table, Table):
         table = Table("table", dict(table))
@@ -182,7 +182,7 @@ def _read_text(path: Path) -> Table:
 
 
 def _delimiter(line: str) -> str:
-    """Whichever of tab, semicolon and comma the line has most of, outside quotes."""
+    """The most frequent of tab, semicolon and comma in the line, outside quotes."""
     return max("\t;,", key=re.sub(r'"[^"]*"', "", line).count)
 
 
@@ -195,7 +195,7 @@ def _check_header(path: Path, header: list[str]) -> None:
 
 
 def _column(cells: Sequence[str]) -> np.ndarray | list[str | None]:
-    """Numbers if all cells are that have a value, else text."""
+    """Numbers if all cells with a value are numbers, else text."""
     values = [None if cell.lower() in NO_CELL else cell for cell in cells]
     if all(value is None or is_number(value) for value in values):
         return np.array([np.nan if value is None else float(value) for value in values])
@@ -209,7 +209,7 @@ def _read_parquet(path: Path) -> Table:
         raise ValueError(f"path: {path.name!r} is Parquet, and nothing here reads it: pip install polars or pyarrow")
     try:
         frame = nw.read_parquet(str(path), backend=backend)
-    except Exception as error:  # each reader has exceptions of its own
+    except Exception as error:  # each library has its own exceptions
         reason = str(error).split("\n")[0]
         raise ValueError(f"path: {path.name!r} cannot be read as Parquet ({reason}): save it again") from None
     if not len(frame) or not frame.columns:

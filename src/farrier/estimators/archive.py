@@ -1,11 +1,11 @@
-"""The container of a model file: a zip whose header names every other member with its checksum.
+"""The container of a model file: a zip whose header lists every other member with its checksum.
 
     header.json      {"name": "farrier model", "format": 2, "farrier": "0.2.0", "model": "Regressor",
                       "members": {"model.json": sha256, "arrays/0.npy": sha256 ...}, "digest": sha256 of all the rest}
     model.json       a tree of plain values, deflated
     arrays/0.npy     arrays in numpy's format, stored as they are
 
-Nothing that a zip declares is believed: sizes are limited before anything is read, and compared with what was read.
+Sizes that the zip declares are limited before anything is read, and compared with the bytes that were read.
 """
 
 import hashlib
@@ -23,21 +23,24 @@ from pathlib import Path
 from typing import Any, NoReturn
 
 NAME = "farrier model"
-"""What the header of a model file says that it is."""
+"""The name in the header of a model file."""
 FORMAT = 2
-"""Raised when an older Farrier could not read what a newer one writes. 1 was Farrier 0.1.0, which ran code."""
+"""The format number. It rises when older versions of Farrier cannot read new files. Format 1, of Farrier 0.1.0, could
+run code."""
 HEADER = "header.json"
+"""The member that lists all others."""
 MOST_MEMBERS = 200_000
-"""Members of a file; a panel has about ten a series. By judgement."""
+"""Most members of a file; a panel has about ten for each series. By judgement."""
 MOST_BYTES = 8 * 2**30
-"""All members together. By judgement: more than a fit can hold in memory."""
+"""Most bytes of all members together. By judgement: more than a fit can hold in memory."""
 MOST_TEXT = 512 * 2**20
-"""One JSON member, in bytes. By judgement: the tree of 10,000 series is about a fifth of that."""
+"""Most bytes of a JSON member. By judgement: the tree of 10,000 series has about a fifth of that."""
 MOST_INFLATED = 100
-"""How many times its packed size a member may have; trees of large panels reach about 30."""
+"""Largest ratio of the size of a member to its packed size. By judgement: trees of large panels reach about 30."""
 FREE_BYTES = 2**20
-"""A member of this size may be inflated from anything."""
+"""Members up to this size, in bytes, may have any ratio. By judgement."""
 VERSION = re.compile(r"[0-9A-Za-z.+!-]{1,40}")
+"""The text of a version of Farrier."""
 
 DAMAGE = (
     zipfile.BadZipFile,
@@ -52,15 +55,15 @@ DAMAGE = (
     TypeError,
     ValueError,
 )
-"""What reading a zip that somebody damaged may raise; RecursionError and NotImplementedError are RuntimeErrors."""
+"""The exceptions that reading a damaged zip may raise; RecursionError and NotImplementedError are RuntimeErrors."""
 
 
 class RefusedError(ValueError):
-    """A file that is not read, with the whole line that says why and what to do."""
+    """A file that Farrier does not read. The message says why and what to do."""
 
 
 def pack(model: str, members: Mapping[str, bytes]) -> bytes:
-    """The bytes of a file of the given members; the same members give the same bytes."""
+    """The bytes of a file with the given members; the same members give the same bytes."""
     header = {"name": NAME, "format": FORMAT, "farrier": version("farrier"), "model": model}
     header |= {"members": {name: hashlib.sha256(data).hexdigest() for name, data in members.items()}}
     header |= {"digest": digest_of(header)}
@@ -75,10 +78,10 @@ def pack(model: str, members: Mapping[str, bytes]) -> bytes:
 
 
 def unpack(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
-    """The header and the other members; RefusedError or one of DAMAGE where the file is no model that can be read."""
+    """The header and the other members; raises RefusedError or one of DAMAGE if the file cannot be read."""
     if not stat.S_ISREG(os.stat(path).st_mode):
-        raise RefusedError(f"path: {str(path)!r} is no regular file: name a file that Farrier saved")
-    # read at once: what is raised after this is said of the content, not of the disk
+        raise RefusedError(f"path: {str(path)!r} is not a regular file: name a file that Farrier saved")
+    # read everything at once: later exceptions come from the content, not from the disk
     with open(path, "rb") as opened:
         whole = opened.read(MOST_BYTES)
     with zipfile.ZipFile(io.BytesIO(whole)) as file:
@@ -86,13 +89,13 @@ def unpack(path: Path) -> tuple[dict[str, Any], dict[str, bytes]]:
         header = parse(_read(file, entries[HEADER]))
         _check_format(path, header)
         if digest_of({key: value for key, value in header.items() if key != "digest"}) != header["digest"]:
-            raise ValueError("the header does not have its digest")
+            raise ValueError("the digest of the header is wrong")
         expected = header["members"]
         if set(entries) != {HEADER, *expected}:
-            raise ValueError("there are other members than the header names")
+            raise ValueError("the members are not those of the header")
         members = {name: _read(file, entries[name]) for name in expected}
     if any(hashlib.sha256(data).hexdigest() != expected[name] for name, data in members.items()):
-        raise ValueError("a member does not have its checksum")
+        raise ValueError("the checksum of a member is wrong")
     return header, members
 
 
@@ -102,7 +105,7 @@ def digest_of(header: Mapping[str, Any]) -> str:
 
 
 def parse(data: bytes) -> Any:
-    """JSON without doubled keys or numbers that JSON does not have."""
+    """Parsed JSON; ValueError for keys that come twice, and for NaN and infinity."""
     return json.loads(data, object_pairs_hook=_once_each, parse_constant=_refuse_constant)
 
 
@@ -114,14 +117,14 @@ def _once_each(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _refuse_constant(text: str) -> NoReturn:
-    raise ValueError(f"{text} is no number of JSON")
+    raise ValueError(f"{text} is not a number of JSON")
 
 
 def _checked_entries(file: zipfile.ZipFile, size: int) -> dict[str, zipfile.ZipInfo]:
     infos = file.infolist()
     if len(infos) > MOST_MEMBERS or sum(info.file_size for info in infos) > MOST_BYTES:
-        raise ValueError("there is more in it than a model has")
-    # members that share bytes would be more than the file
+        raise ValueError("the file is larger than any model")
+    # the sizes of members that share bytes exceed the size of the file
     if sum(info.compress_size for info in infos) > size:
         raise ValueError("members overlap")
     for info in infos:
@@ -142,14 +145,14 @@ def _read(file: zipfile.ZipFile, info: zipfile.ZipInfo) -> bytes:
     with file.open(info) as opened:
         data = opened.read(info.file_size + 1)
     if len(data) != info.file_size:
-        raise ValueError("a member has another size than it says")
+        raise ValueError("the size of a member is wrong")
     return data
 
 
 def _check_format(path: Path, header: Any) -> None:
     written, by = header["format"], header["farrier"]
     if type(written) is not int or type(by) is not str or not VERSION.fullmatch(by):
-        raise TypeError("the header does not say who wrote it")
+        raise TypeError("the header has no version of Farrier")
     if written == 1:
         raise RefusedError(
             f"path: {path.name!r} was saved by Farrier {by} in a format that could run code, which is no longer read: "

@@ -1,6 +1,6 @@
-"""Arrays as members of a model file, in numpy's own format (.npy, version 1.0), each with a description in the tree.
+"""Arrays as members of a model file, in numpy's format .npy (version 1.0), each with a description in the tree.
 
-The header of a member is compared with the one that its description asks for, and never parsed.
+The header of a member is never parsed. It is compared with the header that the description gives.
 """
 
 import hashlib
@@ -13,19 +13,19 @@ import numpy as np
 from farrier.estimators.encoding import checked_dtype, checked_shape
 
 MAGIC = b"\x93NUMPY\x01\x00"
-"""How a .npy file of version 1.0 begins."""
+"""The first bytes of a .npy file of version 1.0."""
 ALIGNMENT = 64
-"""The header is filled up to a multiple of so many bytes, as the format asks."""
+"""The length of the header is a multiple of so many bytes, as the format requires."""
 
 
 def member(array: np.ndarray) -> bytes:
-    """The bytes of the member; an array in Fortran's order stays so, which keeps the bits of products with it."""
+    """The bytes of the member. Arrays in Fortran order stay so, because the order changes the rounding of products."""
     order = _order(array)
     return _header(array.dtype, array.shape, order) + array.tobytes(order)
 
 
 def description(array: np.ndarray, data: bytes) -> dict[str, Any]:
-    """What the tree says about an array."""
+    """The description of an array in the tree."""
     return {
         "dtype": array.dtype.str,
         "shape": list(array.shape),
@@ -36,15 +36,15 @@ def description(array: np.ndarray, data: bytes) -> dict[str, Any]:
 
 
 def array_of(data: bytes, described: dict[str, Any]) -> np.ndarray:
-    """The array of a member; TypeError or ValueError where it is not what its description says."""
+    """The array of a member; TypeError or ValueError if it does not match its description."""
     if set(described) != {"dtype", "shape", "order", "finite", "sha256"} or described["order"] not in ("C", "F"):
-        raise TypeError("an array is not described")
+        raise TypeError("the description of an array is wrong")
     if hashlib.sha256(data).hexdigest() != described["sha256"]:
-        raise ValueError("an array does not have its checksum")
+        raise ValueError("the checksum of an array is wrong")
     dtype, shape, order = checked_dtype(described["dtype"]), checked_shape(described["shape"]), described["order"]
     header = _header(dtype, shape, order)
     if not data.startswith(header) or len(data) - len(header) != math.prod(shape) * dtype.itemsize:
-        raise ValueError("an array is not what its description says")
+        raise ValueError("an array does not match its description")
     array = np.frombuffer(data, dtype, offset=len(header)).reshape(shape, order=order)
     if described["finite"] is not _is_finite(array):
         raise ValueError("an array holds numbers that are not finite")

@@ -10,7 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
-from farrier.estimators.estimator import Estimator, teller
+from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
@@ -22,10 +22,10 @@ from farrier.model.target_scale import TargetScale
 
 
 class Classifier(ClassifierMixin, Estimator):
-    """Explain and predict one of two classes, by a probit model; components are on the probit's scale.
+    """Explain and predict one of two classes by a probit model, whose components add up on the probit scale.
 
-    Takes the parameters of `Regressor` except `likelihood`, `scale` and `periods`; `method` is "auto" or "stochastic",
-    the paper's algorithm. For more than two classes wrap it in `sklearn.multiclass.OneVsRestClassifier`. Has the
+    It has the parameters of `Regressor` except `likelihood`, `scale` and `periods`. `method` is "auto" or "stochastic",
+    the paper's algorithm. For more than two classes wrap it in `sklearn.multiclass.OneVsRestClassifier`. It has the
     attributes of `Regressor`, and `classes_`.
     """
 
@@ -64,7 +64,7 @@ class Classifier(ClassifierMixin, Estimator):
         return tags
 
     def fit(self, X: Any, y: Any) -> "Classifier":
-        """Find the components of the odds of the second class."""
+        """Find the components of the probability of the second class."""
         self._validate_params()
         check_cells(X, "X")
         checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
@@ -100,8 +100,8 @@ class Classifier(ClassifierMixin, Estimator):
         )
 
     def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
-        """The structure, or the kernels that somebody chose."""
-        tell = teller(self.progress)
+        """Search for a structure, or fit the given kernels."""
+        tell = progress_callback(self.progress)
         if self.method == "auto" and self._searches():
             return learn_sites(inputs, y, Bernoulli(), tell=tell)
         kernels = self._chosen(inputs, y, scale, columns, self._seed())

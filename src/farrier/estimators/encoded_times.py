@@ -1,7 +1,7 @@
 """Times as plain values and back: dates, time zones, columns of pandas and polars.
 
-Each kind is a small dictionary, {"kind": "date", "text": "2024-03-01"}. pandas and polars are imported only where such
-a value is there. `array` turns a numpy array into a node of the file; the decoders get arrays and values decoded.
+Each value is a small dictionary such as {"kind": "date", "text": "2024-03-01"}. pandas and polars are imported only for
+their own values. `node` encodes the values inside; the decoders get these values decoded.
 """
 
 import sys
@@ -14,7 +14,9 @@ from zoneinfo import ZoneInfo
 import numpy as np
 
 Node = dict[str, Any]
+"""A value of a model file."""
 Encode = Callable[[Any], Any]
+"""From a value to its node."""
 
 POLARS_NUMBERS = ("Int8", "Int16", "Int32", "Int64", "UInt8", "UInt16", "UInt32", "UInt64", "Float32", "Float64")
 """Types of polars columns that are plain numbers."""
@@ -25,7 +27,7 @@ PANDAS_VALUES = ("object", "str", "string", "Int64", "Int32", "Float64", "Float3
 
 
 def encode(value: Any, node: Encode) -> Node | None:
-    """The node of a time, a zone or a column; None if the value is none of these. `node` encodes what is inside."""
+    """The node of a time, a zone or a column; None for other values. `node` encodes the values inside."""
     library = type(value).__module__.partition(".")[0]
     if library == "pandas" and "pandas" in sys.modules:
         return _pandas(value, node)
@@ -51,7 +53,7 @@ def _zone(zone: tzinfo) -> Node:
         return {"kind": "zone", "name": name}
     offset = zone.utcoffset(None)
     if offset is None:
-        raise TypeError(f"the time zone {zone} has no name by which it could be found again: use zoneinfo.ZoneInfo")
+        raise TypeError(f"the time zone {zone} has no name that a file could hold: use zoneinfo.ZoneInfo")
     return {"kind": "offset", "seconds": offset.total_seconds()}
 
 
@@ -101,7 +103,7 @@ def _polars(value: Any, node: Encode) -> Node | None:
 
 def _one_of(value: Any, allowed: tuple[Any, ...]) -> Any:
     if value not in allowed:
-        raise ValueError(f"{value!r} is none of {allowed}")
+        raise ValueError(f"{value!r} is not one of {allowed}")
     return value
 
 
@@ -188,4 +190,4 @@ DECODERS: dict[str, Callable[..., Any]] = {
     "polars numbers": _polars_values,
     "polars values": _polars_values,
 }
-"""What builds each kind; the arguments are the other entries of the node, decoded."""
+"""The function that builds each kind; its arguments are the other entries of the node, decoded."""

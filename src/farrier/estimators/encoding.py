@@ -3,12 +3,12 @@
 A node of the tree is null, a truth value, a number, a text, a list of nodes, or one of
 
     {"kind": "tuple", "items": [...]}                       and other plain kinds, see `KINDS`
-    {"kind": "array", "index": 3}                           an array that lies beside the tree
-    {"kind": "array", "dtype": "<f8", "shape": [2], "values": [0.5, "nan"]}     a small one within it
+    {"kind": "array", "index": 3}                           an array in its own member
+    {"kind": "array", "dtype": "<f8", "shape": [2], "values": [0.5, "nan"]}     a small array
     {"type": "Linear", "fields": {...}}                     a dataclass or NamedTuple of known_types.py
     {"estimator": "Regressor", "parameters": {...}, "fitted": {...}}
 
-Decoding builds only these, through constructors, and raises one of `DAMAGE` where something does not fit.
+Decoding builds only these, by their constructors, and raises one of `DAMAGE` if something does not fit.
 """
 
 import builtins
@@ -37,30 +37,30 @@ DAMAGE = (
     TypeError,
     ValueError,
 )
-"""What decoding a tree that nobody encoded may raise."""
+"""The exceptions that decoding a damaged tree may raise."""
 WITHIN = 16
-"""Arrays of at most so many numbers are written into the tree; by judgement, so that hyperparameters can be read."""
+"""Most numbers of an array that is written into the tree; by judgement, so that hyperparameters can be read."""
 DEEPEST = 60
-"""Nodes within nodes; a model has about 20."""
+"""Most levels of nodes within nodes. By judgement: a model has about 20."""
 DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U\d{1,6}|[mM]8\[\d{0,4}(Y|M|W|D|h|m|s|ms|us|ns)\])")
 """The types of arrays that a file may hold."""
 ERRORS = ("ValueError", "TypeError", "RuntimeError", "ArithmeticError", "LookupError", "MemoryError", "OSError")
-"""The errors of series that could not be fitted; others are saved as the first of these that they are, or Exception."""
+"""The errors of series that files may hold; others are saved as their first base class among these, or Exception."""
 LEFT_OUT = "progress"
 """The parameter of an estimator that is not saved: a callback."""
 
 
 @dataclass
 class Encoder:
-    """Turns values into nodes, and collects the arrays that lie beside the tree."""
+    """Turns values into nodes, and collects the arrays that get their own members."""
 
     arrays: list[np.ndarray] = field(default_factory=list)
     objects: list[Any] = field(default_factory=list)
-    """Every estimator, dataclass and NamedTuple, in the order in which decoding makes them."""
+    """Every estimator, dataclass and NamedTuple, in the order of decoding."""
     _places: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def node(self, value: Any) -> Any:
-        """The node of a value; TypeError for what a file cannot hold."""
+        """The node of a value; TypeError if files cannot hold it."""
         if value is None or type(value) in (bool, int, str):
             return value
         if type(value) is float:
@@ -97,7 +97,7 @@ class Encoder:
         what = f"{type(value).__module__}.{type(value).__qualname__}"
         if is_dataclass(value) or isinstance(value, tuple):
             raise TypeError(
-                f"{what} is a type that files do not know: where it is a kernel, call "
+                f"{what} is not a type that files can hold: if it is a kernel, call "
                 "farrier.kernels.registry.register on it, before save and before load"
             )
         raise TypeError(f"{what} cannot be written to a file: leave it out of the model")
@@ -133,7 +133,7 @@ class Encoder:
         cls = type(model)
         if name_of(cls) is None:
             raise TypeError(
-                f"{cls.__module__}.{cls.__qualname__} is an estimator that files do not know: save the Regressor, "
+                f"{cls.__module__}.{cls.__qualname__} is not an estimator that files can hold: save the Regressor, "
                 "Classifier or Forecaster inside it"
             )
         parameters = {name: value for name, value in model.get_params(deep=False).items() if name != LEFT_OUT}
@@ -148,11 +148,11 @@ class Encoder:
 
 @dataclass
 class Decoder:
-    """Turns nodes back into values; `arrays` are those beside the tree."""
+    """Turns nodes back into values; `arrays` are those with their own members."""
 
     arrays: list[np.ndarray]
     objects: list[Any] = field(default_factory=list)
-    """Every estimator, dataclass and NamedTuple that was made."""
+    """Every estimator, dataclass and NamedTuple that was built."""
     _depth: int = 0
 
     def value(self, node: Any) -> Any:
@@ -161,7 +161,7 @@ class Decoder:
             return node
         self._depth += 1
         if self._depth > DEEPEST:
-            raise ValueError(f"nodes lie more than {DEEPEST} deep")
+            raise ValueError(f"nodes are more than {DEEPEST} levels deep")
         found = [self.value(entry) for entry in node] if type(node) is list else self._object(node)
         self._depth -= 1
         return found
@@ -175,12 +175,12 @@ class Decoder:
             case {"type": str(name), "fields": dict(entries), **others} if not others:
                 cls = type_named(name)
                 if cls is None or issubclass(cls, BaseEstimator):
-                    raise TypeError(f"{name!r} is no type that a file may hold")
+                    raise TypeError(f"{name!r} is not a type that files may hold")
                 made = build(cls, {field: self.value(entry) for field, entry in entries.items()})
             case {"estimator": str(name), "parameters": dict(), "fitted": dict(), **others} if not others:
                 made = self._estimator(name, node["parameters"], node["fitted"])
             case _:
-                raise TypeError("a node is of no known kind")
+                raise TypeError("the kind of a node is unknown")
         self.objects.append(made)
         return made
 
@@ -190,20 +190,20 @@ class Decoder:
                 return self.arrays[index]
             case {"dtype": str(dtype), "shape": list(shape), "values": list(values), **others}:
                 if set(others) - {"kind"} or len(values) > WITHIN or math.prod(checked_shape(shape)) != len(values):
-                    raise ValueError("a small array has another number of values than its shape says")
+                    raise ValueError("the number of values of a small array does not match its shape")
                 return _small(checked_dtype(dtype), values).reshape(shape)
-        raise TypeError("a node is no array")
+        raise TypeError("a node is not an array")
 
     def _estimator(self, name: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Any:
         cls = type_named(name)
         if cls is None or not issubclass(cls, BaseEstimator):
-            raise TypeError(f"{name!r} is no estimator that a file may hold")
+            raise TypeError(f"{name!r} is not an estimator that files may hold")
         model: Any = cls()
         if set(parameters) != set(model.get_params(deep=False)) - {LEFT_OUT}:
-            raise TypeError(f"{name} has other parameters")
+            raise TypeError(f"the parameters of {name} are wrong")
         model = cls(**{key: self.value(entry) for key, entry in parameters.items()})
         for key, entry in fitted.items():
-            # a value must not stand in for a method, nor for a parameter
+            # a value must not replace a method or a parameter
             if not key.isidentifier() or key.startswith("__") or key in vars(model) or _is_taken(cls, key):
                 raise TypeError(f"{name} cannot have an attribute {key!r}")
             setattr(model, key, self.value(entry))
@@ -211,16 +211,16 @@ class Decoder:
 
 
 def checked_dtype(text: Any) -> np.dtype:
-    """The dtype of that name, if arrays of a file may have it."""
+    """The dtype of this name; ValueError if files may not hold it."""
     if type(text) is not str or not DTYPE.fullmatch(text):
-        raise ValueError("an array has a type that files do not hold")
+        raise ValueError("an array has a type that files may not hold")
     return np.dtype(text)
 
 
 def checked_shape(shape: Any) -> tuple[int, ...]:
-    """The shape that a list of numbers says."""
+    """The shape in a list of numbers; ValueError if it is not a shape."""
     if type(shape) is not list or len(shape) > 8 or not all(type(n) is int and 0 <= n < 2**40 for n in shape):
-        raise ValueError("an array has no shape")
+        raise ValueError("the shape of an array is wrong")
     return tuple(shape)
 
 
@@ -270,7 +270,7 @@ def _objects(shape: list[int], items: list[Any]) -> np.ndarray:
 
 def _error(name: str, text: str) -> Exception:
     if name not in (*ERRORS, "Exception"):
-        raise ValueError("an error of a kind that files do not hold")
+        raise ValueError("an error of a kind that files may not hold")
     return getattr(builtins, name)(text)
 
 
@@ -292,4 +292,4 @@ KINDS: dict[str, Callable[..., Any]] = {
     "random state": _random_state,
     **encoded_times.DECODERS,
 }
-"""What builds each plain kind, from the entries of its node by name."""
+"""The function that builds each plain kind, from the entries of its node by name."""

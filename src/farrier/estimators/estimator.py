@@ -1,8 +1,8 @@
-"""What `Regressor` and `Classifier` share: scikit-learn's conventions around a fitted model. No mathematics.
+"""The base class of `Regressor` and `Classifier`: scikit-learn's conventions around a fitted model.
 
-Inputs and targets are standardised inside; everything that comes back is in the user's units. Predictions integrate
-over q(w) at fixed quasi-random points, so two calls give the same numbers. A fit leaves one `Result`, and all other
-fitted attributes are read from it. The paper's algorithm is loaded by name when somebody asks for it.
+Inputs and targets are standardised inside; all results are in the user's units. Predictions integrate over q(w) at
+fixed quasi-random points, so two calls give the same numbers. A fit makes one `Result`, from which all other fitted
+attributes are read. The paper's algorithm is imported only when it is used.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,7 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from farrier.estimators.explaining import Tells
+from farrier.estimators.explaining import ExplainingMixin
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.explain.context import Context
 from farrier.inference.likelihoods import Likelihood
@@ -32,11 +32,11 @@ from farrier.search.starting_kernels import Start, paper_kernels
 from farrier.search.structure import Decision
 
 DEFAULT_INDUCING = 100
-"""Inducing points for each kernel of the stochastic tier, by judgement."""
+"""Inducing points for each kernel of the stochastic tier, if not given; by judgement."""
 
 
-class Estimator(Tells, BaseEstimator):
-    """What regression and classification share."""
+class Estimator(ExplainingMixin, BaseEstimator):
+    """The parameters, attributes and checks of `Regressor` and `Classifier`."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         "kernels": [StrOptions({"auto", "paper"}), list, tuple],
@@ -83,7 +83,7 @@ class Estimator(Tells, BaseEstimator):
 
     @property
     def pool_(self) -> list[Kernel]:
-        """The kernels that explain after training, in the units of X."""
+        """The kernels of the components after the fit, in the units of X."""
         return self.result_.kernels
 
     @property
@@ -93,7 +93,7 @@ class Estimator(Tells, BaseEstimator):
 
     @property
     def record_(self) -> tuple[Decision, ...]:
-        """What was tried, what it gained, why it went or stayed."""
+        """The decisions of the search: what was tried, its gain, and the reason to keep or drop it."""
         return self.result_.fitted.record
 
     @property
@@ -103,21 +103,21 @@ class Estimator(Tells, BaseEstimator):
 
     @property
     def elbo_(self) -> float:
-        """The lower bound on the log evidence of y."""
+        """The evidence lower bound of y, in nats."""
         return self.result_.fitted.bound
 
     @property
     def n_iter_(self) -> int:
-        """Steps of training."""
+        """The number of training steps."""
         return self.result_.fitted.steps
 
     @property
     def seconds_(self) -> float:
-        """How long the fit took."""
+        """The duration of the fit in seconds."""
         return self.result_.seconds
 
     def hold(self, result: Result) -> Self:
-        """Become the fitted estimator of a result. What `describe` said of other rows is forgotten."""
+        """Take a result as the fit of this estimator. What `describe` said about earlier rows is dropped."""
         self.result_, self.context_ = result, Context()
         self.components_ = ComponentTable.of(result)
         return self
@@ -127,11 +127,11 @@ class Estimator(Tells, BaseEstimator):
         return Recipe.of(name, self.get_params(), type(self)().get_params(), "fit(X, y)")
 
     def _searches(self) -> bool:
-        """Whether the structure is to be found: nobody chose the candidates, or another prior."""
+        """Whether the structure is searched for: the candidates are not given, and the prior is the horseshoe."""
         return isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe"
 
     def _chosen(self, inputs: np.ndarray, z: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
-        """The kernels that somebody chose, on the scale of the model; the user's own are in the user's units."""
+        """The given kernels, or the paper's, on the scale of the model. Given kernels come in the units of X."""
         if isinstance(self.kernels, str):
             return paper_kernels(inputs, z, "both", seed)
         if not self.kernels:
@@ -153,7 +153,7 @@ class Estimator(Tells, BaseEstimator):
     def _sparse(
         self, kernels: Sequence[Kernel], inputs: np.ndarray, y: np.ndarray, target: TargetScale, likelihood: Likelihood
     ) -> Fitted:
-        """The paper's algorithm; the likelihood is that of y on the scale of the model."""
+        """Fit by the paper's algorithm; the likelihood is that of y on the scale of the model."""
         sparse = import_module("farrier.paper.sparse")
         training = sparse.SparseTraining(
             prior=self.prior,
@@ -174,20 +174,20 @@ class Estimator(Tells, BaseEstimator):
         return min(self.inducing or DEFAULT_INDUCING, len(X))
 
     def _rows(self, X: Any) -> np.ndarray:
-        """New rows, checked, in the units of X."""
+        """New rows after validation, in the units of X."""
         check_is_fitted(self)
         check_cells(X, "X")
         rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
         return rows
 
     def _inputs(self, X: Any) -> np.ndarray:
-        """New rows, checked, on the scale of the model."""
+        """New rows after validation, on the scale of the model."""
         rows = self._rows(X)
         return self.result_.at(rows)
 
 
-def teller(progress: Callable[[Progress], None] | None) -> Tell:
-    """What a fit tells, passed on to the user's callback with a running count."""
+def progress_callback(progress: Callable[[Progress], None] | None) -> Tell:
+    """The function that a fit calls to report its progress. It passes a running count to the user's callback."""
     if progress is None:
         return lambda what, bound: None
     count = [0]

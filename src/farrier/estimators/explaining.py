@@ -1,4 +1,4 @@
-"""What every fitted estimator can tell of itself: in words, as a report, in pictures, as a file."""
+"""The methods of every fitted estimator that explain, report, plot and save it."""
 
 import os
 from collections.abc import Sequence
@@ -20,13 +20,13 @@ if TYPE_CHECKING:
     from farrier.explain.explanation import Explanation
 
 
-class Tells:
-    """The methods that explain, draw and save a fitted model: all of them read `result_` and `context_`."""
+class ExplainingMixin:
+    """The methods that explain, report, plot and save a fitted model. They read `result_` and `context_`."""
 
     result_: Result
-    """What the fit left."""
+    """The result of the fit."""
     context_: Context
-    """What is known about the data beside the numbers."""
+    """What `describe` said about the data."""
     components_: ComponentTable
 
     def describe(
@@ -39,26 +39,26 @@ class Tells:
         labels: Sequence[str] | None = None,
         columns: Sequence[str] | None = None,
     ) -> Self:
-        """Say what the numbers are, for explanations, reports and plots.
+        """Name the data, for explanations, reports and plots.
 
         Parameters
         ----------
         title : str
             The title of a report.
         target_name, target_unit : str
-            What y is called, and its unit.
+            The name of y, and its unit.
         axis : TimeAxis, default=None
             The times of the rows, where X is one column of times.
         labels : list of str, default=None
-            What the rows are called, in the order in which they were fitted.
+            The labels of the rows, in the order of fitting.
         columns : list of str, default=None
-            The names of the inputs; None keeps those they have.
+            The names of the inputs; None keeps the present names.
         """
         check_is_fitted(self)
         rows, inputs = self.result_.inputs.shape
-        for name, given, count in (("labels", labels, rows), ("columns", columns, inputs)):
+        for name, given, count, what in (("labels", labels, rows, "rows"), ("columns", columns, inputs, "inputs")):
             if given is not None and len(given) != count:
-                raise ValueError(f"{name}: {len(given)} names for {count}: give one for each.")
+                raise ValueError(f"{name}: {len(given)} names for {count} {what}: give one for each.")
         self.context_ = Context(title, target_name, target_unit, axis, labels)
         if columns is not None:
             self.result_ = replace(self.result_, columns=tuple(columns))
@@ -66,16 +66,16 @@ class Tells:
         return self
 
     def explain(self) -> "Explanation":
-        """The components in plain English, largest first: print it, or take it as a table or as Markdown."""
+        """The components in plain English, largest first. It prints as text, and converts to a table or to Markdown."""
         from farrier.explain.explanation import Explanation
 
         check_is_fitted(self)
         return Explanation(self.result_, self.context_)
 
     def report(self, path: str | os.PathLike[str], *, title: str | None = None, horizon: int | None = None) -> Path:
-        """Write the whole story to one HTML file that needs nothing but a browser.
+        """Write the report, one HTML file that needs nothing but a browser.
 
-        `horizon` is how many steps to forecast; by default a sixth of the data where they are evenly spaced in time.
+        `horizon` is the number of steps to forecast; by default a sixth of the rows if times are evenly spaced.
         """
         from farrier.explain import report
         from farrier.explain.story import story
@@ -84,25 +84,25 @@ class Tells:
         return report.write(story(self.result_, self.context_, title=title, horizon=_steps(horizon)), path)
 
     def plot(self, *, horizon: int | None = 0, ax: "Axes | None" = None) -> "Axes":
-        """Draw data, fit and 95 % band, with a forecast of `horizon` steps; of a table, observed against fitted."""
-        from farrier.explain import pictures
+        """Plot data, fit and 95 % band, with a forecast of `horizon` steps; for a table, observed against fitted."""
+        from farrier.explain import plots
 
         check_is_fitted(self)
-        return pictures.plot(self.result_, self.context_, horizon=_steps(horizon), ax=ax)
+        return plots.plot(self.result_, self.context_, horizon=_steps(horizon), ax=ax)
 
     def plot_components(self, *, horizon: int | None = 0) -> "np.ndarray":
-        """Draw every component with its 95 % band, one panel each, and return their axes."""
-        from farrier.explain import pictures
+        """Plot every component with its 95 % band, one panel each, and return their axes."""
+        from farrier.explain import plots
 
         check_is_fitted(self)
-        return pictures.plot_components(self.result_, self.context_, horizon=_steps(horizon))
+        return plots.plot_components(self.result_, self.context_, horizon=_steps(horizon))
 
     def plot_weights(self, *, ax: "Axes | None" = None) -> "Axes":
-        """Draw the weight of every candidate before and after the fit."""
-        from farrier.explain import pictures
+        """Plot the weight of every candidate before and after the fit."""
+        from farrier.explain import plots
 
         check_is_fitted(self)
-        return pictures.plot_weights(self.result_, self.context_, ax=ax)
+        return plots.plot_weights(self.result_, self.context_, ax=ax)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the model to a file for `farrier.load`."""
@@ -114,5 +114,5 @@ class Tells:
 
 def _steps(horizon: Any) -> int | None:
     if horizon is not None and (int(horizon) != horizon or horizon < 0):
-        raise ValueError(f"horizon: {horizon} is no number of steps: give 0 or more")
+        raise ValueError(f"horizon: {horizon} is not a number of steps: give 0 or more")
     return None if horizon is None else int(horizon)

@@ -3,9 +3,9 @@
     model.save("sales.farrier")
     model = farrier.load("sales.farrier")
 
-A file is a zip of JSON and plain arrays (archive.py). Loading runs no code from it: only known types are built, by
-their constructors (encoding.py, known_types.py). A file also holds some of the model's own predictions, which are made
-again when it is loaded: numbers that were changed are found out even where all checksums were made again.
+A file is a zip of JSON and plain arrays (archive.py). Loading runs no code from the file: only known types are built,
+by their constructors (encoding.py, known_types.py). A file also holds some predictions of the model. Loading computes
+them again and compares, which detects changed numbers even if all checksums were replaced.
 """
 
 import hashlib
@@ -25,18 +25,18 @@ from farrier.estimators.self_checks import check, checks_of
 from farrier.model.writing import write_whole
 
 TREE = "model.json"
-"""The member that holds everything but the larger arrays."""
+"""The member that holds everything except the larger arrays."""
 DAMAGE = (*archive.DAMAGE, *encoding.DAMAGE)
-"""What reading a file that nobody saved may raise."""
+"""The exceptions that reading a damaged file may raise."""
 
 
 def save(model: Any, path: str | os.PathLike[str]) -> Path:
-    """Write a model to `path`, replacing what was there in one step; its callback for progress is left out."""
+    """Write a model to `path` in one step, without its progress callback."""
     return write_whole(path, packed(model))
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """The model in a file that `save` wrote. Nothing in a file is run, wherever it comes from."""
+    """The model in a file that `save` wrote. No code from the file is run."""
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path: there is no file {str(path)!r}: check the name and the folder")
@@ -49,21 +49,21 @@ def load(path: str | os.PathLike[str]) -> Any:
         raise ValueError(f"path: {path.name!r} holds times of {error.name}: install {error.name}") from error
     except DAMAGE as error:
         raise ValueError(
-            f"path: {path.name!r} is no model that Farrier can read, or it is damaged: copy it again from where it was "
-            "saved, or fit again and save"
+            f"path: {path.name!r} is not a model that Farrier can read, or it is damaged: copy it again from where it "
+            "was saved, or fit again and save"
         ) from error
 
 
 def packed(model: Any) -> bytes:
     """The bytes of a model's file."""
     members = encoded(model)
-    # what cannot be read must not be written
+    # check that the file can be read before it is written
     _built(members)
     return archive.pack(type(model).__name__, members)
 
 
 def encoded(model: Any) -> dict[str, bytes]:
-    """The members of a model's file, beside the header."""
+    """The members of a model's file, except the header."""
     encoder = Encoder()
     tree = {"model": encoder.node(model)}
     checks = Encoder(arrays=encoder.arrays)
@@ -75,12 +75,12 @@ def encoded(model: Any) -> dict[str, bytes]:
 
 
 def sealed(tree: Mapping[str, Any]) -> bytes:
-    """The tree as JSON, with a checksum of its own."""
+    """The tree as JSON, with its checksum."""
     return _text({**tree, "sha256": hashlib.sha256(_text(tree)).hexdigest()})
 
 
 def decoded(members: Mapping[str, bytes]) -> Any:
-    """The model of such members, with its predictions checked; one of DAMAGE where something does not fit."""
+    """The model of these members, after its predictions are checked; raises one of DAMAGE if something does not fit."""
     model, objects, checks = _built(members)
     check_is_fitted(model)
     check(objects, checks)
@@ -90,14 +90,14 @@ def decoded(members: Mapping[str, bytes]) -> Any:
 def _built(members: Mapping[str, bytes]) -> tuple[Any, list[Any], Any]:
     tree = archive.parse(members[TREE])
     if tree.pop("sha256") != hashlib.sha256(_text(tree)).hexdigest():
-        raise ValueError("the tree does not have its checksum")
+        raise ValueError("the checksum of the tree is wrong")
     if set(tree) != {"model", "checks", "arrays"} or len(members) != 1 + len(tree["arrays"]):
-        raise ValueError("the tree has other parts")
+        raise ValueError("the tree has the wrong parts")
     arrays = [array_of(members[f"arrays/{i}.npy"], entry) for i, entry in enumerate(tree["arrays"])]
     decoder = Decoder(arrays)
     model = decoder.value(tree["model"])
     if "estimator" not in tree["model"]:
-        raise TypeError("the tree is of no estimator")
+        raise TypeError("the tree does not hold an estimator")
     return model, decoder.objects, [Decoder(arrays).value(entry) for entry in tree["checks"]]
 
 

@@ -1,7 +1,7 @@
-"""One series with the model that was fitted to it: where its times go on, and what is expected there.
+"""One series with its fitted model: future times, and predictions at times.
 
-Between the columns of a user (observed.py) and the `Regressor`, which sees numbers only: the times come first among its
-inputs, the known regressors after them.
+It converts the user's columns (observed.py) to the inputs of a `Regressor`: the times as numbers first, then the known
+regressors.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,11 +19,11 @@ from farrier.model.result import Recipe
 from farrier.series.observed import Observed, native_column, read_regressors
 
 OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
-"""The settings of a `Forecaster` that go to its `Regressor` as they are."""
+"""The parameters of a `Forecaster` that are passed on to its `Regressor`."""
 
 
-class OverTime(Regressor):
-    """The regressor inside a `Forecaster`: its first input is time."""
+class TimeRegressor(Regressor):
+    """The regressor of a `Forecaster`, whose first input is time."""
 
     _timed = True
 
@@ -34,12 +34,12 @@ class OverTime(Regressor):
 
 @dataclass(frozen=True, eq=False)
 class Ahead:
-    """Times at which something is expected."""
+    """Times at which the model predicts."""
 
     stamps: Any
-    """In the type in which the times of the series came."""
+    """The times in the type of the series."""
     X: Any
-    """What the model takes."""
+    """The inputs of the model at these times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,34 +51,34 @@ class FittedSeries:
 
     @classmethod
     def fit(cls, observed: Observed, settings: dict[str, Any]) -> "FittedSeries":
-        """With the settings of a `Regressor`; the calendar says which periods are worth trying unless they do."""
+        """Fit with the settings of a `Regressor`; the periods to try come from the calendar if not given."""
         rows = observed.check().present
         if settings.get("periods") is None:
             settings = settings | {"periods": observed.axis.calendar_periods()}
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
-        return cls(observed, _quiet(OverTime(**settings).fit(X, observed.y[rows])))
+        return cls(observed, _without_callback(TimeRegressor(**settings).fit(X, observed.y[rows])))
 
     def updated(self, more: Observed, progress: Callable[[Progress], None] | None = None) -> "FittedSeries":
-        """With more rows; the structure stays."""
+        """The series with more rows, fitted with the same structure."""
         observed = self.observed.extended(more)
         rows = observed.present
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
-        return FittedSeries(observed, _quiet(self.model.refit(X, observed.y[rows], progress=progress)))
+        return FittedSeries(observed, _without_callback(self.model.refit(X, observed.y[rows], progress=progress)))
 
     def ahead(self, when: Any, future: Any) -> Ahead:
-        """The next so many steps, or stamps that somebody chose; `future` holds the regressors at these times."""
+        """The next `when` steps, or the given stamps; `future` holds the regressors at these times."""
         observed, axis = self.observed, self.observed.axis
         names = observed.layout.regressors
         frame = None if future is None else nw.from_native(future, eager_only=True, pass_through=True)
         if frame is not None and not isinstance(frame, nw.DataFrame):
-            raise ValueError(f"future: {type(future).__name__} is no frame: give one with a row for each time.")
+            raise ValueError(f"future: {type(future).__name__} is not a frame: give one with a row for each time.")
         if frame is None and names:
             raise ValueError(
                 f"future: None, but the series was fitted with {', '.join(map(repr, names))}: give a frame of these "
                 "columns with a row for each time ahead."
             )
         if when is None and frame is None:
-            raise ValueError("horizon: None: say how many steps ahead, such as 12.")
+            raise ValueError("horizon: None: give the number of steps ahead, such as 12.")
         missing = [name for name in names if frame is not None and name not in frame.columns]
         if missing:
             raise ValueError(f"future: there is no column {missing[0]!r}: give {', '.join(map(repr, names))}.")
@@ -101,12 +101,12 @@ class FittedSeries:
         return Ahead(stamps, observed.inputs(numbers, extra))
 
     def within(self) -> Ahead:
-        """All times of the series, those without a value too."""
+        """All times of the series, also those without a value."""
         observed = self.observed
         return Ahead(observed.stamps, observed.inputs(observed.axis.numbers, observed.extra))
 
     def expected(self, ahead: Ahead, levels: Sequence[float]) -> dict[str, np.ndarray]:
-        """Mean, median and the ends of the intervals, by name."""
+        """Mean, median and the ends of the prediction intervals, by name."""
         ends = [0.5 + sign * level / 200.0 for level in levels for sign in (-1.0, 1.0)]
         quantiles = self.model.predict_quantiles(ahead.X, [0.5, *ends])
         names = [f"{end}_{level:g}" for level in levels for end in ("low", "high")]
@@ -119,14 +119,14 @@ class FittedSeries:
         found = self.model.predict_quantiles(ahead.X, levels)
         return {f"quantile_{level:g}": column for level, column in zip(levels, found.T, strict=True)}
 
-    def told(self) -> Regressor:
-        """The model, knowing what its rows and its target are called."""
+    def described(self) -> Regressor:
+        """The model with the names of its target and of its rows."""
         observed, rows = self.observed, self.observed.present
         axis = observed.axis.take(rows)
         return copy(self.model).describe(target_name=observed.layout.target, axis=axis, labels=axis.labels())
 
 
-def _quiet(model: Regressor) -> Regressor:
-    """The model without its callback, which may not be one that can be sent to another process or saved."""
+def _without_callback(model: Regressor) -> Regressor:
+    """The model without its callback, which perhaps cannot be saved or sent to another process."""
     model.progress = None
     return model

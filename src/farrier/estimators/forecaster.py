@@ -1,13 +1,13 @@
-"""`Forecaster`: a series with dates in, its future with intervals out. Validation and glue, no mathematics.
+"""`Forecaster`: explain a series with dates, and forecast it with intervals.
 
     forecaster = Forecaster().fit(series)                 # a pandas Series; a frame; times and values
     forecaster.forecast(12, levels=(80, 95))              # a table of the kind that came in
     forecaster.update(new_rows)                           # the structure stays
     print(forecaster.explain())
 
-Times are read by series/calendar.py, which knows the calendar: months count as equal steps, future stamps fall where
-the old ones did (month ends, business days ...), and the year, the week and the day are tried as periods. Rows without
-a value are left out of the fit, never filled; times may be irregular. Many series at once: panel.py.
+series/calendar.py reads the times: months are equal steps, future stamps follow the same rule as the old ones (month
+ends, business days ...), and the year, the week and the day are tried as periods. Rows without a value are left out of
+the fit, never filled. Times may be irregular. panel.py fits many series.
 """
 
 import os
@@ -34,28 +34,28 @@ from farrier.series.observed import Layout, read
 
 
 class Forecaster(BaseEstimator):
-    """Explain one series and forecast it, or many.
+    """Explain and forecast one series, or many.
 
     Parameters
     ----------
     kernels, prior, likelihood, scale, method, iterations, random_state, progress
         As in `Regressor`.
     periods : list of float, default=None
-        Periods worth trying: in years where steps are months or longer, in days where they are shorter, for plain
-        numbers in their unit. None takes those of the calendar; what the data show is tried in any case.
+        Periods to try: in years if steps are months or longer, in days if they are shorter, for plain numbers in their
+        unit. None takes those of the calendar. Periods that the data show are always tried.
     n_jobs : int, default=None
-        Processes for many series; None is one, -1 as many as there are processors.
+        Processes for many series; None means one, -1 one for each processor.
 
     Attributes
     ----------
     fitted_ : FittedSeries or Panel
         The series with its model, or many of them by name.
     components_ : ComponentTable
-        One row a component, as in `Regressor`. (One series.)
+        One row for each component, as in `Regressor`. (One series.)
     result_ : Result
-        What the fit left, as in `Regressor`. (One series.)
+        The result of the fit, as in `Regressor`. (One series.)
     model_ : Regressor
-        The fitted model, whose first input are the times as numbers. (One series.)
+        The fitted model; its first input is time as numbers. (One series.)
     series_ : dict
         A fitted Forecaster for each series, by name. (Many series; `forecaster[name]` is the same.)
     errors_ : dict
@@ -108,16 +108,16 @@ class Forecaster(BaseEstimator):
         Parameters
         ----------
         series : pandas Series, frame, or times
-            A Series has its times as index. A frame has a column of times (or, of pandas, an index of dates) and one of
-            values. Times alone are dates, ISO text or numbers, in an array or a list, and go with `y`.
+            The index of a Series holds the times. A frame has a column of times (in pandas also an index of dates) and
+            a column of values. Times are dates, ISO text or numbers in an array or a list; give their values as `y`.
         y : values, default=None
-            One a time, where `series` are times. Missing ones (NaN, None) are left out.
+            One value for each time, if `series` are times. Missing values (NaN, None) are left out.
         time, target : str, default=None
-            The columns of a frame; guessed where there is only one candidate.
+            The columns of a frame; guessed if only one column is possible.
         regressors : list of str, default=()
-            Further columns of numbers that are known ahead; `forecast` then asks for their future values.
+            Further columns of numbers whose future is known; `forecast` then needs their future values.
         id : str, default=None
-            The column that tells many series apart; None takes "unique_id" if the frame has it.
+            The column that identifies the series of a panel; None takes "unique_id" if the frame has it.
         """
         self._validate_params()
         table = nw.from_native(series, eager_only=True, pass_through=True)
@@ -135,10 +135,10 @@ class Forecaster(BaseEstimator):
         return self
 
     def update(self, series: Any, y: Any = None) -> "Forecaster":
-        """Append rows of the kind that was fitted. The structure stays; weights and numbers are fitted again, quickly.
+        """Append rows. The structure stays; weights and hyperparameters are fitted again from their present values.
 
-        Times that are already there are refused, unless they had no value. Of many series those without new rows stay
-        as they are, and new ones are fitted.
+        Times that already have a value raise ValueError. Among many series, those without new rows do not change, and
+        new series are fitted.
         """
         found = self._fitted()
         if isinstance(found, Panel):
@@ -151,12 +151,12 @@ class Forecaster(BaseEstimator):
         return self
 
     def forecast(self, horizon: int | None = None, levels: Sequence[float] = (80, 95), *, future: Any = None) -> Any:
-        """What is expected in the next `horizon` steps, and the intervals that hold a new value.
+        """Mean, median and prediction intervals of the next `horizon` steps.
 
         Columns: the time under its own name ("time" for arrays), mean, median, and for each level in per cent low_80,
         high_80 ... A pandas Series (or a frame indexed by dates) gives a frame indexed by the new dates, arrays give a
-        dictionary of arrays, many series one long table. `future` is a frame of the regressors' future values; where
-        it has the column of times, these are the times of the forecast.
+        dictionary of arrays, many series give one long table. `future` is a frame with the future values of the
+        regressors; if it has the column of times, these are the times of the forecast.
         """
         _check_percent(levels)
         return self._table(horizon, future, lambda one, ahead: one.expected(ahead, levels))
@@ -164,13 +164,13 @@ class Forecaster(BaseEstimator):
     def predict_quantiles(
         self, when: Any = None, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975), *, future: Any = None
     ) -> Any:
-        """Quantiles of a new value, columns quantile_0.1 ...: `when` steps ahead, or at stamps (also past ones)."""
+        """Quantiles of a new value, in columns quantile_0.1 ...: for the next `when` steps, or at given stamps."""
         return self._table(when, future, lambda one, ahead: one.quantiles(ahead, levels))
 
     def predict_in_sample(self, levels: Sequence[float] = (80, 95)) -> Any:
-        """The fit at all times that came, those without a value too, with the column of the values.
+        """The fit at all times of the series, also those without a value, and the values.
 
-        Each row is fitted with the knowledge of all others: this is no forecast.
+        Each row is fitted with the knowledge of all others, so this is not a forecast.
         """
         _check_percent(levels)
 
@@ -185,23 +185,23 @@ class Forecaster(BaseEstimator):
 
     def explain(self, *arguments: Any, **options: Any) -> Any:
         """The components in sentences, as `Regressor.explain`."""
-        return self._one().told().explain(*arguments, **options)
+        return self._one().described().explain(*arguments, **options)
 
     def report(self, *arguments: Any, **options: Any) -> Any:
-        """The whole story in one file, as `Regressor.report`."""
-        return self._one().told().report(*arguments, **options)
+        """The report in one HTML file, as `Regressor.report`."""
+        return self._one().described().report(*arguments, **options)
 
     def plot(self, **options: Any) -> Any:
-        """Data, fit and forecast as a picture, as `Regressor.plot`."""
-        return self._one().told().plot(**options)
+        """A plot of data, fit and forecast, as `Regressor.plot`."""
+        return self._one().described().plot(**options)
 
     def plot_components(self, **options: Any) -> Any:
-        """Every component as a picture, as `Regressor.plot_components`."""
-        return self._one().told().plot_components(**options)
+        """A plot of every component, as `Regressor.plot_components`."""
+        return self._one().described().plot_components(**options)
 
     def plot_weights(self, **options: Any) -> Any:
-        """The weights before and after the fit as a picture, as `Regressor.plot_weights`."""
-        return self._one().told().plot_weights(**options)
+        """A plot of the weights before and after the fit, as `Regressor.plot_weights`."""
+        return self._one().described().plot_weights(**options)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the forecaster, of one series or of many, to a file for `farrier.load`."""
@@ -209,28 +209,28 @@ class Forecaster(BaseEstimator):
         return saving.save(self, path)
 
     def decompose(self, when: Any = None, *, future: Any = None) -> Decomposition:
-        """Mean and standard deviation of every component: in the next `when` steps, or at stamps.
+        """Mean and standard deviation of every component: for the next `when` steps, or at stamps.
 
-        None: at all times that came. On the scale of `model_.transform_`.
+        None: at all times of the series. The scale is that of `model_.transform_`.
         """
         one = self._one()
         ahead = one.within() if when is None and future is None else one.ahead(when, future)
-        return one.told().decompose(ahead.X)
+        return one.described().decompose(ahead.X)
 
     @property
     def components_(self) -> ComponentTable:
-        """One row a component, largest first."""
+        """One row for each component, largest first."""
         return self._one().model.components_
 
     @property
     def result_(self) -> Result:
-        """What the fit of one series left."""
+        """The result of the fit of one series."""
         return self._one().model.result_
 
     @property
     def model_(self) -> Regressor:
         """The model of one series."""
-        return self._one().told()
+        return self._one().described()
 
     @property
     def series_(self) -> dict[Any, "Forecaster"]:
@@ -239,7 +239,7 @@ class Forecaster(BaseEstimator):
 
     @property
     def errors_(self) -> dict[Any, Exception]:
-        """What went wrong with series that could not be fitted."""
+        """The errors of the series that could not be fitted, by name."""
         return dict(self._many().errors)
 
     def __getitem__(self, name: Any) -> "Forecaster":
@@ -263,13 +263,13 @@ class Forecaster(BaseEstimator):
         found = self._fitted()
         if isinstance(found, Panel):
             name = next(iter(found.series))
-            raise AttributeError(f"many series were fitted: ask one of them, such as forecaster[{name!r}].")
+            raise AttributeError(f"this Forecaster has many series: choose one of them, such as forecaster[{name!r}].")
         return found
 
     def _many(self) -> Panel:
         found = self._fitted()
         if isinstance(found, FittedSeries):
-            raise AttributeError("one series was fitted: it has no name, and no others beside it.")
+            raise AttributeError("this Forecaster has one series, without a name: use its own methods.")
         return found
 
     def _table(self, when: Any, future: Any, make: Callable[[FittedSeries, Ahead], dict[str, np.ndarray]]) -> Any:
@@ -297,6 +297,8 @@ class Forecaster(BaseEstimator):
 def _check_percent(levels: Sequence[float]) -> None:
     bad = [level for level in levels if not 0.0 < level < 100.0]
     if bad:
-        raise ValueError(f"levels: {bad[0]:g} is no part of 100: 80 means that four values in five lie inside.")
+        raise ValueError(
+            f"levels: {bad[0]:g} is not a percentage between 0 and 100: 80 means that four values in five lie inside."
+        )
     if len(levels) and max(levels) < 1.0:
         raise ValueError(f"levels: {levels[0]:g} is less than one per cent: write {100 * levels[0]:g}.")

@@ -1,8 +1,8 @@
 """The types that a model file may hold, by name.
 
-A file names types; only those listed here, and the families of kernels/registry.py, are ever built. A kernel of your
-own is made known by `farrier.kernels.registry.register`. A module is imported when a file needs one of its types, so
-that a plain model does not load the stochastic tier.
+A file names types. Only the types listed here and the kernel families of kernels/registry.py are built. Your own kernel
+is added by `farrier.kernels.registry.register`. A module is imported when a file needs one of its types, so that most
+models do not load the stochastic tier.
 """
 
 import types
@@ -67,7 +67,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.estimators.regressor": ("Regressor",),
     "farrier.estimators.classifier": ("Classifier",),
     "farrier.estimators.forecaster": ("Forecaster",),
-    "farrier.estimators.fitted_series": ("OverTime", "FittedSeries"),
+    "farrier.estimators.fitted_series": ("TimeRegressor", "FittedSeries"),
     "farrier.estimators.panel": ("Panel",),
     "farrier.paper.prediction": ("InBlocks",),
     "farrier.paper.multisvgp": ("MultiSVGP", "SVGP"),
@@ -81,12 +81,12 @@ _HOME_OF = {name: home for home, names in HOMES.items() for name in names}
 
 @dataclass(frozen=True)
 class Hook:
-    """How a type is saved that is not simply the sum of its fields."""
+    """How to save a type that cannot be built from all its fields."""
 
     fields: tuple[str, ...]
     """The fields that are saved."""
     build: Callable[..., Any]
-    """Makes the object from these, by name."""
+    """Builds the object from these fields, by name."""
 
 
 def _transform(name: str) -> Any:
@@ -101,11 +101,11 @@ HOOKS = {
     "Transform": Hook(("name",), _transform),
     "Observed": Hook(("layout", "stamps", "y", "extra"), _observed),
 }
-"""A transform holds functions and is known by its name; the time axis of a series follows from its stamps."""
+"""A transform holds functions and is saved by its name; the time axis of a series is made from its stamps."""
 
 
 def name_of(cls: type) -> str | None:
-    """The name under which a file may hold objects of this type; None if it may not."""
+    """The name of a type in files; None if files may not hold it."""
     known = known_families().get(cls.__name__)
     if known is None and _HOME_OF.get(cls.__name__) == cls.__module__:
         known = cls
@@ -113,14 +113,14 @@ def name_of(cls: type) -> str | None:
 
 
 def type_named(name: str) -> type | None:
-    """The type of that name; None if files may hold no such type."""
+    """The type with this name in files; None if there is none."""
     if name in known_families():
         return known_families()[name]
     return getattr(import_module(_HOME_OF[name]), name) if name in _HOME_OF else None
 
 
 def saved_fields(cls: type) -> tuple[str, ...]:
-    """The names of the fields that say everything about an object of this type."""
+    """The names of the fields from which an object of this type is built."""
     if cls.__name__ in HOOKS and name_of(cls) == cls.__name__:
         return HOOKS[cls.__name__].fields
     if _is_named_tuple(cls):
@@ -129,7 +129,7 @@ def saved_fields(cls: type) -> tuple[str, ...]:
 
 
 def build(cls: type, values: Mapping[str, Any]) -> Any:
-    """An object from its fields, through its constructor; TypeError where they are not those of the type."""
+    """An object from its fields, by its constructor; TypeError if the fields do not fit the type."""
     if set(values) != set(saved_fields(cls)):
         raise TypeError(f"{cls.__name__} has the fields {saved_fields(cls)}, got {tuple(values)}")
     hints = _hints(cls)
@@ -141,7 +141,7 @@ def build(cls: type, values: Mapping[str, Any]) -> Any:
 
 
 def fits(value: Any, hint: Any) -> bool:
-    """Whether a value is of the plain kind that an annotation asks for; what cannot be told fits."""
+    """Whether a value fits an annotation; True if that cannot be decided."""
     origin, inner = typing.get_origin(hint), typing.get_args(hint)
     if hint is None or hint is type(None):
         return value is None
@@ -156,7 +156,7 @@ def fits(value: Any, hint: Any) -> bool:
         return False
     try:
         return not isinstance(kind, type) or _is_of(value, kind)
-    except TypeError:  # a protocol that can only be read
+    except TypeError:  # a protocol that isinstance cannot check
         return True
 
 
@@ -180,7 +180,7 @@ def _is_of(value: Any, kind: type) -> bool:
 
 @lru_cache
 def _hints(cls: type) -> dict[str, Any]:
-    """The annotations of a type; none where they name what is only there for a type checker."""
+    """The annotations of a type; empty if they need names that only type checkers see."""
     try:
         return typing.get_type_hints(cls)
     except (NameError, TypeError, AttributeError):

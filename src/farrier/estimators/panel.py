@@ -1,12 +1,12 @@
-"""Many series in the long format: one row a time of one series, a column that tells the series apart.
+"""Many series in the long format: one row for each time of a series, and a column that identifies the series.
 
     unique_id  ds          y
     north      2024-01-01  112
     north      2024-02-01  118
     south      2024-01-01   31
 
-Each series has its own model. They are fitted by several processes with one BLAS thread each, and share the compiled
-programs of their length. A series that cannot be fitted loses nobody else: its error is kept.
+Each series has its own model. Several processes fit them, each with one BLAS thread. If a series cannot be fitted, its
+error is kept and the others are fitted.
 """
 
 import warnings
@@ -18,30 +18,30 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from joblib import Parallel, delayed, parallel_config
 from joblib.externals.loky.process_executor import TerminatedWorkerError
-from threadpoolctl import threadpool_limits
 
 from farrier.estimators.fitted_series import FittedSeries
+from farrier.inference.blas import one_thread
 from farrier.series.observed import Layout, Observed, append, read_frame, take
 
 ID = "unique_id"
-"""The column that tells series apart where nobody names one."""
+"""The column that identifies the series, if none is named."""
 SHOWN = 3
-"""So many failing series are named in a warning."""
+"""Failing series that a warning names, by judgement."""
 
 Finish = Callable[[int, int], None]
-"""Called with how many series are done, and how many there are."""
+"""Called with the number of finished series and the number of all."""
 
 
 @dataclass(frozen=True, eq=False)
 class Panel:
-    """Series by name, in the order in which they came."""
+    """The fitted series by name, in the order of the table."""
 
     layout: Layout
     series: dict[Any, FittedSeries]
     errors: dict[Any, Exception] = field(default_factory=dict)
 
     def each(self, make: Callable[[Any, FittedSeries], tuple[Any, dict[str, Any]]]) -> Any:
-        """One long table of what `make` gives for each series: times, and columns."""
+        """One long table of the times and columns that `make` gives for each series."""
         made = [(name, *make(name, one)) for name, one in self.series.items()]
         ids = [name for name, stamps, _ in made for _ in range(len(stamps))]
         stamps = append(*(stamps for _, stamps, _ in made))
@@ -49,17 +49,17 @@ class Panel:
         return self.layout.write(stamps, columns, ids)
 
     def future_of(self, future: Any, name: Any) -> Any:
-        """The rows of one series in a long frame of future values."""
+        """The future values of one series from a long frame."""
         if future is None:
             return None
         frame = nw.from_native(future, eager_only=True)
         if self.layout.id not in frame.columns:
-            raise ValueError(f"future: there is no column {self.layout.id!r} to tell the series apart: add it.")
+            raise ValueError(f"future: there is no column {self.layout.id!r} that identifies the series: add it.")
         rows = [i for i, value in enumerate(frame[self.layout.id].to_list()) if value == name]
         return frame[rows].to_native()
 
     def updated(self, frame: Any, settings: dict[str, Any], n_jobs: int | None, finish: Finish) -> "Panel":
-        """With more rows; series that are new are fitted, the others keep their structure."""
+        """The panel with more rows. New series are fitted; the others keep their structure."""
         layout, more, errors = _split(frame, self.layout, None)
         old = {name: self.series[name] for name in more if name in self.series}
         work = [(name, old.get(name), observed) for name, observed in more.items()]
@@ -71,7 +71,7 @@ class Panel:
 def fit_panel(
     frame: Any, layout: Layout, names: dict[str, Any], settings: dict[str, Any], n_jobs: int | None, finish: Finish
 ) -> Panel:
-    """One model a series; `names` are the columns that the user named."""
+    """Fit one model for each series; `names` are the columns that the user named."""
     layout, found, errors = _split(frame, layout, names)
     done, failed = _work([(name, None, observed) for name, observed in found.items()], settings, n_jobs, finish)
     errors |= failed
@@ -85,7 +85,7 @@ def fit_panel(
 def _split(
     frame: Any, layout: Layout, names: dict[str, Any] | None
 ) -> tuple[Layout, dict[Any, Observed], dict[Any, Exception]]:
-    """Each series on its own; what is wrong with one is its error."""
+    """The series of a long table by name, and the errors of those that cannot be read."""
     table = nw.from_native(frame, eager_only=True)
     known = {"time": layout.time, "target": layout.target, "regressors": layout.regressors} if names is None else names
     if layout.id not in table.columns:
@@ -122,7 +122,7 @@ def _work(
         else:
             failed[name] = result
         finish(len(done) + len(failed), len(work))
-    lost = RuntimeError("its process ended, perhaps for want of memory: try a smaller n_jobs.")
+    lost = RuntimeError("its process ended, perhaps because memory ran out: try a smaller n_jobs.")
     return done, failed | {name: lost for name, *_ in work if name not in done and name not in failed}
 
 
@@ -131,7 +131,7 @@ def _results(
 ) -> Iterator[tuple[Any, FittedSeries | Exception]]:
     if n_jobs in (None, 1) or len(work) < 2:
         for each in work:
-            with threadpool_limits(limits=1, user_api="blas"):
+            with one_thread():
                 found = _one(*each, settings)
             yield found
         return

@@ -15,7 +15,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from farrier.estimators.estimator import Estimator, teller
+from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
@@ -36,59 +36,60 @@ class Regressor(RegressorMixin, Estimator):
     Parameters
     ----------
     kernels : "auto", "paper" or a list, default="auto"
-        "auto" finds the structure: candidates come from the data, each must be worth its price. Otherwise the
-        candidates are fixed: the paper's pool of 24, or a list of kernels in the units of X
-        (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``), which start from the data.
+        "auto" searches for a structure: candidates come from the data, and each component must pay for its complexity.
+        "paper" fits the paper's pool of 24 kernels. A list holds kernels in the units of X
+        (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``), whose hyperparameters start at
+        values taken from the data.
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
     likelihood : {"gaussian", "student-t"}, default="gaussian"
-        The noise; Student's t bears outliers.
+        The distribution of the noise; Student's t is robust to outliers.
     scale : {"auto", "identity", "log", "square root"}, default="auto"
-        The scale on which components add up; "auto" lets evidence decide (identity where `kernels` are given).
+        The scale of y on which components add up. "auto" chooses by evidence (identity if `kernels` are given).
     periods : list of float, default=None
-        Periods worth trying, in the units of X. None takes those of the calendar if X is one column that looks like
-        years; what the data show is tried in any case.
+        Periods to try, in the units of X. None takes those of the calendar if X is one column that looks like years.
+        Periods that the data show are always tried.
     method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
-        "exact" integrates the functions out: Gaussian noise, time cubic in the rows. "collapsed" does so through
-        inducing points, time linear in the rows. "stochastic" is the paper's algorithm, for any noise, over fixed
-        candidates. "auto" takes the first that suits the noise, the kernels and the number of rows; a long series whose
-        components are too short for inducing points is predicted block by block (`tier_` is "local").
+        "exact" integrates over the functions exactly, for Gaussian noise, in time cubic in the rows. "collapsed" uses
+        inducing points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given
+        candidates. "auto" takes the first that suits the noise, the kernels and the number of rows. A long series whose
+        lengthscales are too short for inducing points is predicted block by block (`tier_` is "local").
     inducing : int, default=None
-        Inducing points for each kernel; None takes 100, or as many as there are distinct rows if fewer. (Stochastic;
-        the collapsed tier takes as many as each kernel needs.)
+        Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
+        collapsed tier chooses their number for each kernel.)
     iterations : int, default=2500
-        The most steps to train; training ends earlier when the bound is flat.
+        Most training steps; training ends earlier if the bound no longer rises.
     batch_size : int, default=256
-        Rows in one step; all of them where there are no more. (Stochastic.)
+        Rows in one step, at most all rows. (Stochastic only.)
     learning_rate : float, default=0.01
-        The step size of Adam. (Stochastic.)
+        The step size of Adam. (Stochastic only.)
     tolerance : float, default=0.002
-        Nats for each row below which a gain over a few hundred steps counts as flat.
+        Training ends if the bound gains less than this, in nats per row.
     random_state : int, default=0
-        Seeds the starting values, the rows and the draws; the same number gives the same model.
+        Seed of the starting values, the batches and the draws; the same number gives the same model.
     progress : callable, default=None
-        Called with a ``farrier.model.progress.Progress`` now and then.
+        Called with a ``farrier.model.progress.Progress`` during the fit.
 
     Attributes
     ----------
     result_ : Result
-        What the fit left, on which all other attributes, explanations, reports and plots rest.
+        The result of the fit, from which all other attributes, explanations, reports and plots are made.
     context_ : Context
-        What `describe` said of the data.
+        What `describe` said about the data.
     components_ : ComponentTable
-        One row a component, largest first, in the units of X and (on the scale of `transform_`) y.
+        One row for each component, largest first, in the units of X and of y on the scale of `transform_`.
     transform_ : str
-        The scale on which components add up.
+        The scale of y on which components add up.
     record_ : tuple of Decision
-        What was tried, what it gained, why it went or stayed.
+        The decisions of the search: what was tried, its gain, and the reason to keep or drop it.
     pool_ : list of Kernel
-        The kernels after training, in the units of X.
+        The kernels after the fit, in the units of X.
     elbo_ : float
-        The lower bound on the log evidence of y; where `tier_` is "local" an estimate of it.
+        The evidence lower bound of y, in nats; an estimate of it if `tier_` is "local".
     tier_ : str
         "exact", "collapsed", "local" or "stochastic".
     seconds_ : float
-        How long the fit took.
+        The duration of the fit in seconds.
     """
 
     _parameter_constraints = Estimator._parameter_constraints | {
@@ -132,7 +133,7 @@ class Regressor(RegressorMixin, Estimator):
         self.method = method
 
     _timed = False
-    """Whether the first of several inputs is time: a Forecaster's is."""
+    """Whether the first of several inputs is time, as in a Forecaster."""
 
     def fit(self, X: Any, y: Any) -> "Regressor":
         """Find the components of y as a function of X."""
@@ -169,10 +170,10 @@ class Regressor(RegressorMixin, Estimator):
         )
 
     def refit(self, X: Any, y: Any, *, progress: Callable[[Progress], None] | None = None) -> "Regressor":
-        """A copy of this model, its structure fitted to other rows, as a rule the old ones and more.
+        """A copy of this model with its structure fitted to other rows, usually the old ones and more.
 
-        Weights and hyperparameters are fitted again from where they are; nothing is searched for, and the scale of
-        inputs and target stays. The stochastic tier has no such start and fits from the beginning.
+        Weights and hyperparameters start at their present values. There is no search, and the scale of inputs and
+        target stays. The stochastic tier fits from the beginning.
         """
         inputs = self._inputs(X)
         check_cells(y, "y")
@@ -183,12 +184,12 @@ class Regressor(RegressorMixin, Estimator):
         again.progress = progress
         if self.tier_ == "stochastic":
             return again.fit(X, target)
-        return again.hold(refitted(self.result_, inputs, target, teller(progress)))
+        return again.hold(refitted(self.result_, inputs, target, progress_callback(progress)))
 
     def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
-        """The model by the tier that suits noise, kernels and rows."""
+        """Fit by the tier that suits the noise, the kernels and the number of rows."""
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
-        gaussian, tell = self.likelihood == "gaussian", teller(self.progress)
+        gaussian, tell = self.likelihood == "gaussian", progress_callback(self.progress)
         if self.method != "stochastic" and self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             found = {"known": known, "timed": self._timed and inputs.shape[1] > 1, "tell": tell}
@@ -218,13 +219,14 @@ class Regressor(RegressorMixin, Estimator):
         times = inputs[:, 0] * scale.x_scale[0] + scale.x_mean[0]
         if len(np.unique(times)) < len(times):
             return []
-        return TimeAxis.of(times, self._columns_name(scale)).calendar_periods()
+        return TimeAxis.of(times, self._first_column()).calendar_periods()
 
-    def _columns_name(self, scale: Scale) -> str:
+    def _first_column(self) -> str:
+        """The name of the first input."""
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
-        """The mean of y at the rows of X; with its standard deviation, or covariance, of a new observation."""
+        """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations."""
         if return_std and return_cov:
             raise ValueError("return_std and return_cov: ask for one of them, got both.")
         inputs = self._inputs(X)
@@ -234,7 +236,7 @@ class Regressor(RegressorMixin, Estimator):
         return (mean, std) if return_std else mean
 
     def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
-        """Quantiles of a new observation at the rows of X, one column a level."""
+        """Quantiles of a new observation at the rows of X, one column for each level."""
         bad = [level for level in levels if not 0.0 < level < 1.0]
         if bad:
             raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
@@ -242,7 +244,7 @@ class Regressor(RegressorMixin, Estimator):
         return self.result_.fitted.quantiles(inputs, levels).T
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """log p(y | X, data) of new observations, one number a row."""
+        """log p(y | X, data) of new observations, one number for each row."""
         inputs, target = self._inputs(X), np.asarray(y, np.float64)
         if target.shape != (len(inputs),):
             raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
@@ -252,12 +254,12 @@ class Regressor(RegressorMixin, Estimator):
         fitted = self.result_.fitted
         if fitted.scale.transform.name != "identity":
             raise ValueError(
-                f"return_cov: components add up on the {fitted.scale.transform.name} scale here, where a covariance of "
-                "y has no meaning; ask for return_std or predict_quantiles, or fit with scale='identity'."
+                f"return_cov: components add up on the {fitted.scale.transform.name} scale, on which y has no simple "
+                "covariance: use return_std or predict_quantiles, or fit with scale='identity'."
             )
         mean, covariance = fitted.posterior.joint(inputs)
         _, std = fitted.moments(inputs)
-        # the noise is what an observation has beyond f
+        # std is that of an observation: it includes the noise
         covariance = covariance * fitted.scale.sd**2
         covariance[np.diag_indices(len(covariance))] = std**2
         return fitted.scale.inverse(mean), covariance

@@ -1,7 +1,7 @@
-"""What a file says about the model in it that can be made again: predictions, and the times that follow a series.
+"""Checks that a file holds about its model: some predictions, and the times that follow a series.
 
-A checksum tells that a file is as it was saved. These checks tell that the model still predicts what it did, to
-`TOLERANCE`: another machine rounds differently, so the last bits may change.
+A checksum shows that a file is unchanged. These checks show that the loaded model predicts the same as the saved one,
+within `TOLERANCE`, since machines may differ in the last bits.
 """
 
 import warnings
@@ -16,38 +16,40 @@ from farrier.estimators.panel import Panel
 from farrier.series.observed import Layout
 
 TOLERANCE = 1e-8
-"""Largest difference of two predictions, as a share of the range of all of them and of their standard deviations."""
+"""Largest difference of two predictions, relative to the range of the means plus the largest standard deviation. By
+judgement."""
 MOST_ROWS = 64
-"""Rows at which a model predicts again, evenly spread over those it was fitted to. By judgement: this takes a small
-part of the time of a first prediction, which factorises the covariance of all rows."""
+"""Most rows at which a model predicts, evenly chosen among the fitted rows. By judgement: a first prediction factorises
+the covariance of all rows, and these rows add little to its time."""
 MOST_MODELS = 64
-"""Models of a panel that predict again, evenly spread. By judgement: they take a few seconds."""
+"""Most models of a panel that predict, evenly chosen. By judgement: they take a few seconds."""
 STEPS = 2
-"""Steps ahead of a series whose times are compared."""
+"""Future steps of a series whose times are compared, by judgement."""
 
 
 def checks_of(objects: Sequence[Any]) -> list[Any]:
-    """What those of the objects say that predict or go on: to be saved with them."""
-    return [_said(one) for one in _asked(objects)]
+    """The checks of the models and series among the objects, to be saved with them."""
+    return [_check_of(one) for one in _checked(objects)]
 
 
 def check(objects: Sequence[Any], checks: Sequence[Any]) -> None:
-    """ValueError where the objects do not say what they did when they were saved."""
-    for one, before in zip(_asked(objects), checks, strict=True):
-        same = _predicts(one, before) if isinstance(one, ClassifierMixin | RegressorMixin) else _said(one) == before
+    """Raise ValueError if the checks of the objects are not the saved ones."""
+    for one, before in zip(_checked(objects), checks, strict=True):
+        same = _predicts(one, before) if isinstance(one, ClassifierMixin | RegressorMixin) else _check_of(one) == before
         if isinstance(one, FittedSeries):
             _check_rows(one)
         if not same:
-            raise ValueError("the model does not predict what it did")
+            raise ValueError("the model does not predict what it predicted before it was saved")
 
 
-def _asked(objects: Sequence[Any]) -> list[Any]:
+def _checked(objects: Sequence[Any]) -> list[Any]:
+    """The objects that are checked."""
     models = [one for one in objects if isinstance(one, ClassifierMixin | RegressorMixin)]
-    return _spread(models, MOST_MODELS) + [one for one in objects if isinstance(one, FittedSeries | Panel)]
+    return _evenly(models, MOST_MODELS) + [one for one in objects if isinstance(one, FittedSeries | Panel)]
 
 
-def _said(one: Any) -> tuple[np.ndarray, ...] | list[str]:
-    """Of a model: some of its rows, and what it predicts there. Of series: the next times, and the kind of table."""
+def _check_of(one: Any) -> tuple[np.ndarray, ...] | list[str]:
+    """For a model: some of its rows and its predictions there. For series: the next times and the kind of table."""
     if isinstance(one, FittedSeries):
         return _following(one.observed.layout, one)
     if isinstance(one, Panel):
@@ -57,23 +59,23 @@ def _said(one: Any) -> tuple[np.ndarray, ...] | list[str]:
 
 
 def _following(layout: Layout, *series: FittedSeries) -> list[str]:
-    said = []
+    texts = []
     for one in series:
         axis = one.observed.axis
         ahead = axis.future(STEPS if axis.spacing else 0)
         table = layout.write(ahead.stamps, {"y": ahead.numbers}, ["id"] * len(ahead.labels))
-        said += [type(table).__name__, *ahead.labels, *(f"{number:.9g}" for number in ahead.numbers)]
-    return said
+        texts += [type(table).__name__, *ahead.labels, *(f"{number:.9g}" for number in ahead.numbers)]
+    return texts
 
 
 def _some_rows(model: Any) -> np.ndarray:
-    return np.stack(_spread(list(model.result_.rows), MOST_ROWS))
+    return np.stack(_evenly(list(model.result_.rows), MOST_ROWS))
 
 
 def _predicted(model: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation; or the probabilities of classes, and nothing."""
+    """Mean and standard deviation; for a classifier the probabilities and an empty array."""
     predictor: Any = model
-    # the rows have no names of columns, and a damaged model has numbers that overflow: neither concerns the user
+    # the user need not see warnings about missing column names, or about overflow in a damaged model
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
         if isinstance(model, ClassifierMixin):
@@ -83,7 +85,7 @@ def _predicted(model: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _predicts(model: Any, before: Any) -> bool:
-    """Whether a model has the rows that it had, and predicts there what it did."""
+    """Whether a model has the saved rows, and predicts there what it predicted before."""
     rows, *values = before
     if not _are_close(_some_rows(model), rows, np.abs(rows).max(axis=0)):
         return False
@@ -97,17 +99,17 @@ def _are_close(now: np.ndarray, before: np.ndarray, unit: Any) -> bool:
 
 
 def _check_rows(series: FittedSeries) -> None:
-    """ValueError where a model was fitted to other rows than those of its series."""
+    """Raise ValueError if the rows of a model are not those of its series."""
     observed = series.observed
     if observed.extra.shape[1] != len(observed.layout.regressors):
-        raise ValueError("the regressors have other names than there are columns")
+        raise ValueError("the number of regressors does not match their names")
     expected = np.column_stack([observed.axis.numbers, observed.extra])[observed.present]
     if not _are_close(series.model.result_.rows, expected, np.abs(expected).max(axis=0)):
-        raise ValueError("the model was fitted to other rows than those of the series")
+        raise ValueError("the rows of the model are not those of the series")
 
 
-def _spread(values: list[Any], most: int) -> list[Any]:
-    """At most so many of the values, evenly spread, the first and the last among them."""
+def _evenly(values: list[Any], most: int) -> list[Any]:
+    """At most `most` of the values, evenly chosen, with the first and the last."""
     if len(values) <= most:
         return values
     return [values[i] for i in np.linspace(0, len(values) - 1, most).round().astype(int).tolist()]

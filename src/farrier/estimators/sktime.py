@@ -1,11 +1,11 @@
-"""Farrier among sktime's forecasters: needs sktime, which `pip install farrier[sktime]` brings.
+"""`FarrierForecaster` for sktime. It needs sktime: `pip install farrier[sktime]`.
 
     from farrier.estimators.sktime import FarrierForecaster
 
     forecaster = FarrierForecaster().fit(y, fh=[1, 2, 3])
     forecaster.predict_interval(coverage=0.9)
 
-Exogenous X are known regressors: their future values are asked for when predicting. `update` keeps the structure.
+Exogenous X are known regressors, whose future values are needed to predict. `update` keeps the structure.
 """
 
 from collections.abc import Sequence
@@ -23,7 +23,7 @@ except ImportError as error:
     raise ImportError("farrier.estimators.sktime needs sktime: pip install 'farrier[sktime]'") from error
 
 TIME, TARGET = "farrier_time", "farrier_target"
-"""Names that no column of X has."""
+"""Names of columns, unlikely to be those of X."""
 
 
 class FarrierForecaster(BaseForecaster):

@@ -1,11 +1,11 @@
-"""Whether the model left something over, and whether its intervals keep their word.
+"""Statistical checks of the residuals and of the calibration of the intervals.
 
-Four checks: neighbouring residuals are unrelated (autocorrelation), no period is left in them (the largest peak of the
-Lomb-Scargle periodogram), they are normal (Anderson-Darling with estimated mean and sd), and what came true is spread
-evenly over what was predicted (Kolmogorov-Smirnov on the probability integral transform u, and on |2u - 1|, in which
-intervals of the wrong width show best). The first two need an order of time. p-values are exact by permutation or
-simulation with a fixed seed, and analytic where there is too much data for that; Holm's method corrects them for how
-many were made. Each check ends in a verdict, a sentence and a picture.
+There are four checks. Residuals are uncorrelated (autocorrelation). They hold no period (largest peak of the
+Lomb-Scargle periodogram). They are normal (Anderson-Darling with estimated mean and standard deviation). Predictions
+are calibrated (Kolmogorov-Smirnov on the probability integral transform u, and on |2u - 1|, which shows intervals of
+the wrong width). The first two need rows in order of time. p-values are found by permutation or simulation with a fixed
+seed, and by a formula for many rows. Holm's method corrects them for the number of checks. Each check has a verdict, a
+sentence and a plot. The thresholds are by judgement.
 """
 
 from collections.abc import Callable, Sequence
@@ -19,26 +19,28 @@ if TYPE_CHECKING:
     from farrier.explain.facts import Axis
 
 DOUBTFUL, BAD = 0.05, 0.01
-"""The verdict is doubtful, or bad, where the corrected p-value is below."""
+"""Corrected p-values below which the verdict is doubtful, or bad."""
 SLIGHT_AUTOCORRELATION, SLIGHT_POWER = 0.1, 0.02
-"""What is smaller than this is never worse than doubtful, however sure: much data shows every trifle."""
+"""An autocorrelation, or a share of the variance, below this is at worst doubtful, however small the p-value."""
 FEWEST, FEWEST_HELD_OUT = 20, 10
 """With fewer residuals, or held-out points, there is no verdict."""
 DRAWS = 999
+"""Permutations or simulations for a p-value."""
 MOST_PERMUTED = 600
-"""Permutations and simulations are made up to this many points."""
+"""Most points for which p-values are found by permutation or simulation."""
 FINER, MOST_CELLS = 3, 2**22
-"""Frequencies lie so many times closer than one cycle in the data; the FFT has about so many cells at the most."""
+"""Frequencies for each cycle over the whole data, and the most cells of the FFT."""
 MOST_LAGS = 40
+"""Most lags of the autocorrelation."""
 MOST_DRAWN = 400
-"""Pictures have no more points than this."""
+"""Most points of a plot."""
 EVEN = 0.05
-"""Times are even if at most this share of the steps differs by more than this share from the median step."""
+"""Times are evenly spaced if at most this share of the steps differs from the median step by more than this share."""
 
 
 @dataclass(frozen=True)
 class Check:
-    """One check; the p-values are None where there was too little to go by."""
+    """One check; the p-values are None if there are too few rows."""
 
     name: str
     statistic: float | None
@@ -48,12 +50,12 @@ class Check:
     """"good", "doubtful", "bad", or "none"."""
     sentence: str
     plot: dict[str, Any]
-    """kind, and x, y with the band from low to high in which y should lie."""
+    """The kind of plot, its points x and y, and the band from low to high in which y should lie."""
 
 
 @dataclass(frozen=True)
 class _Finding:
-    """A check before its p-value is corrected: what is said if it is fine, and if it is not."""
+    """A check before its p-value is corrected, with the sentences for both outcomes."""
 
     name: str
     plot: dict[str, Any]
@@ -77,11 +79,11 @@ def checks(
     axis: "Axis | None",
     say_length: Callable[[float], str] = three_digits,
 ) -> list[Check]:
-    """The checks that apply: four for a series, the last two for a table, whose rows have no order (`x` is None).
+    """The checks that apply: four for a series, the last two for a table (`x` is None).
 
-    `residual_z` are standardised residuals in order of time, `x` their times, and `calibration` the probability
-    integral transform of points that were not fitted: uniform if the predictions are calibrated. `say_length` puts a
-    length of time, in the units of x, into words.
+    `residual_z` are standardised residuals in order of time and `x` their times. `calibration` is the probability
+    integral transform of held-out points, which is uniform if the predictions are calibrated. `say_length` writes a
+    length of time, in the units of x, in words.
     """
     z = np.asarray(residual_z, dtype=np.float64)
     known = np.isfinite(z)
@@ -101,7 +103,7 @@ def checks(
 
 
 def holm(p: Sequence[float]) -> list[float]:
-    """p-values corrected for their number: the smallest times m, the next times m - 1 ..., never decreasing."""
+    """p-values corrected by Holm's method: the smallest times m, the next times m - 1 ..., never decreasing."""
     order = np.argsort(p, kind="stable")
     factors = len(order) - np.arange(len(order))
     corrected = np.empty(len(order))
@@ -140,7 +142,7 @@ def _too_few(z: np.ndarray) -> str:
 
 
 def _permuted(z: np.ndarray) -> np.ndarray:
-    """z in random orders, (DRAWS, n), the same on every call."""
+    """Random permutations of z, (DRAWS, n), the same on every call."""
     return np.random.default_rng(0).permuted(np.tile(z, (DRAWS, 1)), axis=1)
 
 
@@ -185,7 +187,7 @@ def _acf(Z: np.ndarray, lags: int) -> np.ndarray:
 
 
 def _periodogram(z: np.ndarray, x: np.ndarray, say: Callable[[float], str]) -> _Finding:
-    """The largest share of the variance that a sine takes, over frequencies from one cycle up to half a step."""
+    """The largest share of the variance that a sine explains, from one cycle in the data to the Nyquist frequency."""
     name = "residual periodogram"
     why = _too_few(z)
     step = np.diff(x)
@@ -227,25 +229,25 @@ def _power(Z: np.ndarray, x: np.ndarray, frequency: np.ndarray) -> np.ndarray:
     power = np.zeros((len(Z), len(frequency)))
     for wave in (np.cos(angle - shift), np.sin(angle - shift)):
         size = np.sum(wave**2, axis=1)
-        # at half a step the sine can be zero on every point
+        # at the Nyquist frequency the sine can be zero at every point
         power += np.where(size > 1e-6 * len(x), (centred @ wave.T) ** 2 / np.maximum(size, 1e-12), 0.0) / total
     return power
 
 
 def _fast_power(z: np.ndarray, x: np.ndarray, span: float, highest: float) -> tuple[np.ndarray, np.ndarray]:
-    """P(f) = 2 |sum_j z_j exp(-2 pi i f x_j)|^2 / n z'z by FFT on a fine grid: the same, if points are many."""
+    """P(f) = 2 |sum_j z_j exp(-2 pi i f x_j)|^2 / n z'z by FFT on a grid: near Lomb-Scargle for many points."""
     cell = max(1 / (32 * highest), FINER * span / MOST_CELLS)
     place = np.round((x - x[0]) / cell).astype(np.int64)
     cells = int(np.ceil(FINER * span / cell))
     spectrum = np.fft.rfft(np.bincount(place, weights=z - z.mean(), minlength=cells))
     frequency = np.arange(len(spectrum)) / (cells * cell)
-    # from one cycle in the data to one short of half a step, where cosines and sines still weigh the same
+    # stop one cycle below the Nyquist frequency: up to there cosines and sines have equal sums of squares
     kept = (frequency >= 1 / span) & (frequency <= min(highest, 0.25 / cell) - 1 / span)
     return frequency[kept], 2 * np.abs(spectrum[kept]) ** 2 / (len(z) * np.sum((z - z.mean()) ** 2))
 
 
 def _false_alarm(power: Any, x: np.ndarray, highest: float) -> np.ndarray:
-    """P(max over frequencies >= power) for white noise whose mean was taken off: Baluev (2008)."""
+    """P(max over frequencies >= power) for white noise with its mean subtracted: Baluev (2008)."""
     n = len(x)
     gamma = np.sqrt(2 / (n - 1)) * np.exp(special.gammaln((n - 1) / 2) - special.gammaln((n - 2) / 2))
     width = highest * np.sqrt(4 * np.pi * np.var(x))
@@ -254,7 +256,7 @@ def _false_alarm(power: Any, x: np.ndarray, highest: float) -> np.ndarray:
 
 
 def _thin_peaks(power: np.ndarray) -> np.ndarray:
-    """Which points to draw: the highest of each stretch."""
+    """Indices of the points to plot: the highest of each stretch of frequencies."""
     stretches = np.array_split(np.arange(len(power)), min(len(power), MOST_DRAWN))
     return np.array([rows[np.argmax(power[rows])] for rows in stretches])
 
@@ -284,7 +286,7 @@ def _normality(z: np.ndarray) -> _Finding:
 
 
 def _shape(w: np.ndarray) -> str:
-    """In which way sorted values are not normal, by their L-moments, which a few far values cannot rule."""
+    """How sorted values differ from normal ones, by their L-moments, on which outliers have little influence."""
     n = len(w)
     i = np.arange(n)
     b = [np.mean(w)]

@@ -1,8 +1,8 @@
-"""A fitted model's components as tables: what they are, how large, and what each adds at given rows.
+"""The components of a fitted model as tables, and their values at given rows.
 
-`ComponentTable` is one row a kernel, largest first; it prints the rows that matter and sums up the others in one, so
-that the shares still mean something. `Decomposition` holds the mean and standard deviation of every component at
-some rows; the means add up to the prediction. Both are made of a `Result`.
+`ComponentTable` has one row for each kernel, largest first. It prints the large components and one row for all others.
+`Decomposition` holds the mean and standard deviation of every component at some rows; the means add up to the
+prediction. Both are made from a `Result`.
 """
 
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ from farrier.model.result import Result
 from farrier.model.tables import frame_like
 
 NEGLIGIBLE = 1e-3
-"""A component whose share of the variance is below this goes into the row of the rest."""
+"""Share of the variance below which a component belongs to the rest, by judgement."""
 
 
 @dataclass(frozen=True)
@@ -25,20 +25,20 @@ class Component:
     """One kernel of the pool after the fit; lengths in the units of the inputs, sizes in the units of y."""
 
     index: int
-    """Its place in the pool, and in a decomposition."""
+    """Its index in the pool and in a decomposition."""
     formula: str
     kernel: str
-    """The kernel with its parameters, as Python."""
+    """The kernel with its hyperparameters, as Python code."""
     weight: float
-    """The median of w under q, and its 95 % interval."""
+    """The median of q(w), and below it the 95 % interval."""
     weight_low: float
     weight_high: float
     sd: float
-    """The standard deviation, over the rows it was fitted to, of what the component adds."""
+    """The standard deviation of its posterior mean over the fitted rows."""
     share: float
-    """The square of that, over the variance of y (of the fit, for classes); parts overlap: shares need not add up."""
+    """sd^2 over the variance of y (for classes: of the fit). Components overlap, so shares need not add up to one."""
     evidence: float | None
-    """Nats of log evidence that its removal costs; None where nobody looked."""
+    """The log evidence, in nats, that is lost without it; None where it was not computed."""
     period: str
     """The periods of its periodic factors, empty if it has none."""
 
@@ -49,13 +49,13 @@ class ComponentTable(Sequence[Component]):
 
     rows: tuple[Component, ...]
     rest: float = 0.0
-    """The standard deviation of what all kernels beside the components add together."""
+    """The standard deviation of the sum of all other kernels."""
     others: int = 0
-    """How many such kernels there are."""
+    """The number of these other kernels."""
 
     @classmethod
     def of(cls, result: Result) -> "ComponentTable":
-        """The components that explain."""
+        """The components of a result."""
         fitted = result.fitted
         mean, _ = fitted.parts(result.inputs, range(fitted.survivors))
         total = result.variance_to_explain(mean.sum(axis=0))
@@ -81,7 +81,7 @@ class ComponentTable(Sequence[Component]):
         return cls(tuple(sorted(rows, key=lambda row: -row.sd)), float(rest) * fitted.scale.sd, others)
 
     def renamed(self, result: Result) -> "ComponentTable":
-        """The same with the names that the inputs now have."""
+        """The same table with new names of the inputs."""
         formulas = [kernel.formula(result.columns) for kernel in result.kernels]
         return replace(self, rows=tuple(replace(row, formula=formulas[row.index]) for row in self.rows))
 
@@ -101,7 +101,7 @@ class ComponentTable(Sequence[Component]):
         return iter(self.rows)
 
     def to_dict(self) -> dict[str, list[Any]]:
-        """Columns by name."""
+        """The columns of the table by name."""
         return {field.name: [getattr(row, field.name) for row in self.rows] for field in fields(Component)}
 
     def to_frame(self, like: Any) -> Any:
@@ -109,11 +109,11 @@ class ComponentTable(Sequence[Component]):
         return frame_like({name: np.asarray(column) for name, column in self.to_dict().items()}, like)
 
     def large(self) -> tuple[Component, ...]:
-        """The components that matter: those above a thousandth of the variance, at least the largest."""
+        """The largest component, and all others whose share of the variance is at least `NEGLIGIBLE`."""
         return tuple(row for i, row in enumerate(self.rows) if i == 0 or row.share >= NEGLIGIBLE)
 
     def lines(self) -> list[tuple[str, ...]]:
-        """The printed table: a header, the components that matter, and a line for the rest."""
+        """The printed table: a header, the large components, and a line for the rest."""
         table = [("component", "weight", "95 % interval", "sd", "share", "period")]
         for row in self.large():
             interval = f"{row.weight_low:.3g} to {row.weight_high:.3g}"
@@ -138,7 +138,7 @@ class ComponentTable(Sequence[Component]):
 
 @dataclass(frozen=True)
 class Decomposition:
-    """What each component adds at some rows: `mean` and `sd` are (components, rows), in the units of y.
+    """The value of each component at some rows: `mean` and `sd` are (components, rows), in the units of y.
 
     The first component is the constant level. The means add up to the prediction; the standard deviations do not,
     because components are estimated together.

@@ -1,7 +1,7 @@
-"""What is known about the data beside the numbers: names, units, times; and the line that describes the rows.
+"""What is known about the data besides the numbers: names, units, times; and the line that describes the rows.
 
-A `Context` is what somebody said, a `Setting` what the story goes by: the axes of all inputs, the target, the rows in
-order, and how each is called. Where nobody said anything one input is read as a time if its numbers look like years.
+A `Context` holds what the user said. A `Setting` completes it from the data: the axes of all inputs, the target, the
+order and the labels of the rows. Without a context, a single input is read as time if its numbers look like years.
 """
 
 import re
@@ -16,7 +16,7 @@ from farrier.model.result import Result
 from farrier.series.calendar import TimeAxis
 
 SCALES = {"identity": "additive", "log": "multiplicative"}
-"""What a transform makes of the components; any other one is a scale of its own."""
+"""How components combine under each transform; any other transform is "transformed"."""
 STEPS = {
     "yearly": ("year", 1.0, 30 * 365.0),
     "quarterly": ("quarter", 0.25, 10 * 365.0),
@@ -28,31 +28,33 @@ STEPS = {
     "minutes": ("minute", 1 / 1440, 30.0),
     "seconds": ("second", 1 / 86400, 0.0),
 }
-"""For each frequency its step in words and in units of the axis, and a range in days whose dates are as fine."""
+"""For each frequency: its step in words, its step in units of the axis, and a range in days whose dates are written
+as finely as this step needs."""
 QUARTERS = ("first", "second", "third", "fourth")
 QUARTER_BEGINS = 0.05
-"""The part of a quarter by which a decimal year may miss its beginning."""
+"""Tolerance for the beginning of a quarter in decimal years, in quarters, by judgement."""
 AHEAD = 6
-"""By default a forecast is as long as one part in so many of the data, and at most `MOST_AHEAD` steps."""
+"""Rows for each step of a forecast whose length is not given, by judgement."""
 MOST_AHEAD = 120
+"""Most steps of a forecast whose length is not given, by judgement."""
 
 
 @dataclass(frozen=True, eq=False)
 class Context:
-    """What is known beside the numbers that were fitted."""
+    """What the user said about the data."""
 
     title: str = ""
     target_name: str = "y"
     target_unit: str = ""
     axis: TimeAxis | None = None
-    """The times of the rows, in the order in which they were fitted."""
+    """The times of the rows, in the order of fitting."""
     labels: Sequence[str] | None = None
-    """What the rows are called, in the same order."""
+    """The labels of the rows, in the same order."""
 
 
 @dataclass(frozen=True, eq=False)
 class Setting:
-    """What the inputs and the target are."""
+    """The inputs, the target and the rows, as explanations need them."""
 
     kind: str
     """"series", "table" or "classes"."""
@@ -60,14 +62,14 @@ class Setting:
     axes: dict[str, Axis]
     target: Target
     order: np.ndarray
-    """The rows in order of time, or as they came."""
+    """The indices of the rows in order of time; of a table in the order of fitting."""
     labels: list[str]
-    """What the rows are called, in the order of fitting; empty for a table."""
+    """The labels of the rows, in the order of fitting; empty for a table."""
     time: TimeAxis | None
 
     @classmethod
     def of(cls, result: Result, context: Context | None = None) -> "Setting":
-        """The setting of a result, with what is known beside it."""
+        """The setting of a result, completed by what the user said."""
         context = context or Context()
         rows, columns, classes = result.rows, result.columns, result.classes
         time = context.axis if context.axis is not None else _time_of(rows, columns[0])
@@ -97,11 +99,11 @@ class Setting:
 
     @property
     def axis(self) -> Axis:
-        """The first input."""
+        """The axis of the first input."""
         return next(iter(self.axes.values()))
 
     def horizon(self, asked: int | None) -> int:
-        """How many steps to forecast, where nobody asked: some if the steps of time are even, else none."""
+        """Steps to forecast: by default a sixth of the rows if the times are evenly spaced, else none."""
         if self.time is None or not self.time.spacing:
             return 0
         even = is_time(self.axis) and self.time.frequency != "irregular"
@@ -132,19 +134,19 @@ class Setting:
 
 
 def axis_of(time: TimeAxis, name: str) -> Axis:
-    """What the sentences need to know of the times."""
+    """The axis of a column of times."""
     low, high = float(time.numbers.min()), float(time.numbers.max())
     return Axis(name=name, low=low, high=high, kind=time.kind, spacing=time.spacing)
 
 
 def quarter_of(year: float) -> str:
-    """'the first quarter of 1959' for a decimal year at the beginning of a quarter or within it."""
+    """The quarter that holds a decimal year: 'the first quarter of 1959'."""
     whole, part = divmod(int(np.floor(4.0 * year + QUARTER_BEGINS)), 4)
     return f"the {QUARTERS[part]} quarter of {whole}"
 
 
 def say_length(x: float, axis: Axis) -> str:
-    """A length along an axis in words, whole numbers of a unit of time as such: 'one month', '3 months'."""
+    """A length along an axis in words, without decimals if it is a whole number of units: 'one month', '3 months'."""
     said = length(Estimate(x, x, x), axis)
     if not is_time(axis):
         return said
@@ -153,11 +155,11 @@ def say_length(x: float, axis: Axis) -> str:
 
 
 def labels_of(time: TimeAxis, numbers: np.ndarray, plain: list[str]) -> list[str]:
-    """Times on an axis as people read them: `plain`, or decimal years as the months or quarters that they are."""
+    """Labels of times: `plain`, or for decimal years the months or quarters they stand for."""
     width = {"yearly": 1, "quarterly": 4, "monthly": 12}.get(time.frequency)
     if width is None or not all(_is_decimal(label) for label in time.labels()[:12]):
         return plain
-    # years stand for the beginning or for the middle of their step
+    # a decimal year stands for the beginning or for the middle of its step
     beginning = np.median((time.numbers * width + 0.25) % 1.0) < 0.5
     place = numbers * width + 1e-6
     return [_step_label(int(step), width) for step in (np.round(place) if beginning else np.floor(place))]
@@ -173,8 +175,8 @@ def _is_decimal(label: str) -> bool:
 
 
 def _time_of(rows: np.ndarray, name: str) -> TimeAxis | None:
-    """One input as a time; None for several, or where one comes twice."""
+    """A single input as time; None for several inputs, or if a value comes twice."""
     if rows.shape[1] > 1 or len(np.unique(rows)) < len(rows):
         return None
-    # what was standardised and back again has lost its last digits
+    # standardising and back has changed the last digits
     return TimeAxis.of(np.array([float(f"{x:.12g}") for x in rows[:, 0]]), name)

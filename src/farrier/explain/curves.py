@@ -1,9 +1,8 @@
-"""The numbers behind the pictures: the fit, every component alone, the running sum, and what is left after it.
+"""The numbers behind the plots: the fit, every component alone, the running sum, and the residual after it.
 
-Components are told as they act: in units of y, as factors where they multiply, or on their own scale where y was
-transformed; the running sum and what is left are always in units of y. Each is centred, its mean over the data being
-counted to the level: how high a slow component lies is not known apart from the level, and a band that held that too
-would hide its shape.
+Components are in units of y, factors where they multiply, or on the transformed scale of y. Running sums and residuals
+are always in units of y. Each component is centred: its mean over the data is added to the level. The data do not tell
+the mean of a slow component from the level, and a band with this uncertainty would hide the shape.
 """
 
 from collections.abc import Sequence
@@ -13,29 +12,32 @@ from typing import Any
 import numpy as np
 
 from farrier.explain.context import Setting, labels_of
-from farrier.explain.gather import Z95, Findings, columns_of, in_words_of
+from farrier.explain.findings import Z95, Findings, columns_of, in_words_of
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform
 
 MOST_ROWS = 1000
-"""So many rows are drawn, evenly chosen."""
+"""Most rows that are plotted, evenly chosen, by judgement."""
 CURVE_POINTS, GRID_POINTS = 80, 25
+"""Points of the curve of one input, and along each side of the map of two, by judgement."""
 CENTRE_ROWS, BLOCK_ROWS = 200, 1024
-"""A component is centred over so many rows, and so many are worked out at once."""
+"""Rows over which a component is centred, and rows of one block of the computation, by judgement."""
 LEVELS = (0.025, 0.1, 0.9, 0.975)
+"""Quantiles at the ends of the 95 % and 80 % bands."""
 DIGITS = 8
+"""Significant digits of a plotted number."""
 
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """The rows that are drawn, in order, and the steps after them."""
+    """The rows that are plotted, in order, and the steps of the forecast."""
 
     setting: Setting
     chosen: np.ndarray
-    """Which rows of the data these are."""
+    """The indices of these rows in the data."""
     x: np.ndarray
-    """The first input, in the user's units, at the rows and then at the steps after them."""
+    """The first input, in the user's units, at the rows and then at the steps of the forecast."""
     labels: list[str]
     inputs: np.ndarray
     """The same rows on the scale of the model."""
@@ -43,7 +45,7 @@ class Rows:
 
     @classmethod
     def of(cls, result: Result, setting: Setting, ahead: int) -> "Rows":
-        """Rows of a result, with so many steps ahead."""
+        """The rows of a result, with `ahead` steps of forecast."""
         n = len(setting.order)
         chosen = setting.order[np.unique(np.linspace(0, n - 1, MOST_ROWS).round().astype(int))]
         inputs, x = result.inputs[chosen], result.rows[chosen, 0]
@@ -58,7 +60,7 @@ class Rows:
 
 @dataclass(frozen=True, eq=False)
 class Curves:
-    """Components at some rows on the scale of z: the level, those that are named, the rest."""
+    """The components at some rows on the scale of z: the level, the named components, the rest."""
 
     rows: Rows
     transform: Transform
@@ -68,11 +70,11 @@ class Curves:
     sd: np.ndarray
     named: int
     difference: bool
-    """Whether the rest is the difference of two fits, which has no band."""
+    """Whether the rest is a difference of two fits, which has no band."""
 
     @classmethod
     def of(cls, result: Result, named: Sequence[int], rows: Rows) -> "Curves":
-        """The components of a result."""
+        """The curves of a result."""
         fitted = result.fitted
         mean, variance = fitted.parts(rows.inputs, named)
         shift = mean[1:, : len(rows.y)].mean(axis=1, keepdims=True)
@@ -83,11 +85,11 @@ class Curves:
         return cls(rows, fitted.scale.transform, fitted.scale.mean, fitted.scale.sd, mean, sd, len(named), difference)
 
     def of_component(self, place: int) -> dict[str, Any]:
-        """What the story says of a component's curve; of a table's there is none over time."""
+        """The curve of a component for the story; empty lists for a table, which has no time."""
         if self.rows.setting.kind != "series":
             return {key: [] for key in ("x", "label", "mean", "low", "high", "running", "residual")}
         n = len(self.rows.y)
-        mean, low, high = seen(self.rows.setting, self.z_scale, self.mean[1 + place], self.sd[1 + place])
+        mean, low, high = band_of(self.rows.setting, self.z_scale, self.mean[1 + place], self.sd[1 + place])
         banded = place in range(self.named) or not self.difference
         total = self.mean[: 2 + place, :n].sum(axis=0)
         running = self.transform.inverse(self.z_mean + self.z_scale * total)
@@ -102,19 +104,19 @@ class Curves:
         }
 
     def size_of_rest(self) -> float:
-        """The standard deviation of what the rest adds, as it is told."""
+        """The standard deviation of the rest, as explanations state it."""
         n = len(self.rows.y)
         return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, :n].std()) * self.z_scale)
 
     def end_of_rest(self) -> float | None:
-        """What the rest adds at the end of the forecast, as it is told; None where there is no forecast."""
+        """The rest at the end of the forecast, as explanations state it; None without a forecast."""
         if len(self.rows.x) == len(self.rows.y):
             return None
         return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, -1]) * self.z_scale)
 
 
 def centred(fitted: Fitted, inputs: np.ndarray, rows: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of component i less its mean over some rows; in the stochastic tier the variance is its own."""
+    """Mean and variance of component i minus its mean over `rows`; the stochastic tier does not adjust the variance."""
     posterior = fitted.explaining.posterior
     sample = rows[np.unique(np.linspace(0, len(rows) - 1, CENTRE_ROWS).round().astype(int))]
     if fitted.tier == "stochastic":
@@ -132,19 +134,19 @@ def centred(fitted: Fitted, inputs: np.ndarray, rows: np.ndarray, i: int) -> tup
     return np.concatenate(means), np.concatenate(variances)
 
 
-def seen(setting: Setting, z_scale: float, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, ...]:
-    """A component with its 95 % band, as it acts: a factor where components multiply."""
+def band_of(setting: Setting, z_scale: float, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, ...]:
+    """The mean and the ends of the 95 % band of a component; factors where components multiply."""
     curves = (z_scale * (mean + side * sd) for side in (0.0, -Z95, Z95))
     return tuple(np.exp(curve) if setting.target.scale == "multiplicative" else curve for curve in curves)
 
 
 def short(values: np.ndarray) -> list[float]:
-    """Numbers with as many digits as a picture needs."""
+    """The numbers rounded to as many digits as a plot needs."""
     return [float(f"{value:.{DIGITS}g}") for value in values]
 
 
 def fit_of(result: Result, rows: Rows) -> dict[str, Any]:
-    """The data and the fit; for a series with the band of an observation, and the forecast."""
+    """The data and the fit; for a series also the band of an observation and the forecast."""
     fitted, n = result.fitted, len(rows.y)
     if result.classes is not None:
         chance, _ = fitted.observed(rows.inputs)
@@ -167,7 +169,7 @@ def fit_of(result: Result, rows: Rows) -> dict[str, Any]:
 
 
 def effects(result: Result, found: Findings) -> list[dict[str, Any] | None]:
-    """For each component of a table the curve of its one input, the map of its two, or nothing."""
+    """For each component of a table: the curve of one input, the map of two, or None for more."""
     return [_effect(result, found, place) for place in range(len(found.named))]
 
 
@@ -183,7 +185,7 @@ def _effect(result: Result, found: Findings, place: int) -> dict[str, Any] | Non
     rows[:, [columns.index(name) for name in own]] = grid
     fitted = result.fitted
     mean, variance = centred(fitted, result.at(rows), result.inputs, found.named[place])
-    mean, low, high = seen(setting, fitted.scale.sd, mean, np.sqrt(np.maximum(variance, 0.0)))
+    mean, low, high = band_of(setting, fitted.scale.sd, mean, np.sqrt(np.maximum(variance, 0.0)))
     if len(own) == 1:
         return {"column": own[0], "x": short(ticks[0]), "mean": short(mean), "low": short(low), "high": short(high)}
     # z[i][j] belongs to x[j] and y[i]

@@ -1,4 +1,4 @@
-"""What `model.explain()` returns: the components in words, as text, a table, Markdown, or the whole story.
+"""`Explanation`, the result of `model.explain()`: the components as text, a table, Markdown, or the whole story.
 
 print(model.explain())
 model.explain().to_frame()
@@ -12,14 +12,14 @@ import numpy as np
 
 from farrier.explain import sentences
 from farrier.explain.context import Context
-from farrier.explain.gather import Findings, findings
+from farrier.explain.findings import Findings, findings
 from farrier.explain.numbers import capital, known, per_cent, significant
 from farrier.explain.story import story
 from farrier.model.result import Result
 from farrier.model.tables import frame_like
 
 FRAMES = ("pandas", "polars")
-"""The libraries whose frames a table becomes where nobody says which, in this order."""
+"""The frame libraries that are tried, in this order, if none is asked for."""
 
 
 class Explanation:
@@ -44,13 +44,13 @@ class Explanation:
         return self.to_markdown()
 
     def to_dict(self, *, title: str | None = None, horizon: int | None = None) -> dict[str, Any]:
-        """The story: everything that the report shows, as text, numbers and lists."""
+        """The story: everything that the report shows, in text, numbers and lists."""
         return story(self.result, title=title, horizon=horizon, found=self.findings)
 
     def to_frame(self, like: Any = None) -> Any:
-        """One row a component: a frame of the same kind as `like`.
+        """One row for each component, in a frame of the same kind as `like`.
 
-        Without `like`, a frame of pandas or polars, whichever is installed; a dictionary of columns if neither is.
+        Without `like`: a frame of pandas or polars, whichever is installed, or a dictionary of columns.
         """
         columns = {name: np.asarray(column) for name, column in self._columns().items()}
         if like is not None:

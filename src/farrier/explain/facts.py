@@ -1,7 +1,7 @@
-"""What is known of a component, as plain numbers in the user's units: the only thing sentences are made of.
+"""The facts about a component, as plain numbers in the user's units. All sentences are made from them.
 
-`Facts` is one component, a product of `Factor`s. An `Axis` says what an input is, a `Target` what y is. Whoever fits a
-model fills these in; numbers.py and sentences.py turn them into words. No numerical library is imported here or there.
+`Facts` describes one component, a product of `Factor`s. `Axis` describes an input, `Target` describes y. findings.py
+fills them in; numbers.py and sentences.py turn them into words. None of these needs a numerical library.
 """
 
 from dataclasses import dataclass
@@ -18,7 +18,7 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Axis:
-    """What an input is: its name, its range over the data, and how its numbers are to be read."""
+    """An input: its name, its range over the data, and what its numbers mean."""
 
     name: str
     low: float
@@ -26,14 +26,14 @@ class Axis:
     kind: str = "number"
     """'number'; 'years': decimal calendar years (1949.5 is mid 1949); 'days': days since 1970-01-01 (UTC)."""
     unit: str = ""
-    """The unit of a plain number, for instance 'mm'; empty when nobody said."""
+    """The unit of a plain number, for instance 'mm'; empty if not given."""
     spacing: float = 0.0
-    """The median distance of neighbouring points; 0 where it means nothing."""
+    """The median distance between neighbouring points; 0 if unknown."""
 
 
 @dataclass(frozen=True)
 class Target:
-    """What y is, and on which scale the components add up."""
+    """The target y, and the scale on which the components add up."""
 
     name: str
     unit: str = ""
@@ -47,21 +47,21 @@ class Factor:
     """One factor of a product."""
 
     kind: str
-    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'from' or 'until'; any other has no wording."""
+    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'from' or 'until'; others have no words."""
     columns: tuple[str, ...]
     """The names of the inputs it acts on."""
     location: Estimate | None = None
-    """Where a line is zero; when a change takes place."""
+    """Where a line is zero, or where a changepoint lies."""
     width: float | None = None
-    """Over how much the change takes place."""
+    """The width of a changepoint, in units of the input."""
     lengthscale: Estimate | None = None
-    """In units of the input; of a periodic factor the lengthscale within a period, which has no unit."""
+    """In units of the input; for a periodic factor the lengthscale within a period, without unit."""
     period: Estimate | None = None
 
 
 @dataclass(frozen=True)
 class Facts:
-    """One component; sizes in units of y, or relative (0.12 is 12 %) where components multiply."""
+    """One component. Sizes are in units of y, or relative (0.12 is 12 %) where components multiply."""
 
     formula: str
     factors: tuple[Factor, ...]
@@ -70,17 +70,17 @@ class Facts:
     cumulative: float
     """The share that it and all larger components explain together."""
     sd: float
-    """The standard deviation over the data of what it adds."""
+    """The standard deviation of its posterior mean over the data."""
     weight: Estimate
     evidence: float | None
-    """The nats of log evidence lost when it is removed and the others are fitted again."""
+    """The log evidence, in nats, lost when it is removed and the others are fitted again."""
     error_before: float | None
-    """The cross-validated error without it and with it, components added in order of size."""
+    """The cross-validated error before and after it is added; components are added in order of size."""
     error_after: float | None
     slope: Estimate | None = None
-    """Of a linear trend alone: the change of y for a unit of x."""
+    """For a linear trend: the change of y per unit of x."""
     monotone: str | None = None
-    """'rising' or 'falling' when all differences of the posterior mean over the data have one sign."""
+    """'rising' or 'falling' if the posterior mean does so over all the data."""
     amplitude: str | None = None
-    """Of products with linear factors: 'growing', 'shrinking' or 'smallest inside', as the zero of the line lies left
-    of the data, right of them or among them."""
+    """For products with linear factors: 'growing', 'shrinking' or 'smallest inside' if the line is zero left of the
+    data, right of them, or among them."""

@@ -1,4 +1,4 @@
-"""Products over several inputs: which inputs act together, and what the product is in each of them."""
+"""Words for products over several inputs: which inputs act together, and the shape along each of them."""
 
 from collections.abc import Mapping
 
@@ -7,10 +7,11 @@ from farrier.explain.numbers import count, length, listing
 from farrier.explain.parts import NAMED, Parts, axis_of, given, pace
 
 POWERS = ("", "linear", "quadratic", "cubic", "quartic")
+"""The adjective for so many linear factors."""
 
 
 def interaction(parts: Parts, axes: Mapping[str, Axis], *, brief: bool) -> str:
-    """The noun: 'an interaction of cement and age'."""
+    """The noun phrase: 'an interaction of cement and age'."""
     names = list(parts.columns)
     noun = "a linear effect" if parts.plane else "an interaction"
     if len(names) == len(axes) > NAMED:
@@ -21,7 +22,7 @@ def interaction(parts: Parts, axes: Mapping[str, Axis], *, brief: bool) -> str:
 
 
 def shape(parts: Parts, axes: Mapping[str, Axis]) -> str:
-    """What it is in each of its inputs: 'linear in cement and smooth in age over about 12.3 days'."""
+    """The shape along each of its inputs: 'linear in cement and smooth in age over about 12.3 days'."""
     if parts.plane:
         return "a line along each, added up"
     said = [_in_column(factors, parts, axes) for factors in _by_column(parts)]
@@ -29,7 +30,7 @@ def shape(parts: Parts, axes: Mapping[str, Axis]) -> str:
 
 
 def course(parts: Parts) -> str:
-    """What it does beyond the data, along each input by its shortest memory."""
+    """What it does beyond the data along each input. The factor that forgets fastest decides."""
     memory: dict[str, str] = {}
     for verb, factors in (
         ("goes on as it is", parts.lines),
@@ -45,14 +46,14 @@ def course(parts: Parts) -> str:
 
 
 def _named(columns: tuple[str, ...], parts: Parts) -> str:
-    """Some of the inputs of a product, by name if they are few."""
+    """Some inputs of a product: by name if they are few, else their number."""
     if set(columns) == set(parts.columns):
         return "both" if len(columns) == 2 else "all of them"
     return listing(list(columns)) if len(columns) <= NAMED + 1 else f"{count(len(columns))} of its inputs"
 
 
 def _by_column(parts: Parts) -> list[list[Factor]]:
-    """The factors that are no windows, those of the same kind and inputs together."""
+    """The factors except windows, grouped by kind and inputs."""
     groups: dict[tuple[str, tuple[str, ...]], list[Factor]] = {}
     for factor in (*parts.lines, *parts.smooth, *parts.periodic):
         groups.setdefault((factor.kind, factor.columns), []).append(factor)
@@ -60,7 +61,7 @@ def _by_column(parts: Parts) -> list[list[Factor]]:
 
 
 def _in_column(factors: list[Factor], parts: Parts, axes: Mapping[str, Axis]) -> str:
-    """What an interaction is in one of its inputs: 'linear in cement', 'smooth in age over about 12.3 days'."""
+    """The shape along one input: 'linear in cement', 'smooth in age over about 12.3 days'."""
     factor, k = factors[0], len(factors)
     axis = axis_of(factor.columns, axes)
     names = factor.columns or (axis.name,)

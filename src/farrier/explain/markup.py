@@ -1,6 +1,6 @@
-"""Pieces of HTML for the report: escaped text, numbers in cells, figures for the scripts to draw into, tables.
+"""Pieces of HTML for the report: escaped text, numbers, tables, and figures that the scripts fill.
 
-Every function returns HTML; arguments are plain text unless they are said to be HTML. A missing number is a dash.
+Every function returns HTML. Arguments are plain text unless their docstring says HTML. A missing number is a dash.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -14,34 +14,34 @@ MINUS = "\N{MINUS SIGN}"
 
 
 def text(value: Any) -> str:
-    """Anything as text; nothing for None."""
+    """The escaped text of a value; empty for None."""
     return "" if value is None else escape(str(value))
 
 
 def join(pieces: Iterable[str]) -> str:
-    """One piece of HTML after the other."""
+    """Pieces of HTML in one string."""
     return "".join(pieces)
 
 
 def number(value: float | None, digits: int = 3) -> str:
-    """So many significant digits; whole numbers as they are."""
+    """A number with so many significant digits; whole numbers with all digits."""
     if value is None:
         return DASH
     return (f"{value:,}" if isinstance(value, int) else significant(value, digits)).replace("-", MINUS)
 
 
 def tenths(value: float | None) -> str:
-    """One decimal: nats."""
+    """A number with one decimal, for nats."""
     return DASH if value is None else fixed(value, 1).replace("-", MINUS)
 
 
 def share(value: float | None) -> str:
-    """A part of the whole, in per cent."""
+    """A share in per cent."""
     return DASH if value is None else per_cent(value).replace("-", MINUS).replace(" %", "\N{NO-BREAK SPACE}%")
 
 
 def estimate(value: Mapping[str, Any] | None) -> str:
-    """A number, and its interval on a line below."""
+    """A number, with its interval on a second line."""
     if not value:
         return DASH
     return f"{number(value.get('value'))}<small>{number(value.get('low'))} to {number(value.get('high'))}</small>"
@@ -54,12 +54,12 @@ def extremes(values: Iterable[Any]) -> tuple[str, str]:
 
 
 def bar(part: float | None) -> str:
-    """A bar filled to that part of its length."""
+    """A bar that is filled to a part of its length."""
     return f'<span class="bar"><i style="--share: {min(max(part or 0.0, 0.0), 1.0):.4f}"></i></span>'
 
 
 def legend(keys: Iterable[tuple[str, str]]) -> str:
-    """The keys of a chart, (class, word); not for those who cannot see it: its alternative text says more."""
+    """The legend of a chart from pairs (class, word). Screen readers skip it and read the alternative text."""
     items = join(f'<li><i class="{look}"></i>{word}</li>' for look, word in keys)
     return f'<ul class="legend" aria-hidden="true">{items}</ul>'
 
@@ -67,9 +67,9 @@ def legend(keys: Iterable[tuple[str, str]]) -> str:
 def figure(
     chart: str, says: str, caption: str = "", *, size: str = "", keys: str = "", rows: int = 0, **data: Any
 ) -> str:
-    """A figure that report.js draws: `chart` names how, `says` is the alternative text.
+    """A figure that report.js draws: `chart` is its kind, `says` the alternative text.
 
-    `caption` and the legend `keys` are HTML; `data` goes to the script; a chart of `rows` is as high as they need.
+    `caption` and the legend `keys` are HTML. `data` goes to the script. `rows` sets the height of a chart with rows.
     """
     attributes = join(f' data-{key}="{text(value)}"' for key, value in data.items())
     height = f' style="height: {22 * rows + 52}px"' if rows else ""
@@ -81,14 +81,19 @@ def figure(
     )
 
 
-def foldout(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int) -> str:
-    """A table that opens on demand; cells are HTML, the first `words` columns text and the others numbers."""
-    look = [' class="words"' if i < words else "" for i in range(len(heads))]
-    top = join(f'<th scope="col"{kind}>{head}</th>' for head, kind in zip(heads, look, strict=True))
+def foldout(title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], *, words: int, look: str = "") -> str:
+    """A table that opens on demand; cells are HTML, the first `words` columns text and the others numbers.
+
+    `look` names a class of the style sheet.
+    """
+    kinds = [' class="words"' if i < words else "" for i in range(len(heads))]
+    top = join(f'<th scope="col"{kind}>{head}</th>' for head, kind in zip(heads, kinds, strict=True))
     body = join(
-        f"<tr>{join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, look, strict=True))}</tr>" for row in rows
+        f"<tr>{join(f'<td{kind}>{cell}</td>' for cell, kind in zip(row, kinds, strict=True))}</tr>" for row in rows
     )
+    style = f' class="{look}"' if look else ""
     return (
-        f'<details><summary>{title}</summary><div class="scroll" tabindex="0" role="region" aria-label="{title}">'
+        f"<details{style}><summary>{title}</summary>"
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{title}">'
         f"<table><thead><tr>{top}</tr></thead><tbody>{body}</tbody></table></div></details>"
     )

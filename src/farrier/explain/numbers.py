@@ -1,8 +1,8 @@
-"""Numbers, times and dates as people say them.
+"""Numbers, lengths of time and dates in words.
 
-Plain numbers come with three significant digits and their unit, lengths of time in the unit a person would choose with
-one decimal, moments as dates that are as fine as the range of the data deserves. Every estimate comes with its 95 %
-interval, "12.0 months (11.9 to 12.1)", in digits enough to tell the three apart.
+Plain numbers have three significant digits and a unit. Lengths of time have one decimal, in a unit that suits their
+size. Dates are as fine as the range of the data needs. Every estimate has its 95 % interval, "12.0 months (11.9 to
+12.1)", with enough digits to tell the three numbers apart. All thresholds are by judgement.
 """
 
 import calendar
@@ -12,8 +12,10 @@ from datetime import UTC, datetime, timedelta
 from farrier.explain.facts import Axis, Estimate
 
 DAYS_A_YEAR = 365.2425
+"""The mean length of a year in the Gregorian calendar."""
 DAYS_A_MONTH = DAYS_A_YEAR / 12
 HOUR, MINUTE, SECOND = 1 / 24, 1 / 1440, 1 / 86400
+"""In days."""
 
 TIME_UNITS = (
     ("years", DAYS_A_YEAR, 0.75 * DAYS_A_YEAR),
@@ -24,12 +26,12 @@ TIME_UNITS = (
     ("minutes", MINUTE, MINUTE),
     ("seconds", SECOND, 0.0),
 )
-"""Each unit, its length in days, and the length in days from which it is used."""
+"""Each unit, its length in days, and the smallest length, in days, that is written in this unit."""
 
 MONTHS_BELOW = 3 * DAYS_A_YEAR
-"""In monthly data, lengths from about a month up to this are said in months."""
+"""In monthly data, lengths below this, in days, are written in months."""
 MONTHLY = (0.8 * DAYS_A_MONTH, 1.25 * DAYS_A_MONTH)
-"""The spacing, in days, of monthly data."""
+"""The smallest and the largest spacing, in days, of monthly data."""
 
 CALENDAR = (
     ("yearly", DAYS_A_YEAR),
@@ -40,10 +42,11 @@ CALENDAR = (
     ("daily", 1.0),
     ("hourly", HOUR),
 )
+"""The names of periods, and their lengths in days."""
 CALENDAR_SLACK = 1e-3
-"""A calendar year has 365, 365.2425 or 366 days: how far, relatively, an interval may miss the name."""
+"""Relative tolerance for an interval that must cover a named period: years have 365, 365.2425 or 366 days."""
 CALENDAR_REACH = 0.1
-"""How far, relatively, the value itself may lie from the name, however wide its interval."""
+"""Largest relative difference between a period and a name, however wide its interval."""
 
 RATES = (
     ("a year", DAYS_A_YEAR, 2 * DAYS_A_YEAR),
@@ -52,24 +55,24 @@ RATES = (
     ("an hour", HOUR, 2 * HOUR),
     ("a minute", MINUTE, 0.0),
 )
-"""A slope is given in the first unit whose third number, in days, the range of the data reaches."""
+"""Units of a slope: the words, the length in days, and the smallest range of the data, in days, that uses them."""
 
 GRAINS = (("year", 20 * DAYS_A_YEAR), ("month", 2 * DAYS_A_YEAR), ("day", 2 * DAYS_A_MONTH), ("minute", 2 * HOUR))
-"""How fine a date is, and the range of the data, in days, above which it is no finer; below all, to the second."""
+"""The finest unit of a date for data whose range, in days, is above this number; below all, the second."""
 
 MONTH_BEGINS = 0.07
-"""The part of a month by which a decimal year may miss its beginning: 1 March is 59 of 365 days, 1.94 of 12 months."""
+"""Tolerance for the beginning of a month in decimal years, in months: 1 March is 59 of 365 days, or 1.94 months."""
 FINER = 2
-"""How many decimals more an interval may take to be told from its value."""
+"""Most extra decimals to tell the ends of an interval from its value."""
 OUT_OF_REACH = "a time out of reach"
-"""What no calendar holds."""
+"""The words for a date outside the calendar of Python."""
 
 COUNTS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
 ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 
 
 def known(x: float | None) -> bool:
-    """Whether there is a number to say."""
+    """Whether a number is there and finite."""
     return x is not None and math.isfinite(x)
 
 
@@ -79,7 +82,7 @@ def count(n: int) -> str:
 
 
 def ordinal(n: int) -> str:
-    """First, second, third, ... and 11th, 12th, 21st."""
+    """The ordinal number: first, second, ... tenth, 11th, 12th, 21st."""
     if n <= len(ORDINALS):
         return ORDINALS[n - 1]
     ending = "th" if n % 100 in (11, 12, 13) else {1: "st", 2: "nd", 3: "rd"}.get(n % 10, "th")
@@ -87,7 +90,7 @@ def ordinal(n: int) -> str:
 
 
 def listing(words: list[str], last: str = "and") -> str:
-    """A, b and c."""
+    """The words as a list in a sentence: 'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 
 
@@ -97,13 +100,13 @@ def capital(text: str) -> str:
 
 
 def decimals(x: float, digits: int) -> int:
-    """How many decimals show so many significant digits of x; negative where it is too large for all of them."""
+    """The number of decimals that gives x so many significant digits; negative for large numbers."""
     rounded = float(f"{abs(x):.{digits - 1}e}")
     return digits - 1 - math.floor(math.log10(rounded)) if rounded else 0
 
 
 def fixed(x: float, places: int) -> str:
-    """x to that many decimals, negative ones for tens and hundreds, with commas from 10,000 on."""
+    """x with so many decimals (-1 rounds to tens), and commas from 10,000 on."""
     if abs(x) >= 1e15 or places > 9:
         return f"{x:.3g}"
     rounded = round(x, places) + 0.0
@@ -116,7 +119,7 @@ def significant(x: float, digits: int = 3) -> str:
 
 
 def per_cent(share: float) -> str:
-    """A share as a person would say it: 12 %, 1.2 %, 99.4 %, under 0.1 %."""
+    """A share in per cent: 12 %, 1.2 %, 99.4 %, under 0.1 %."""
     x = 100 * share
     if abs(x) < 0.1:
         return "under 0.1 %"
@@ -127,7 +130,7 @@ def per_cent(share: float) -> str:
 
 
 def pair(a: float, b: float, digits: int = 3, most: int = 5) -> tuple[str, str]:
-    """Two numbers with as many digits as it takes to tell them apart; the same text twice if `most` do not."""
+    """Two numbers with enough digits to tell them apart; the same text twice if `most` digits are not enough."""
     low = min(decimals(x, digits) for x in (a, b) if x or a == b)
     for extra in range(most - digits + 1):
         texts = fixed(a, low + extra), fixed(b, low + extra)
@@ -137,9 +140,9 @@ def pair(a: float, b: float, digits: int = 3, most: int = 5) -> tuple[str, str]:
 
 
 def interval(estimate: Estimate, places: int, unit: str = "", finer: int = FINER) -> str:
-    """The value with its unit and its interval in brackets, with up to so many decimals more to tell them apart.
+    """The value with its unit and its interval in brackets, with up to `finer` more decimals to tell them apart.
 
-    No brackets around a number that is given and not estimated, whose interval has no width.
+    A number that is fixed, whose interval has no width, has no brackets.
     """
     value, low, high = estimate.value, estimate.low, estimate.high
     space = f" {unit}" if unit else ""
@@ -164,22 +167,22 @@ def number(estimate: Estimate, unit: str = "", digits: int = 3) -> str:
 
 
 def is_time(axis: Axis) -> bool:
-    """Whether the axis is a time."""
+    """Whether the axis is in years or days."""
     return axis.kind in ("years", "days")
 
 
 def in_days(axis: Axis) -> float:
-    """How many days a unit of a time axis has."""
+    """The length of one unit of a time axis in days."""
     return DAYS_A_YEAR if axis.kind == "years" else 1.0
 
 
 def unit_of(axis: Axis) -> str:
-    """The unit of a plain number, or words for it when nobody gave one."""
+    """The unit of an axis, or 'units of' its name."""
     return axis.unit or f"units of {axis.name}"
 
 
 def scaled(estimate: Estimate, factor: float) -> Estimate:
-    """The estimate in another unit; a negative factor turns its interval round."""
+    """The estimate times a factor; a negative factor swaps the ends of the interval."""
     ends = sorted((factor * estimate.low, factor * estimate.high))
     return Estimate(factor * estimate.value, ends[0], ends[1])
 
@@ -200,7 +203,7 @@ def length(estimate: Estimate, axis: Axis, *, brief: bool = False, finer: int = 
 
 
 def calendar_name(period: Estimate, axis: Axis) -> str:
-    """'yearly', 'weekly', ... when the axis is a time and the interval of the period covers it, else empty."""
+    """'yearly', 'weekly', ... if the axis is a time and the interval covers this period, else empty."""
     if not is_time(axis):
         return ""
     days = scaled(period, in_days(axis))
@@ -212,12 +215,12 @@ def calendar_name(period: Estimate, axis: Axis) -> str:
 
 
 def say_period(period: Estimate, axis: Axis, *, brief: bool = False) -> str:
-    """A period: as a length, in no more digits than its name in the calendar needs if it has one."""
+    """A period as a length, without extra decimals if it has a name in the calendar."""
     return length(period, axis, brief=brief, finer=0 if calendar_name(period, axis) else FINER)
 
 
 def rate(slope: Estimate, axis: Axis, *, relative: bool) -> tuple[Estimate, str]:
-    """A slope in a unit that suits the range, and that unit in words: 'a year', 'per mm', 'per unit of age'.
+    """A slope in a unit that suits the range of the data, and the unit in words: 'a year', 'per mm', 'per unit of age'.
 
     Relative changes compound: 1 % a month is 12.7 % a year.
     """
@@ -233,7 +236,7 @@ def rate(slope: Estimate, axis: Axis, *, relative: bool) -> tuple[Estimate, str]
 
 
 def moment(x: float, axis: Axis) -> str:
-    """A place on an axis: '1974', 'March 1974', '3 March 1974', '3 March 1974 at 14:00', or a number with its unit."""
+    """A point on an axis: '1974', 'March 1974', '3 March 1974', '3 March 1974 at 14:00', or a number with its unit."""
     if not is_time(axis):
         return f"{significant(x)} {axis.unit}".strip()
     grain = _grain(axis)
@@ -253,7 +256,7 @@ def moment(x: float, axis: Axis) -> str:
 
 
 def moments(estimate: Estimate, axis: Axis) -> tuple[str, str]:
-    """A place with the interval it lies in: ('March 1974', ' (January to May 1974)'); the second may be empty."""
+    """A point and its interval: ('March 1974', ' (January to May 1974)'); the second may be empty."""
     if not (math.isfinite(estimate.low) and math.isfinite(estimate.high)):
         return moment(estimate.value, axis), ""
     if not is_time(axis):
@@ -275,7 +278,7 @@ def moments(estimate: Estimate, axis: Axis) -> tuple[str, str]:
 
 
 def preposition(axis: Axis) -> str:
-    """What stands before a moment: in 1974, in March 1974, on 3 March 1974, at age = 12.3."""
+    """The preposition before a moment: in 1974, in March 1974, on 3 March 1974, at age = 12.3."""
     if not is_time(axis):
         return f"at {axis.name} ="
     return "in" if _grain(axis) in ("year", "month") else "on"
@@ -287,7 +290,7 @@ def _grain(axis: Axis) -> str:
 
 
 def _date(x: float, axis: Axis) -> datetime:
-    """A number on a time axis as a date; half a second is added so that whole seconds stay what they are."""
+    """A number on a time axis as a date; half a second is added so that rounding errors change no second."""
     if axis.kind == "days":
         return datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=x, seconds=0.5)
     year = math.floor(x + 1e-9)

@@ -1,7 +1,7 @@
-"""A product of factors, sorted by the part each factor plays in a sentence, and the thresholds between words.
+"""The factors of a product by their role in a sentence, and the thresholds between words.
 
-The noun of the sentence is the first present of: noise, which no stationary factor changes; periodic; smooth or rough;
-powers of lines; a change of level; a constant. Every other factor modifies it (phrases.py).
+One kind of factor gives the noun: the first that is present of noise, periodic, smooth or rough, linear, changepoint,
+constant. The other factors modify it (phrases.py). All thresholds are by judgement.
 """
 
 from collections.abc import Mapping
@@ -11,34 +11,35 @@ from farrier.explain.facts import Axis, Estimate, Factor, Facts
 from farrier.explain.numbers import known
 
 SLOW = 1 / 2
-"""A lengthscale above this part of the range is a trend: no length is quoted."""
+"""A lengthscale above this part of the range of the data is a trend, whose length is not given."""
 FAST = 1 / 200
-"""A lengthscale below this part of the range is fast variation."""
+"""A lengthscale below this part of the range of the data is fast variation."""
 BARELY_PERIODIC = 0.674
-"""Below this many periods, the lengthscale lets a pattern hardly come round again."""
+"""A pattern whose lengthscale is below this many periods is barely periodic."""
 STEADY = 4.0
-"""Above this many ranges of the data, the lengthscale lets a pattern hardly drift."""
+"""A pattern whose lengthscale is above this many ranges of the data hardly drifts."""
 SINE = 2.0
-"""Above this lengthscale within a period (without unit) a pattern is close to a sine wave."""
+"""A pattern whose lengthscale within a period (without unit) is above this is close to a sine wave."""
 WORTH = 1e-3
 """Relative fall of the error, and share of the variance, below which a component is in doubt."""
 MOST = 0.9
-"""The part of the variance that counts as most of it."""
+"""The share of the variance that counts as most of it."""
 STRONG, SOME = 0.6, 0.9
-"""Error with a component over error without it, below which it helps strongly, somewhat."""
+"""Error with a component over error without it, below which the component helps strongly, or somewhat."""
 GRADUAL = 1 / 100
-"""A change that takes more than this part of the range, and more than a step of the data, is said to take time."""
+"""A changepoint wider than this part of the range, and than one step of the data, is gradual."""
 UNCHANGED = 0.05
-"""Nats of log evidence too small to be called a change."""
+"""Differences of log evidence below this, in nats, are no change."""
 NAMED = 3
-"""So many inputs are named one by one in a title, and one more than that many components in a summary."""
+"""Most inputs that a title names one by one; a summary names one component more than that."""
 
 KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "from", "until")
+"""The kinds of factors that have words."""
 
 
 @dataclass(frozen=True)
 class Parts:
-    """The factors of one component by the part they play."""
+    """The factors of one component by their role."""
 
     noise: bool
     periodic: tuple[Factor, ...]
@@ -46,25 +47,25 @@ class Parts:
     lines: tuple[Factor, ...]
     windows: tuple[Factor, ...]
     columns: tuple[str, ...]
-    """The inputs of all factors but windows, in order; those of the windows when there is nothing else."""
+    """The inputs of all factors except windows, in order; those of the windows if there are no other factors."""
     wordless: bool
-    """Whether a factor is of a kind there is no rule for."""
+    """Whether a factor is of a kind that has no words."""
 
     @property
     def alone(self) -> str:
-        """The one kind of noun there is, when nothing else is: 'constant', 'level', 'line', else empty."""
+        """'constant', 'level' or 'line' for a component that is nothing else, else empty."""
         if self.noise or self.periodic or self.smooth:
             return ""
         return ("level" if self.windows else "constant") if not self.lines else "line" if len(self.lines) == 1 else ""
 
     @property
     def interaction(self) -> bool:
-        """Whether it is one curve over several inputs."""
+        """Whether it is a function of several inputs together."""
         return len(self.columns) > 1 and not self.noise and self.alone != "level"
 
     @property
     def plane(self) -> bool:
-        """Whether it is one line along several inputs: a sum of lines, and no product."""
+        """Whether it is one linear factor over several inputs: a sum of lines, not a product."""
         return self.alone == "line" and len(self.columns) > 1
 
     @property
@@ -73,13 +74,13 @@ class Parts:
         return any(factor.kind == "rough" for factor in self.smooth)
 
     def shortest(self) -> Estimate | None:
-        """The shortest lengthscale of the smooth and rough factors: over that length their product varies."""
+        """The shortest lengthscale of the smooth and rough factors, over which their product varies."""
         lengths = [factor.lengthscale for factor in self.smooth if factor.lengthscale is not None]
         return min((x for x in lengths if x.value == x.value), key=lambda x: x.value, default=None)
 
 
 def read(facts: Facts) -> Parts:
-    """Sort the factors of a component."""
+    """The factors of a component by their role."""
 
     def of(*kinds: str) -> tuple[Factor, ...]:
         return tuple(factor for factor in facts.factors if factor.kind in kinds)
@@ -98,18 +99,18 @@ def read(facts: Facts) -> Parts:
 
 
 def given(estimate: Estimate | None) -> Estimate | None:
-    """The estimate if there is a value to say."""
+    """The estimate if its value is finite, else None."""
     return estimate if estimate is not None and known(estimate.value) else None
 
 
 def axis_of(columns: tuple[str, ...], axes: Mapping[str, Axis]) -> Axis:
-    """The axis of the first column; one without range when nobody described it."""
+    """The axis of the first column; an axis without range if it is not in `axes`."""
     name = columns[0] if columns else next(iter(axes), "x")
     return axes.get(name, Axis(name, 0.0, 0.0))
 
 
 def pace(lengthscale: Estimate | None, axis: Axis) -> str:
-    """'slow', 'middle' or 'fast', or 'unknown'."""
+    """How fast a lengthscale makes a function vary: 'slow', 'middle', 'fast' or 'unknown'."""
     if lengthscale is None or lengthscale.value != lengthscale.value:
         return "unknown"
     reach = axis.high - axis.low
@@ -119,7 +120,7 @@ def pace(lengthscale: Estimate | None, axis: Axis) -> str:
 
 
 def barely_periodic(parts: Parts) -> bool:
-    """Whether a drifting pattern forgets itself before it comes round."""
+    """Whether a drifting pattern changes its shape within one period."""
     lengthscale = parts.shortest()
     if len(parts.periodic) != 1 or lengthscale is None:
         return False
@@ -128,13 +129,13 @@ def barely_periodic(parts: Parts) -> bool:
 
 
 def steady(parts: Parts, axis: Axis) -> bool:
-    """Whether a drifting pattern stays nearly what it is over the whole of the data."""
+    """Whether a drifting pattern keeps its shape over all the data."""
     lengthscale, reach = parts.shortest(), axis.high - axis.low
     return bool(parts.periodic) and lengthscale is not None and 0 < STEADY * reach < lengthscale.value
 
 
 def fall(facts: Facts) -> float | None:
-    """By what part of itself the cross-validated error falls when the component is added; None if nobody knows."""
+    """The relative fall of the cross-validated error when the component is added; None if unknown."""
     before, after = facts.error_before, facts.error_after
     if before is None or after is None or not (known(before) and known(after)):
         return None

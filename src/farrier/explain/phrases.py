@@ -1,8 +1,8 @@
-"""The noun of a component, and the clauses that modify it.
+"""The noun phrase of a component, and the clauses that modify it.
 
-A component reads "article, adjectives, noun, where it holds", in two lengths: `brief` for titles, and in full with
-every parameter and its interval. What does not fit beside the noun becomes a clause of its own, "its amplitude grows
-linearly", which sentences.py joins into a second sentence. Nothing here starts with a capital or ends with a stop.
+A phrase is "article, adjectives, noun, window". There are two lengths: `brief` for titles, and the full phrase with
+every hyperparameter and its interval. Other facts become clauses, such as "its amplitude grows linearly", which
+sentences.py joins into a second sentence. Texts here start with a small letter and end without a full stop.
 """
 
 import math
@@ -25,12 +25,14 @@ from farrier.explain.numbers import (
     significant,
 )
 from farrier.explain.parts import GRADUAL, SINE, Parts, axis_of, barely_periodic, given, pace, steady
-from farrier.explain.places import TURNS, growth, smallest, title_growth, turn, window
+from farrier.explain.windows import VERBS, brief_growth, growth, smallest, title_growth, window
 
 DIRECTIONS = {"rising": "rise", "falling": "fall"}
+"""The noun for each `Facts.monotone`."""
 SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
+"""What is said after a size on each of these scales of the target."""
 FACTOR = 0.5
-"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
+"""Relative size from which a factor is given instead of per cent, by judgement: nothing can fall by 110 %."""
 
 
 def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
@@ -52,7 +54,7 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
 
 
 def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> list[str]:
-    """What else is to be said, one clause with its own verb for each."""
+    """The further facts, each a clause with its own verb."""
     if parts.wordless or parts.interaction:
         return []
     axis = axis_of(parts.columns, axes)
@@ -81,12 +83,12 @@ def amount(size: float, target: Target) -> str:
 
 
 def periods(parts: Parts, axis: Axis, *, brief: bool) -> list[str]:
-    """The periods that are known."""
+    """The known periods, in words."""
     return [say_period(period, axis, brief=brief) for f in parts.periodic if (period := given(f.period))]
 
 
 def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
-    """The phrase for a component of one input, without where it holds."""
+    """The phrase for a component of one input, without its window."""
     axis = axis_of(parts.columns, axes)
     curve = len(axes) > 1
     if parts.noise:
@@ -116,7 +118,7 @@ def _noise(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
     if not parts.lines:
         return "uncorrelated noise"
     place = smallest(facts, parts, axes, brief=True)
-    return f"noise that {TURNS.get(facts.amplitude or '', f'grows away from {place}' if place else 'changes in size')}"
+    return f"noise that {VERBS.get(facts.amplitude or '', f'grows away from {place}' if place else 'changes in size')}"
 
 
 def _pattern(facts: Facts, parts: Parts, axes: Mapping[str, Axis], axis: Axis, *, brief: bool) -> str:
@@ -132,7 +134,7 @@ def _pattern(facts: Facts, parts: Parts, axes: Mapping[str, Axis], axis: Axis, *
         noun = f"{'an' if name == 'hourly' else 'a'} {f'{name} ' if name else ''}pattern"
         if brief and name:
             drifts = ["whose shape drifts"] if parts.smooth and not steady(parts, axis) else []
-            grows = [f"whose size {turn(facts, parts, axes)}"] if parts.lines else []
+            grows = [f"whose size {brief_growth(facts, parts, axes)}"] if parts.lines else []
             return " ".join([noun, *([listing(drifts + grows)] if drifts or grows else [])])
         every = "" if brief else "almost exactly" if steady(parts, axis) else "exactly"
         every = "roughly" if parts.smooth and not steady(parts, axis) else every
@@ -184,7 +186,7 @@ def _level(facts: Facts, parts: Parts) -> str:
 
 
 def _shapes(parts: Parts, axis: Axis) -> list[str]:
-    """The shape within each period."""
+    """Clauses on the shape within each period."""
     said = []
     if barely_periodic(parts):
         return said
@@ -202,7 +204,7 @@ def _shapes(parts: Parts, axis: Axis) -> list[str]:
 
 
 def _drift(parts: Parts, axis: Axis) -> list[str]:
-    """How long a pattern stays alike."""
+    """Clauses on how fast the shape of a pattern changes from period to period."""
     lengthscale = parts.shortest()
     if not parts.periodic or not parts.smooth:
         return []
@@ -217,7 +219,7 @@ def _drift(parts: Parts, axis: Axis) -> list[str]:
 
 
 def _effect(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, place: str, *, brief: bool) -> str:
-    """A component of one input among several."""
+    """The phrase for a component of one input of a table."""
     alone = all(factor.columns[:1] == parts.columns for factor in parts.windows)
     name = f"the effect of {parts.columns[0] if parts.columns else 'all inputs'}{' alone' if alone else ''}"
     straight = parts.alone == "line"

@@ -210,7 +210,7 @@ const Pointing = (() => {
       }
     });
     for (const chart of all) observer.observe(chart.plot);
-    const closed = () => document.querySelectorAll("details:not([open])");
+    const closed = () => document.querySelectorAll("details:not([open], .search)");
     let opened = [];
     addEventListener("beforeprint", () => {
       printing = true;

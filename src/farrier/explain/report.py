@@ -1,10 +1,10 @@
-"""The whole story of a fit as one HTML file that needs nothing but a browser.
+"""The story of a fit as one HTML file that needs nothing but a browser.
 
-`html` turns a story, one plain dictionary, into a page; `write` puts it on disk, whole or not at all. All words and
-tables are written here, so that the page reads without scripts. Charts are drawn in the browser, from the story itself,
-which lies in the page as JSON with every number: charts.js says how a chart is drawn, pointing.js how it answers,
-report.js which one shows what. The page loads nothing: its own policy forbids it, and lets only these scripts run.
-Whatever the story says is escaped; numbers that are not finite become null, and a dash where they are read.
+`html` turns a story, one plain dictionary, into a page. `write` writes the page to a file in one step. This file makes
+all words and tables, so the page can be read without scripts. The browser draws the charts from the story, which is in
+the page as JSON: charts.js draws a chart, pointing.js handles the pointer and the keyboard, report.js chooses the chart
+of each figure. The page loads nothing: its content security policy forbids it and lets only these scripts run. All text
+of the story is escaped. Numbers that are not finite are null in the JSON and a dash on the page.
 """
 
 import base64
@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from farrier.explain import figures
+from farrier.explain import report_figures
 from farrier.explain.facts import Axis, Estimate
 from farrier.explain.markup import DASH, bar, estimate, foldout, join, number, share, tenths, text
 from farrier.explain.numbers import capital, say_period
@@ -35,7 +35,7 @@ VERDICTS = {
     "bad": ("!", "A problem", "with a problem"),
     "none": (DASH, "No verdict", "without a verdict"),
 }
-"""For each verdict a sign, the words beside it, and the words after a count."""
+"""For each verdict: its sign, the words beside the sign, the words after a count."""
 MEANINGS = (
     ("Share", "the part of all variation that it carries. Components overlap, so shares need not add up to 100 %."),
     ("Together", "the part that this row and the rows above it explain between them."),
@@ -46,7 +46,7 @@ MEANINGS = (
 
 
 def write(story: Story, path: str | os.PathLike[str]) -> Path:
-    """Write the page to `path`, replacing what was there in one step; a failure leaves everything as it was."""
+    """Write the page to `path` in one step; if writing fails, the old file stays."""
     return write_whole(path, html(story))
 
 
@@ -73,7 +73,7 @@ def html(story: Story) -> str:
         overview=_overview(story),
         contents=f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>',
         sections=join(f'<section id="{name}"><h2>{title}</h2>\n{body}</section>\n' for name, title, body in sections),
-        # "<" has no place inside a script element: it could end it
+        # a "<" could end the script element
         story=json.dumps(story, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         script=script,
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
@@ -96,14 +96,14 @@ def _overview(story: Story) -> str:
             f'<ol class="parts" aria-label="The components and their share of the variation">{rows}</ol>'
             if rows
             else "",
-            figures.main(story),
+            report_figures.main(story),
             "</section>",
         ]
     )
 
 
 def _table(story: Story) -> str:
-    """All components in one table; row 0 is the mean alone."""
+    """All components in one table; row 0 is the mean without components."""
     parts = _parts(story)
     if not parts:
         return "<p>No component was found: the mean alone describes these data as well as anything that was tried.</p>"
@@ -154,7 +154,7 @@ def _component(story: Story, i: int, part: Story) -> str:
             f"<p>{text(part.get('sentence'))}</p>",
             f'<p class="flag"><b>Caution.</b> {text(part["flag"])}</p>' if part.get("flag") else "",
             f'<dl class="facts">{listed}</dl>',
-            figures.component(story, i, part),
+            report_figures.component(story, i, part),
             f'<p class="kernel">For specialists: {written}</p>' if written else "",
             "</article>\n",
         ]
@@ -162,7 +162,7 @@ def _component(story: Story, i: int, part: Story) -> str:
 
 
 def _error(story: Story) -> Callable[[float | None], str]:
-    """How errors are written: in per cent where sizes are relative."""
+    """The function that formats errors: in per cent where components multiply."""
     return share if (story.get("target") or {}).get("scale") == "multiplicative" else number
 
 
@@ -217,7 +217,7 @@ def _checks(story: Story) -> str:
         small = " · ".join(f"{key} {number(value, 2)}" for key, value in numbers if value is not None)
         cards.append(
             f'<article class="check"><h3>{text(name)}</h3><p class="verdict {verdict}">{sign} {word}</p>'
-            f"<p>{text(check.get('sentence'))}</p>{figures.check(story, i)}"
+            f"<p>{text(check.get('sentence'))}</p>{report_figures.check(story, i)}"
             f'<p class="small quiet">{small}</p></article>'
         )
     lead = (
@@ -246,7 +246,7 @@ def _weights(rows: list[Story]) -> str:
         for row in rows
     ]
     table = foldout("The weights as a table", ("Formula", "Before", "After", "95 % interval", "Kept"), cells, words=1)
-    return f"<p>{lead}</p>{figures.weights(rows)}{table}"
+    return f"<p>{lead}</p>{report_figures.weights(rows)}{table}"
 
 
 def _record(rows: list[Story]) -> str:
@@ -282,7 +282,48 @@ def _repeat(repeat: Story) -> str:
         if value is not None
     )
     code = f"<pre><code>{text(repeat['code'])}</code></pre>" if repeat.get("code") else ""
-    return f'{code}<dl class="settings">{rows}</dl>'
+    return f'{code}<dl class="settings">{rows}</dl>{_search(repeat.get("search") or {})}'
+
+
+def _search(search: Story) -> str:
+    """The settings of the search: those that were changed, then a table of all."""
+    settings = search.get("all") or []
+    if not settings:
+        return ""
+    changed = search.get("changed") or []
+    lead = "All settings of the search have their default values."
+    if changed:
+        who = (
+            "One setting of the search differs"
+            if len(changed) == 1
+            else f"{len(changed)} settings of the search differ"
+        )
+        lead = f"{who} from the default:"
+    rows = join(
+        f"<dt>{text(row.get('name'))}</dt><dd>{_value(row.get('value'))} "
+        f'<span class="quiet">(default {_value(row.get("default"))})</span></dd>'
+        for row in changed
+    )
+    cells = [
+        (
+            # a long name may break after its group
+            f"<code>{text(row.get('name')).replace('.', '.<wbr>')}</code>",
+            _value(row.get("value")),
+            *(text(row.get(key)) for key in ("unit", "meaning", "origin")),
+        )
+        for row in settings
+    ]
+    heads = ("Setting", "Value", "Unit", "Meaning", "Origin of the default")
+    table = foldout(f"All {len(settings)} settings of the search", heads, cells, words=5, look="search")
+    return f"<p>{lead}</p>" + (f'<dl class="settings">{rows}</dl>' if changed else "") + table
+
+
+def _value(value: Any) -> str:
+    """The value of a setting with all its digits; the entries of a list separated by commas."""
+    if value is None:
+        return DASH
+    entries = value if isinstance(value, list) else [value]
+    return text(", ".join(entry if isinstance(entry, str) else json.dumps(entry) for entry in entries))
 
 
 def _parts(story: Story) -> list[tuple[int, Story]]:
@@ -290,7 +331,7 @@ def _parts(story: Story) -> list[tuple[int, Story]]:
 
 
 def plain(value: Any, where: str) -> Any:
-    """The same in plain types only, numbers that are not finite as None."""
+    """The value in plain types only; numbers that are not finite become None."""
     if value is None or isinstance(value, str | bool):
         return value
     if isinstance(value, Integral):

@@ -1,7 +1,7 @@
 """A model's components in plain English: what each is, how much it matters, and what it does beyond the data.
 
-Everything is made of `Facts` (facts.py), by rule: the noun and its modifiers come from phrases.py, the thresholds
-between words from parts.py, numbers and dates from numbers.py. A kernel without a rule is named by its formula.
+Fixed rules turn `Facts` (facts.py) into sentences: phrases.py writes the noun and its modifiers, parts.py holds the
+thresholds between words, numbers.py writes numbers and dates. A kernel without a rule is named by its formula.
 
     print(sentences.text(facts, {"month": axis}, Target("passengers"), noise=9.3, rows=144, rest_share=0.002))
 """
@@ -10,6 +10,7 @@ import math
 import textwrap
 from collections.abc import Mapping, Sequence
 
+from farrier.explain.extrapolation import course
 from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import (
     capital,
@@ -22,7 +23,6 @@ from farrier.explain.numbers import (
     per_cent,
     significant,
 )
-from farrier.explain.outlook import course
 from farrier.explain.parts import (
     MOST,
     NAMED,
@@ -37,7 +37,7 @@ from farrier.explain.parts import (
 from farrier.explain.phrases import FACTOR, amount, chance, clauses, phrase
 
 BEYOND = 1.05
-"""The share of the variance above which components must be cancelling each other."""
+"""Share of the variance above which components must cancel each other, by judgement."""
 WIDTH = 88
 """Characters in a line of the printed explanation."""
 
@@ -66,7 +66,7 @@ def future(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
 
 
 def flag(facts: Facts) -> str:
-    """A warning when the evidence is weak, else empty."""
+    """A warning if the evidence is weak, else empty."""
     gain = fall(facts)
     if gain is None or gain >= WORTH or read(facts).noise:
         return ""
@@ -76,7 +76,7 @@ def flag(facts: Facts) -> str:
 
 
 def _artefact(facts: Facts) -> bool:
-    """Whether nothing speaks for a component: no variance, and no smaller error."""
+    """Whether a component has next to no variance and does not lower the error."""
     gain = fall(facts)
     return gain is not None and gain < WORTH and facts.share < WORTH and not read(facts).noise
 
@@ -84,7 +84,7 @@ def _artefact(facts: Facts) -> bool:
 def summary(
     components: Sequence[Facts], axes: Mapping[str, Axis], target: Target, noise: float | None, rows: int
 ) -> list[str]:
-    """Two or three sentences: how many components, how few matter, what those are, and the noise around them."""
+    """Two or three sentences: the number of components, how many of them matter, the main ones, and the noise."""
     n, data = len(components), f"{count(rows)} row{'' if rows == 1 else 's'}"
     if all(_artefact(facts) for facts in components):
         return [f"No component stands out: the {data} look like a constant level and noise.", *_noise(target, noise)]
@@ -145,7 +145,7 @@ def _joined(parts: Sequence[str]) -> str:
 
 
 def _listed(names: list[str]) -> str:
-    """A list in a sentence; with semicolons where a name has a comma of its own."""
+    """A list in a sentence; with semicolons if a name contains a comma."""
     if len(names) > 1 and any("," in name for name in names):
         return f"{'; '.join(names[:-1])}; and {names[-1]}"
     return listing(names)
@@ -171,7 +171,7 @@ def _carried(components: Sequence[Facts], most: int) -> list[str]:
 
 
 def _helpful(components: Sequence[Facts]) -> int | None:
-    """After how many components the error stops falling; None if nobody knows."""
+    """The number of components after which the error stops falling; None if unknown."""
     gains = [fall(facts) for facts in components]
     if any(gain is None for gain in gains):
         return None
@@ -179,7 +179,7 @@ def _helpful(components: Sequence[Facts]) -> int | None:
 
 
 def _size(facts: Facts, parts: Parts, target: Target) -> str:
-    """What it does to y, and its share of the variance."""
+    """The clause on the effect on y and the share of the variance."""
     said = []
     straight = parts.alone == "line" and facts.slope is not None
     if known(facts.sd) and facts.sd > 0 and not (parts.noise or parts.alone in ("constant", "level")):
@@ -202,7 +202,7 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
 
 
 def _evidence(facts: Facts, target: Target, *, several: bool) -> str:
-    """What is lost without it, and what adding it does to the error; with several inputs, how strongly."""
+    """The clause on the log evidence without it and the error with it; for several inputs, how much it helps."""
     said = []
     if facts.evidence is not None and known(facts.evidence):
         size = abs(facts.evidence)

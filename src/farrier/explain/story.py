@@ -2,8 +2,8 @@
 
     story(model.result_, Context(title="Sales"), horizon=12)
 
-The words come from sentences.py, made of the facts of gather.py; the checks from leftover.py; what pictures show from
-curves.py; here they are put together. What nobody knows is None, an empty list or an empty text.
+This file puts it together. sentences.py writes the words from the facts of findings.py, residual_checks.py makes the
+checks, curves.py computes what the plots show. Unknown values are None, an empty list or an empty text.
 """
 
 import platform
@@ -16,22 +16,24 @@ from farrier.explain import sentences
 from farrier.explain.context import Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
 from farrier.explain.facts import Estimate, Facts
-from farrier.explain.gather import Findings, findings
-from farrier.explain.leftover import model_checks
+from farrier.explain.findings import Findings, findings
 from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
+from farrier.explain.residual_checks import model_checks
 from farrier.inference.weight_priors import starting_weight
-from farrier.model.result import Recipe, Result
+from farrier.model.result import Result
+from farrier.search.settings import SearchSettings
 
 REST_TITLE = "Everything too small to name"
 WORTH_A_WORD = 0.05
-"""The share in a forecast from which other structures are spoken of."""
-SCALES = {
+"""Share of a forecast above which other structures are mentioned, by judgement."""
+SUBTITLES = {
     "multiplicative": "Components multiply: each is a factor, and its size is relative.",
     "transformed": "Components add up on the scale of the {transform}.",
     "odds": "Components add up to a score; the higher it is, the more likely is {name}.",
 }
+"""The line below the title, by the scale of the target."""
 
 
 def story(
@@ -42,21 +44,21 @@ def story(
     horizon: int | None = None,
     found: Findings | None = None,
 ) -> dict[str, Any]:
-    """Everything there is to tell of a result, with a forecast of `horizon` steps where rows have an order.
+    """The story of a result, with a forecast of `horizon` steps if the rows are a series.
 
-    By default a forecast is as long as a sixth of the data if they are evenly spaced in time. `found` is what there is
-    to tell of it, where that is known already.
+    By default the forecast covers a sixth of the number of rows if their times are evenly spaced, else nothing. Pass
+    `found` if the findings have been computed already.
     """
     found = found or findings(result, context)
     setting = found.setting
     rows = Rows.of(result, setting, setting.horizon(horizon))
-    said = asdict(setting.target)
-    scale = SCALES.get(said["scale"], "").format(transform=f"{result.fitted.scale.transform.name}s", **said)
-    told = {
-        "title": title or setting.title or ("" if said["name"] == "y" else capital(said["name"])),
-        "subtitle": scale,
+    target = asdict(setting.target)
+    subtitle = SUBTITLES.get(target["scale"], "").format(transform=f"{result.fitted.scale.transform.name}s", **target)
+    whole = {
+        "title": title or setting.title or ("" if target["name"] == "y" else capital(target["name"])),
+        "subtitle": subtitle,
         "kind": setting.kind,
-        "target": said,
+        "target": target,
         "axes": [asdict(axis) for axis in setting.axes.values()],
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
         "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order)),
@@ -65,16 +67,16 @@ def story(
         "checks": [asdict(check) for check in model_checks(result, setting)],
         "weights": _weights(result, found),
         "record": _record(result),
-        "repeat": _repeat(result.recipe, result.seconds),
+        "repeat": _repeat(result),
     }
-    return plain(told, "story")
+    return plain(whole, "story")
 
 
 def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, Any]]:
     setting = found.setting
     curves = Curves.of(result, found.named, rows)
-    pictures = effects(result, found) if setting.kind != "series" else [None] * len(found.named)
-    told = []
+    effect = effects(result, found) if setting.kind != "series" else [None] * len(found.named)
+    entries = []
     for place, (i, facts) in enumerate(zip(found.named, found.facts, strict=True)):
         words = {
             "title": sentences.title(facts, setting.axes, setting.target),
@@ -83,21 +85,21 @@ def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, A
             "flag": sentences.flag(facts),
         }
         numbers = ("share", "cumulative", "sd", "evidence", "error_before", "error_after")
-        told.append(
+        entries.append(
             words
             | {"formula": facts.formula, "kernel": _rounded(repr(result.kernels[i])), "rest": False}
             | {name: getattr(facts, name) for name in numbers}
             | {"weight": asdict(facts.weight), "period": _period(facts)}
             | curves.of_component(place)
-            | {"effect": pictures[place]}
+            | {"effect": effect[place]}
         )
     if found.others and found.rest_share is not None:
-        told.append(_rest(result, found, curves))
-    return told
+        entries.append(_rest(result, found, curves))
+    return entries
 
 
 def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
-    """What is too small to name, so that the parts add up."""
+    """The sum of all kernels that are not named, as a last component."""
     share, many = per_cent(found.rest_share or 0.0), found.others
     who = f"{count(many)} further candidates add together" if many > 1 else "one further candidate adds"
     said = f"What {who}, none of them worth a sentence. It carries {share} of the variance."
@@ -139,15 +141,15 @@ def _period(facts: Facts) -> dict[str, float] | None:
 
 
 def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
-    """Every candidate of the pool: where its weight started, and where it is; those that are told come first."""
+    """The weight of every candidate before and after the fit; named components come first."""
     fitted = result.fitted
     candidates = [i for i in range(len(fitted.kernels)) if i != fitted.level]
     given = starting_weight(len(candidates))
     low, after, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
-    settings, told = fitted.settings, []
+    settings, rows = fitted.settings, []
     for i in candidates:
         searched = settings.growing.first_weight if i < fitted.survivors else settings.averaging.rest_weight
-        told.append(
+        rows.append(
             {
                 "formula": fitted.kernels[i].formula(result.names),
                 "before": (given if fitted.appraisal is None else searched) * fitted.scale.sd,
@@ -157,11 +159,11 @@ def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
                 "kept": i in found.named,
             }
         )
-    return sorted(told, key=lambda row: (not row["kept"], -row["after"]))
+    return sorted(rows, key=lambda row: (not row["kept"], -row["after"]))
 
 
 def _record(result: Result) -> list[dict[str, Any]]:
-    """The search, step by step; inputs by their names."""
+    """The decisions of the search, with inputs by their names."""
 
     def named(formula: str) -> str:
         def names(match: re.Match[str]) -> str:
@@ -181,17 +183,29 @@ def _record(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _repeat(recipe: Recipe, seconds: float) -> dict[str, Any]:
-    """What it takes to do it again."""
+def _repeat(result: Result) -> dict[str, Any]:
+    """What is needed to repeat the fit."""
+    recipe = result.recipe
     settings = {name: value for name, value in recipe.settings.items() if name != "random_state"}
     packages = {name: version(name) for name in ("farrier", "jax", "numpy")}
     return {
         "settings": {name: value for name, value in settings.items() if value is not None},
+        "search": _search(result.fitted.settings),
         "versions": packages | {"python": platform.python_version()},
-        "seconds": seconds,
+        "seconds": result.seconds,
         "seed": recipe.seed,
         "code": recipe.code,
     }
+
+
+def _search(settings: SearchSettings) -> dict[str, Any]:
+    """All settings of the search, and those whose value is not the default, with the default."""
+    defaults = {setting.name: setting.value for setting in SearchSettings().describe()}
+    changed = [
+        {"name": setting.name, "value": setting.value, "default": defaults[setting.name]}
+        for setting in settings.changed()
+    ]
+    return {"changed": changed, "all": [asdict(setting) for setting in settings.describe()]}
 
 
 def _rounded(kernel: str) -> str:

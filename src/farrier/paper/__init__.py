@@ -1,1 +1,2 @@
-"""The paper's algorithm as printed: pools as stacks, MultiSVGP, minibatches. The home of jax, beside baselines."""
+"""The paper's algorithm: stacked pools, MultiSVGP, stochastic training on minibatches. jax is used only here and in
+baselines."""

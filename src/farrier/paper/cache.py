@@ -1,7 +1,7 @@
-"""Compiled programs, kept between runs in the user's cache folder.
+"""A cache of compiled programs in the user's cache folder.
 
-Compiling takes seconds and gives the same result every time, so a second run need not. A program that sets its own
-compilation cache keeps it, and FARRIER_CACHE=off keeps nothing.
+Compiling takes seconds and always gives the same result, so later runs read it from the cache. If the program has set a
+compilation cache of its own, that one stays. FARRIER_CACHE=off switches the cache off.
 """
 
 import os
@@ -12,7 +12,7 @@ import jax
 
 
 def folder() -> Path:
-    """Where compiled programs are kept: the place that the operating system has for such things."""
+    """The folder of the cache: FARRIER_CACHE, or a folder in the cache folder of the operating system."""
     if chosen := os.environ.get("FARRIER_CACHE"):
         return Path(chosen)
     if sys.platform == "win32":
@@ -25,7 +25,7 @@ def folder() -> Path:
 
 
 def keep_compiled_programs() -> None:
-    """Switch the cache on, unless someone has chosen otherwise."""
+    """Switch the cache on, unless it is off or another one is set."""
     if os.environ.get("FARRIER_CACHE") == "off" or jax.config.jax_compilation_cache_dir:  # pyright: ignore[reportAttributeAccessIssue]
         return
     try:

@@ -1,8 +1,8 @@
-"""Inducing variables u: a few numbers that stand for the function f = sum_i w_i g_i, and their covariances.
+"""Inducing variables u of the function f = sum_i w_i g_i, and their covariances.
 
-`SharedPoints` are values of f itself at one set of points. `GroupedPoints` are values of each g_i at points of its
-own: the paper's inter-domain variables (its eq. inter_domain_eq). Knowing g_1(z) ... g_m(z) is knowing f(z), so at
-the same points the groups can only tell more.
+`SharedPoints` are values of f at one set of points. `GroupedPoints` are values of each g_i at its own points: the
+paper's inter-domain variables (its eq. inter_domain_eq). g_1(z) ... g_m(z) determine f(z), so grouped points carry at
+least as much information as shared points at the same z.
 """
 
 from abc import abstractmethod
@@ -32,7 +32,7 @@ class InducingVariables(eqx.Module):
     @property
     @abstractmethod
     def size(self) -> int:
-        """R, how many there are in all."""
+        """R, the number of inducing variables."""
 
     @abstractmethod
     def covariance(self, pool: Pool, w: Float[Array, "m"]) -> Float[Array, "R R"]:
@@ -92,7 +92,7 @@ def spread_points(X: np.ndarray, count: int, seed: int = 0) -> np.ndarray:
         return distinct
     if X.shape[1] == 1:
         return np.quantile(distinct[:, 0], np.linspace(0.0, 1.0, count))[:, None]
-    # loading it takes as long as a small fit, and one input does not need it
+    # imported here because the import takes as long as a small fit, and one input does not need it
     from sklearn.cluster import MiniBatchKMeans
 
     clusters = MiniBatchKMeans(count, random_state=seed, n_init="auto", batch_size=max(1024, 4 * count))

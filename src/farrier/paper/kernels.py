@@ -1,9 +1,9 @@
-"""The kernels once more, for jax: the same formulas as in kernels/, differentiated by the compiler.
+"""The kernels in jax: the formulas of kernels/, differentiated by jax.
 
-A law test for each family holds the two together. Whatever can be is an inner product of a few functions of single
-points: derivatives are then matrix products instead of sums over all pairs (several times faster, measured), sines and
-cosines are taken N + M times and not N M, and pool.py adds up the exponents of a product before it takes one
-exponential. A family stands in one of three tables; `register` adds one.
+A test for each family checks that the two agree. Where possible, a kernel is written with inner products of features of
+single points. Derivatives are then matrix products instead of sums over all pairs (several times faster, measured),
+sines and cosines are computed N + M times instead of N M, and pool.py adds the exponents of a product before it takes
+one exponential. Each family is in one of the three tables FEATURES, EXPONENTS and VALUES.
 """
 
 from collections.abc import Callable
@@ -36,17 +36,17 @@ from farrier.paper import trees as trees  # kernels become trees of jax
 
 
 def row(parameter: Any, X: Array) -> Float[Array, "1 d"]:
-    """A parameter as one row, to stand beside the rows of X."""
+    """A parameter as one row with as many columns as X."""
     return jnp.broadcast_to(jnp.asarray(parameter), X.shape[-1:])[None, :]
 
 
 def _centre(Z: Float[Array, "M d"]) -> Float[Array, "1 d"]:
-    """Where to count from, so that inner products of far-away points lose no digits."""
+    """The mean of the rows, which is subtracted so that inner products of points far from zero keep their precision."""
     return lax.stop_gradient(jnp.mean(Z, axis=0, keepdims=True))
 
 
 def distance(X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
-    """|x - z| for every pair of rows, with derivative zero instead of NaN where it is zero."""
+    """|x - z| for every pair of rows; where it is zero, its derivative is zero instead of NaN."""
     if X.shape[-1] == 1:
         r2 = (X - Z.T) ** 2
     else:
@@ -88,7 +88,7 @@ def _steepness(kernel: Any, X: Float[Array, "N d"]) -> Float[Array, "N 1"]:
 
 
 def _rational_quadratic(kernel: Any, X: Array, Z: Array) -> Array:
-    # over several columns each has its lengthscale, and all share the first mixture
+    # each column has its own lengthscale; all share the first mixture
     left, right = half_squared_distances(_scaled(kernel, X), _scaled(kernel, Z))
     a = jnp.ravel(jnp.asarray(kernel.mixture))[0]
     return jnp.exp(-a * jnp.log1p(jnp.maximum(-(left @ right.T), 0.0) / a))
@@ -118,7 +118,7 @@ def _centred_periodic(kernel: Any, X: Array, Z: Array) -> Array:
 def log_mean(a: Array) -> Array:
     """log(exp(-a) I_0(a)), the mean of exp(a (cos t - 1)) over a circle.
 
-    Over 256 points it is exact to rounding for a up to about 1000, and compiles faster than a Bessel function.
+    A mean over 256 points is exact to rounding for a up to about 1000, and compiles faster than a Bessel function.
     """
     waves = jnp.asarray(np.cos(2.0 * np.pi * np.arange(256) / 256) - 1.0, a.dtype)
     return jnp.log1p(jnp.mean(jnp.expm1(a[..., None] * waves.reshape((1,) * a.ndim + (256,))), axis=-1))
@@ -134,12 +134,12 @@ FEATURES: dict[type[Base], Callable[[Any, Array], Array]] = {
     StepUntil: lambda kernel, X: sigmoid(-_steepness(kernel, X)),
     Linear: lambda kernel, X: (X - row(kernel.location, X)) / row(kernel.scale, X),
 }
-"""k(x, z) = a(x)'a(z): a few functions of known shape and unknown height; from a kernel and X (N, d) to a (N, f)."""
+"""Families with k(x, z) = a(x)'a(z): the function from a kernel and X (N, d) to the features a (N, f)."""
 EXPONENTS: dict[type[Base], Callable[[Any, Array, Array], tuple[Array, Array]]] = {
     SquaredExponential: lambda kernel, X, Z: half_squared_distances(_scaled(kernel, X), _scaled(kernel, Z)),
     Periodic: _waves,
 }
-"""k(x, z) = exp(a(x)'b(z)), stationary; from a kernel, X and Z to a (N, f) and b (M, f)."""
+"""Stationary families with k(x, z) = exp(a(x)'b(z)): from a kernel, X and Z to a (N, f) and b (M, f)."""
 VALUES: dict[type[Base], Callable[[Any, Array, Array], Array]] = {
     RationalQuadratic: _rational_quadratic,
     Matern12: _matern12,
@@ -148,7 +148,7 @@ VALUES: dict[type[Base], Callable[[Any, Array, Array], Array]] = {
     CentredPeriodic: _centred_periodic,
     White: _white,
 }
-"""k(x, z) in any other form, stationary; from a kernel, X and Z to (N, M)."""
+"""Other stationary families: from a kernel, X and Z to k(x, z), (N, M)."""
 
 
 def value(kernel: Base, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
@@ -171,7 +171,7 @@ def value_diag(kernel: Base, X: Float[Array, "N d"]) -> Float[Array, "N"]:
 
 
 def known(kind: type[Base]) -> type[Base]:
-    """The family, if it has a formula here."""
+    """The family; ValueError if it has no formula in jax."""
     if not any(kind in table for table in (FEATURES, EXPONENTS, VALUES)):
         raise ValueError(
             f"kernels: {kind.__name__} has no formula for the stochastic algorithm: try method='exact' or 'collapsed'."

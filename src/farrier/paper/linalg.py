@@ -1,4 +1,4 @@
-"""Linear algebra on stacks of matrices, compiled: every function works on the last two axes."""
+"""Linear algebra in jax on stacks of matrices: every function works on the last two axes."""
 
 import jax.numpy as jnp
 from jax import Array, lax
@@ -8,7 +8,7 @@ from farrier.inference.linalg import least_jitter, relative_jitter
 
 
 def cholesky(K: Float[Array, "*s N N"]) -> Float[Array, "*s N N"]:
-    """L with L L' = K + jitter I, the jitter being that of inference/linalg.py."""
+    """L with L L' = K + jitter I; inference/linalg.py defines the jitter."""
     mean_diagonal = jnp.trace(K, axis1=-2, axis2=-1) / K.shape[-1]
     jitter = jnp.maximum(relative_jitter(K.dtype) * mean_diagonal, least_jitter(K.dtype))
     identity = jnp.broadcast_to(jnp.eye(K.shape[-1], dtype=K.dtype), K.shape)

@@ -5,8 +5,8 @@
     E f(x) = A'a,     Var f(x) = Var p(f(x)) - A'A + A'S A
 
 `SVGP` takes any inducing variables: points shared by the sum of the kernels, or grouped by kernel. `MultiSVGP` is the
-paper's posterior: grouped points with q(u) = prod_i q(u_i). Its groups never meet, so it works on m small problems
-instead of one large one, and its functions g_i do not depend on the weights at all.
+paper's posterior: grouped points with q(u) = prod_i q(u_i). Its groups are independent, so it solves m small problems
+instead of one large one, and its functions g_i do not depend on the weights.
 """
 
 from typing import final
@@ -98,7 +98,7 @@ class MultiSVGP(Posterior):
         )
 
     def functions(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "m N"], Float[Array, "m N"]]:
-        """Mean and variance of each g_i(x), the functions before they are weighted."""
+        """Mean and variance of each function g_i(x), without its weight."""
         A = self._whitened(X)
         B = jnp.einsum("irs,irn->isn", self.q_root, A)
         variance = self.pool.diag(X) - jnp.sum(A**2, axis=1) + jnp.sum(B**2, axis=1)

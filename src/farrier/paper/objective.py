@@ -1,10 +1,10 @@
-"""The sparse model, and the evidence lower bound that training raises.
+"""The sparse model, and the evidence lower bound that training maximises.
 
 For any likelihood and any number of rows:
 
     L = sum_n E_q(w) E_q(f | w) log p(y_n | f(x_n)) - KL(q(u) || p(u)) - KL(q(w) || p(w))
 
-Deviation: the paper takes the first expectation under p(f); it is q(f).
+Deviation: the paper prints p(f) in the first expectation; the correct distribution is q(f).
 """
 
 from functools import partial
@@ -24,7 +24,7 @@ from farrier.paper.trees import JAX
 
 @final
 class Model(eqx.Module):
-    """What is trained: q(w), the likelihood, and the posterior of the functions with its kernels."""
+    """All trained parts: q(w), the likelihood, and the posterior of the functions with its kernels."""
 
     prior: WeightPrior
     likelihood: Likelihood
@@ -32,7 +32,7 @@ class Model(eqx.Module):
 
 
 class Bound(NamedTuple):
-    """The evidence lower bound and its terms: numbers, or arrays of one for each step."""
+    """The evidence lower bound and its terms: numbers, or arrays with a number for each step."""
 
     total: Any
     likelihood: Any
@@ -41,7 +41,7 @@ class Bound(NamedTuple):
 
 
 class Batch(NamedTuple):
-    """Rows of data; `counts` says how many rows of the whole data each of them stands for, zero for padding."""
+    """Rows of data; `counts` is the number of rows of the whole data that each represents, zero for padding."""
 
     X: Float[Array, "B D"]
     y: Float[Array, "B"]
@@ -49,7 +49,7 @@ class Batch(NamedTuple):
 
 
 def evidence_bound(model: Model, batch: Batch, noise: Float[Array, "S E"]) -> Bound:
-    """An estimate of the bound from some rows and the draws of the weights that `noise` makes."""
+    """An estimate of the bound from a batch of rows and from the draws of the weights made from `noise`."""
     mean, variance = model.posterior.at(model.prior.draw(noise, JAX)).draws(batch.X)
     # E_q(w) E_q(f | w) log p(y | f), an average over the draws
     expected_log = partial(model.likelihood.expected_log, world=JAX)

@@ -1,13 +1,13 @@
 """A pool: m kernels, each a product of base kernels, evaluated together.
 
-A Python loop over kernels would make the compiled program grow with their number. Instead all factors of one
-family stand in one stack, parameters with a leading axis, evaluated by one vmapped call; a static table says
-which kernel each row belongs to. `gram` and `diag` are the only doors, `pool[i]` gives a readable kernel back.
+With a Python loop over kernels the compiled program would grow with their number. Instead, all factors of one family
+are in one stack: their parameters have a leading axis, and one vmapped call evaluates them. A static table says which
+kernel each row belongs to. `gram` and `diag` evaluate the pool, `pool[i]` returns kernel i.
 
-A stack holds at most one factor of each kernel: SE * SE puts its second SE in a second stack. Where factors are
-inner products of features it is the features, N + M small vectors, that are put in place on the m kernels, not
-the N M values: exponents with features of zero beside them, so that each kernel takes one matrix product and one
-exponential for all of them; inner products with one more feature that makes a missing factor one.
+A stack holds at most one factor of each kernel: SE * SE puts its second SE in a second stack. If factors are inner
+products of features, the features (N + M small vectors) are assigned to the m kernels instead of the N M values.
+Exponents get zero features where a kernel has no such factor, so that each kernel needs one matrix product and one
+exponential. Inner products get one more feature that makes a missing factor one.
 """
 
 from collections.abc import Sequence
@@ -31,9 +31,9 @@ class Stack(eqx.Module):
     """Factors of one family, on equally many columns, of different kernels."""
 
     factors: Base
-    """One module whose parameters have shape (F, d)."""
+    """One kernel whose parameters have shape (F, d)."""
     owners: tuple[int, ...] = eqx.field(static=True)
-    """The kernel that each factor belongs to, in rising order."""
+    """The index of the kernel of each factor, in rising order."""
     columns: tuple[tuple[int, ...], ...] = eqx.field(static=True)
     """The d columns that each factor acts on."""
 
@@ -45,7 +45,7 @@ class Stack(eqx.Module):
         return jnp.take_along_axis(owned, np.asarray(self.columns)[:, None, :], axis=-1)
 
     def placed(self, values: Float[Array, "F ..."], size: int, neutral: float) -> Float[Array, "m ..."]:
-        """The values on all kernels of the pool, a neutral number where a kernel has no such factor."""
+        """The values for all kernels of the pool, with `neutral` where a kernel has no such factor."""
         if self.owners == (*range(size),):
             return values
         row = np.full(size, len(self.owners))
@@ -54,7 +54,7 @@ class Stack(eqx.Module):
         return jnp.concatenate([values, nothing])[row]
 
     def placed_features(self, features: Float[Array, "F N f"], size: int) -> Float[Array, "m N g"]:
-        """Features on all kernels, with one more that is 1 where a kernel has no such factor and 0 elsewhere."""
+        """Features for all kernels, with one more that is 1 where a kernel has no such factor and 0 elsewhere."""
         if self.owners == (*range(size),):
             return features
         missing = self.placed(jnp.zeros_like(features[..., :1]), size, 1.0)
@@ -129,8 +129,8 @@ class Pool(eqx.Module):
     ) -> "Pool":
         """The paper's pool: SE, Lin, Per and their nine ordered products, twice: 24 kernels.
 
-        The weak initialisation spreads hyperparameters about the scale of X, the strong one starts short and, with
-        one input and y given, at the strongest periods of the data. "both" makes one copy with each.
+        The weak initialisation draws hyperparameters around the scale of X. The strong one starts with short
+        lengthscales and, for one input with y, at the strongest periods of the data. "both" makes one copy of each.
         """
         rows = np.asarray(X, np.float64)
         target = None if y is None else np.asarray(y, np.float64)
@@ -138,7 +138,7 @@ class Pool(eqx.Module):
 
 
 def stack(kernels: Sequence[Kernel], inputs: int) -> Pool:
-    """A pool of the given kernels over `inputs` columns; a kernel that is a sum gives one for each product."""
+    """A pool of the given kernels over `inputs` columns; a sum becomes one kernel for each of its products."""
     products = [factors for kernel in kernels for factors in kernel.products()]
     if not products:
         raise ValueError("kernels must hold at least one kernel, got none.")

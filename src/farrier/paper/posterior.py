@@ -1,8 +1,8 @@
-"""What every posterior of f = sum_i w_i g_i offers, however it was found.
+"""The interface of the posteriors of f = sum_i w_i g_i.
 
-A posterior carries S equally likely draws of the weights and integrates over them: given the weights f is Gaussian,
-so over the draws it is a mixture of S Gaussians, and `predict`, `covariance` and `components` are its exact moments.
-The parts are linear in f, so the means of the components add up to the mean of f.
+A posterior holds S equally likely draws of the weights. Given the weights, f is Gaussian; over the draws it is a
+mixture of S Gaussians, and `predict`, `covariance` and `components` give its exact moments. The means of the components
+add up to the mean of f.
 """
 
 from abc import abstractmethod
@@ -39,7 +39,7 @@ class Posterior(eqx.Module):
 
     @abstractmethod
     def prior_kl(self) -> Float[Array, ""]:
-        """KL from the posterior of the function (or of what stands for it) to its prior."""
+        """KL from the posterior of the function, or of its inducing variables, to the prior."""
 
     def predict(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "N"], Float[Array, "N"]]:
         """Mean and variance of f(x)."""

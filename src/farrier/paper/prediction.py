@@ -1,7 +1,7 @@
-"""A posterior at many rows: compiled, a block of rows at a time, numpy arrays in and out, in 64-bit floats.
+"""A posterior at many rows: compiled code with numpy arrays in and out, in 64-bit floats.
 
-Blocks keep the memory from growing with the table; the last one is filled up to a round number of rows, so that tables
-of similar length share one compiled program.
+Rows are evaluated in blocks, so that memory does not grow with the table. The last block is padded to a round number of
+rows, so that tables of similar length share one compiled program.
 """
 
 from collections.abc import Callable
@@ -17,6 +17,7 @@ from farrier.paper.posterior import Posterior
 from farrier.paper.training import padded
 
 BLOCK_ROWS = 1024
+"""Rows of one block, by judgement."""
 
 _draws = eqx.filter_jit(lambda posterior, X: posterior.draws(X))
 _components = eqx.filter_jit(lambda posterior, X: posterior.components(X))
@@ -25,7 +26,7 @@ _joint = eqx.filter_jit(lambda posterior, X: (posterior.predict(X)[0], posterior
 
 @dataclass(frozen=True, eq=False)
 class InBlocks:
-    """A compiled posterior as numpy sees it: arrays in and out, a block of rows at a time."""
+    """A compiled posterior with numpy arrays in and out, evaluated in blocks of rows."""
 
     posterior: Posterior
 
@@ -34,7 +35,7 @@ class InBlocks:
         return _in_blocks(_draws, self.posterior, X)
 
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N), or of sums of them (J, m), as if they were independent."""
+        """Mean and variance of each component, (m, N), or of their sums by `sums` (J, m), as if independent."""
         mean, variance = _in_blocks(_components, self.posterior, X)
         return (mean, variance) if sums is None else (sums @ mean, sums @ variance)
 

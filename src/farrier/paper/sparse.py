@@ -1,7 +1,7 @@
 """The stochastic tier: the paper's algorithm over a fixed pool, for any likelihood and any number of rows.
 
-Inputs and targets come standardised; the exact and the collapsed tier are learning.py's. Estimators load this module
-by name when they need it, and call `fit_sparse`.
+Inputs and targets are standardised. Estimators import this module by name when they need it, and call `fit_sparse`. The
+exact and the collapsed tier are in model/learning.py.
 """
 
 from collections.abc import Callable, Sequence
@@ -30,18 +30,19 @@ from farrier.paper.training import History, Settings, padded, train
 from farrier.paper.trees import JAX
 
 STOCHASTIC_DRAWS = 64
-"""Points at which predictions integrate over the weights; here one costs next to nothing."""
+"""Draws of the weights in predictions, by judgement: each costs little."""
 TRAINING_DRAWS = 8
-"""Draws of the weights in one stochastic step. The paper takes one; more cost little and quieten the steps."""
+"""Draws of the weights in one stochastic step, by judgement. The paper takes one; more reduce the variance of the
+gradient at little cost."""
 START_SPREAD = 0.1
-"""The standard deviation of q(u) at the start, against 1 in the prior: means move first, then the uncertainty."""
+"""The standard deviation of q(u) at the start, by judgement. It is 1 in the prior; if small, the means move first."""
 
 _evidence_bound = eqx.filter_jit(evidence_bound)
 
 
 @dataclass(frozen=True)
 class SparseTraining:
-    """What the algorithm is told."""
+    """The settings of the algorithm."""
 
     prior: str
     iterations: int
@@ -55,7 +56,7 @@ class SparseTraining:
 
 @dataclass(frozen=True)
 class Trained:
-    """What training leaves: q(w), the noise, the kernels, the posterior over draws of q(w), and how it went."""
+    """The result of training: q(w), the likelihood, the kernels, the posterior with draws of q(w), and the history."""
 
     prior: WeightPrior
     likelihood: Likelihood
@@ -73,9 +74,9 @@ def fit_sparse(
     likelihood: Likelihood,
     training: SparseTraining,
 ) -> tuple[Fitted, History]:
-    """The whole fit, and how training went; the likelihood is that of y on its `scale`.
+    """The fitted model, and the history of training; the likelihood is that of y on its `scale`.
 
-    Works in 64-bit floats, which are switched on for the duration of the call; what it returns are numpy arrays.
+    64-bit floats are switched on for the duration of the call. Results are numpy arrays.
     """
     keep_compiled_programs()
     with jax.enable_x64(True):
@@ -96,7 +97,7 @@ def fit_sparse(
 
 
 def train_sparse(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining) -> Trained:
-    """The paper's algorithm."""
+    """Train by the paper's algorithm."""
     start = Model(
         PRIORS[training.prior].initial(len(pool)),
         likelihood,

@@ -1,12 +1,12 @@
-"""The paper's Algorithm 1: stochastic ascent of the evidence bound.
+"""The paper's Algorithm 1: stochastic maximisation of the evidence lower bound.
 
-Each step takes some rows and draws of the weights, estimates the bound, and moves every trained number by Adam; the
-auxiliary phi of the horseshoe need no step, because the KL of horseshoe.py has them at their optimum already. The
-steps run in compiled blocks. Between two blocks, and only there, Python looks: it tells the caller how far things are,
-sees whether the bound has become flat, and stops with an explanation if it has become NaN. Once the bound is flat,
-or the steps are nearly used up, the step size falls to zero, so that the end does not depend on the last rows drawn.
+Each step draws rows and weights, estimates the bound, and updates every trained parameter by Adam. The auxiliary phi of
+the horseshoe need no step, because the KL of horseshoe.py has them at their optimum. Steps run in compiled blocks.
+Between two blocks Python reports the progress, checks whether the bound still rises, and raises an error if it is NaN.
+When the bound is flat, or few steps remain, the step size falls to zero, so that the result does not depend on the last
+rows drawn.
 
-All randomness comes from one key and the step's number: the same call gives the same bits on the same machine.
+All randomness comes from one key and the number of the step: the same call gives the same bits on the same machine.
 """
 
 from collections.abc import Callable
@@ -30,16 +30,16 @@ from farrier.paper.pool import Pool
 from farrier.paper.trees import bound, constraint_of, free
 
 BLOCK = 50
-"""Steps in one compiled block."""
+"""Steps in one compiled block, by judgement."""
 WINDOW = 8
-"""Blocks over which the bound is averaged before it is asked whether it still rises."""
+"""Blocks over which the bound is averaged to see whether it still rises, by judgement."""
 COOLING = 0.25
-"""The part of all steps over which the step size falls to zero."""
+"""The part of all steps over which the step size falls to zero, by judgement."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """How to train. `tolerance` is in nats for each row of data, gained over one window of steps."""
+    """The settings of training. `tolerance` is the smallest gain over one window of steps, in nats per row."""
 
     iterations: int = 5000
     batch_size: int = 256
@@ -50,7 +50,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class History:
-    """The estimated bound and its terms at every step; `stopped_early` says whether it became flat."""
+    """The estimated bound and its terms at every step; `stopped_early` says whether the bound became flat."""
 
     bound: np.ndarray
     likelihood: np.ndarray
@@ -81,7 +81,7 @@ def train(
     key: PRNGKeyArray,
     callback: Callable[[Progress], None] | None = None,
 ) -> tuple[Model, History]:
-    """The model with every trained number moved to where the bound is high, and how it went."""
+    """The trained model, and the history of training."""
     tell = callback or (lambda progress: None)
     batch = padded(X, y)
     unbounded = free(model)
@@ -118,7 +118,7 @@ def _run_block(
     batch_size: int,
     draws: int,
 ) -> tuple[_State, Bound]:
-    """BLOCK steps of Adam; a step that is not finite is not taken, and none after it."""
+    """BLOCK steps of Adam. After a step that is not finite, the parameters stay as they are."""
 
     def loss(unbounded: Model, rows: Batch, noise: Array) -> tuple[Array, Bound]:
         terms = evidence_bound(bound(unbounded, template), rows, noise)
@@ -148,7 +148,7 @@ def _cooled(step: Array, cooling: Array, dtype: jnp.dtype) -> Array:
 
 
 def padded(X: np.ndarray, y: np.ndarray) -> Batch:
-    """All rows, filled up to a round number so that data of similar length share one compiled program."""
+    """All rows, padded to a round number, so that data of similar length share one compiled program."""
     rows = _round_up(len(y))
     fill = rows - len(y)
     X = np.concatenate([X, np.repeat(X[:1], fill, axis=0)])
@@ -158,7 +158,7 @@ def padded(X: np.ndarray, y: np.ndarray) -> Batch:
 
 
 def _round_up(rows: int) -> int:
-    """The next of 16, 20, 24, 28, 32, 40, 48, 56, 64, 80 ...: at most a quarter more."""
+    """The next of 16, 20, 24, 28, 32, 40, 48, 56, 64, 80 ..., at most a quarter more than `rows`."""
     step = 4
     while 8 * step <= rows:
         step *= 2
@@ -166,7 +166,7 @@ def _round_up(rows: int) -> int:
 
 
 def _minibatch(batch: Batch, size: int, key: PRNGKeyArray) -> Batch:
-    """`size` rows drawn with replacement, each standing for its share of the whole; all rows if there are no more."""
+    """`size` rows drawn with replacement, each with its share of the whole count; all rows if they are not more."""
     if batch.y.shape[0] <= size:
         return batch
     total = jnp.sum(batch.counts)
@@ -175,9 +175,9 @@ def _minibatch(batch: Batch, size: int, key: PRNGKeyArray) -> Batch:
 
 
 class _Flatness:
-    """Whether the average of the bound over the last window is hardly other than that over the window before.
+    """Whether the mean of the bound over the last window differs little from that over the window before.
 
-    A bound that falls is not flat: Adam is on its way out of somewhere.
+    A bound that falls is not flat: Adam may be leaving a poor local maximum.
     """
 
     def __init__(self, gain: float) -> None:
@@ -193,7 +193,7 @@ class _Flatness:
 
 
 def _diagnosis(model: Model, batch: Batch, step: int) -> str:
-    """Which kernel is to blame for a bound that is not finite, and what to try."""
+    """The error for a bound that is not finite: the kernel that causes it, and what to try."""
     advice = "Try a smaller learning_rate, fewer inducing points, or take the kernel out of the pool."
     pool, posterior = model.posterior.pool, model.posterior
     Z = posterior.Z if isinstance(posterior, MultiSVGP) else posterior.inducing.Z
@@ -215,7 +215,7 @@ def _diagnosis(model: Model, batch: Batch, step: int) -> str:
 
 
 def _sound_parameters(pool: Pool) -> np.ndarray:
-    """For each kernel whether its parameters are finite, and positive where they must be."""
+    """Whether the parameters of each kernel are finite, and positive where they must be."""
     sound = np.ones(len(pool), bool)
     for stack in pool.stacks:
         for name, value in stack.factors.parameters().items():
@@ -227,7 +227,7 @@ def _sound_parameters(pool: Pool) -> np.ndarray:
 
 
 def _name(pool: Pool, i: int) -> str:
-    """The kernel with its numbers, or its formula alone where no kernel can have such numbers."""
+    """The kernel with its parameters, or its formula if the parameters are invalid."""
     try:
         return repr(pool[i])
     except ValueError:

@@ -1,12 +1,12 @@
-"""Kernels, priors and likelihoods as trees of jax: which of their numbers are trained, and on which scale.
+"""Kernels, priors and likelihoods as pytrees of jax: which parameters are trained, and under which constraint.
 
-They are plain frozen data (kernels/parameters.py). Here they are registered as trees whose leaves are their marked
-fields. Modules of this folder mark their own fields in the same words,
+They are plain frozen data (kernels/parameters.py). This file registers them as pytrees whose leaves are their marked
+fields. Modules of this folder mark their own fields in the same way,
 
     q_root: Array = lower_triangular()
 
-and `free` / `bound` map a whole tree to unbounded numbers and back. A leaf without a mark is data: it is never trained;
-`fixed()` says so aloud, and `frozen()` does so for everything inside a module.
+and `free` / `bound` map a whole tree to unconstrained numbers and back. A leaf without a mark is data and is never
+trained. `fixed()` marks a field as data; `frozen()` marks everything inside a module as data.
 """
 
 from collections.abc import Callable
@@ -30,20 +30,21 @@ from farrier.kernels.registry import FAMILIES
 
 T = TypeVar("T")
 JAX = World(jnp, jax.scipy.special, jax.lax.stop_gradient)
-"""Where formulas of priors and likelihoods are worked out in this folder."""
+"""The array library in which this folder evaluates the formulas of priors and likelihoods."""
 LOWER_TRIANGULAR = Constraint("lower triangular")
+"""Lower triangular matrices with a positive diagonal."""
 
 
 @dataclass(frozen=True)
 class Bijection:
-    """Between the values that a constraint allows and all real numbers."""
+    """The maps from real numbers to the values that a constraint allows, and back."""
 
     bound: Callable[[Any], Any]
     free: Callable[[Any], Any]
 
 
 def _on_diagonal(function: Callable[[Array], Array], A: Array) -> Array:
-    """The lower triangle of A, with `function` of what is on its diagonal."""
+    """The lower triangle of A with `function` applied to its diagonal."""
     diagonal = function(jnp.diagonal(A, axis1=-2, axis2=-1))
     return jnp.tril(A, -1) + diagonal[..., None] * jnp.broadcast_to(jnp.eye(A.shape[-1], dtype=A.dtype), A.shape)
 
@@ -56,7 +57,7 @@ BIJECTIONS: dict[Constraint, Bijection] = {
 
 
 def as_array(value: Any) -> Any:
-    """Numbers become float64 numpy arrays, so that no precision is lost before jax sees them; arrays stay."""
+    """Numbers as float64 numpy arrays, so that jax gets their full precision; jax arrays stay as they are."""
     return value if value is None or isinstance(value, jax.Array) else np.asarray(value, dtype=np.float64)
 
 
@@ -65,17 +66,17 @@ def _marked(constraint: Constraint, **kwargs: Any) -> Any:
 
 
 def real(**kwargs: Any) -> Any:
-    """A field of unbounded numbers, trained as they are."""
+    """A field of real numbers, trained as they are."""
     return _marked(REAL, converter=as_array, **kwargs)
 
 
 def positive(**kwargs: Any) -> Any:
-    """A field of positive numbers, trained as logarithms."""
+    """A field of positive numbers, trained by their logarithms."""
     return _marked(POSITIVE, converter=as_array, **kwargs)
 
 
 def lower_triangular(**kwargs: Any) -> Any:
-    """A field of lower triangular matrices with a positive diagonal, trained with the diagonal's logarithm."""
+    """A field of lower triangular matrices with a positive diagonal, trained by the logarithm of the diagonal."""
     return _marked(LOWER_TRIANGULAR, converter=as_array, **kwargs)
 
 
@@ -85,17 +86,17 @@ def fixed(**kwargs: Any) -> Any:
 
 
 def part(**kwargs: Any) -> Any:
-    """A field that holds a module, trained as its own marks say."""
+    """A field that holds a module, which has its own marks."""
     return eqx.field(**kwargs)
 
 
 def frozen(**kwargs: Any) -> Any:
-    """A field that holds a module of which nothing is trained."""
+    """A field that holds a module that is not trained."""
     return _marked(FIXED, **kwargs)
 
 
 def register(kind: type[Any]) -> type[Any]:
-    """Make a frozen dataclass a tree whose leaves are its marked fields; also as a decorator."""
+    """Register a frozen dataclass as a pytree whose leaves are its marked fields; also a decorator."""
     leaves = tuple(marks(kind))
     others = tuple(one.name for one in fields(kind) if one.name not in leaves)
 
@@ -105,7 +106,7 @@ def register(kind: type[Any]) -> type[Any]:
         )
 
     def unflatten(kept: tuple[Any, ...], values: Any) -> Any:
-        # not through the constructor: while jax traces, values are no numbers that could be checked
+        # not by the constructor: it checks numbers, and while jax traces the values are not numbers
         module = object.__new__(kind)
         for name, value in (*zip(leaves, values, strict=True), *zip(others, kept, strict=True)):
             object.__setattr__(module, name, value)
@@ -120,7 +121,7 @@ for _kind in (*FAMILIES, Horseshoe, NoPrior, Softmax, SpikeAndSlab, Gaussian, Be
 
 
 def constraint_of(module: Any, name: str) -> Constraint | None:
-    """The constraint on the field `name` of `module`, None where there is no mark."""
+    """The constraint on the field `name` of `module`; None without a mark."""
     return _constraints(type(module))[name]
 
 
@@ -131,7 +132,7 @@ def _constraints(kind: type[Any]) -> dict[str, Constraint | None]:
 
 
 def _constraint_along(tree: Any, path: tuple[Any, ...]) -> Constraint:
-    """The mark that governs the leaf at the end of `path`: the innermost one, unless something outside is fixed."""
+    """The constraint of the leaf at the end of `path`: the innermost mark, or FIXED if any mark on the path is."""
     node, found = tree, None
     for key in path:
         if isinstance(key, GetAttrKey):
@@ -153,12 +154,12 @@ def _map_with_constraints(function: Callable[[Constraint, Any], Any], tree: Any)
 
 
 def free(module: T) -> T:
-    """The trained leaves of `module` as unbounded numbers; None stands where a leaf is not trained."""
+    """The trained leaves of `module` as unconstrained numbers; None for leaves that are not trained."""
     return _map_with_constraints(lambda c, leaf: BIJECTIONS[c].free(jnp.asarray(leaf)) if c.trained else None, module)
 
 
 def bound(unbounded: T, template: T) -> T:
-    """The module whose trained leaves are `unbounded` (as `free` made them) and whose others are `template`'s."""
+    """The module with the trained leaves of `unbounded` (made by `free`) and the other leaves of `template`."""
     constraints = _map_with_constraints(lambda c, leaf: c, template)
     return jax.tree.map(
         lambda c, u, leaf: BIJECTIONS[c].bound(u) if c.trained else leaf,

@@ -1,13 +1,13 @@
-"""A column of times as numbers, and back: how long a step is, what comes next, how a time is written.
+"""A column of times as numbers: the step between times, the times that follow, and their labels.
 
     axis = TimeAxis.of(frame["month"], "month")     # numpy, pandas, polars, Python dates, ISO text or plain numbers
     axis.frequency, axis.spacing                    # "monthly", 1/12
     axis.future(12).stamps                          # the next twelve, of the type that came in
 
-The numbers are decimal years where steps are months or longer: a stamp is then the middle of its month, quarter or year
-(month k of year Y is Y + (k - 1/2) / 12), and so the steps are equal. Otherwise they are days since 1970-01-01.
-Stamps with a time zone are read on the clock of the zone where steps are days or longer, so that midnights stay one day
-apart when the clocks change, and in UTC where they are shorter. Plain numbers stay as they are.
+If steps are months or longer, the numbers are decimal years. A stamp is then the middle of its month, quarter or year:
+month k of year Y is Y + (k - 1/2) / 12, so that steps are equal. If steps are shorter, the numbers are days since
+1970-01-01. Stamps with a time zone are read in local time if steps are days or longer, so that midnights are one day
+apart when the clocks change, and in UTC if steps are shorter. Plain numbers stay as they are.
 """
 
 from collections.abc import Sequence
@@ -19,23 +19,27 @@ import numpy as np
 from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, zone_of
 
 COMPLETE = 2 / 3
-"""Stamps on a grid are regular with gaps where at least this share of the grid is there, else irregular."""
+"""Stamps on a grid are regular if at least this share of the grid is present, else irregular; by judgement."""
 CYCLES, POINTS = 2.0, 2.5
-"""A calendar period is worth trying where the data hold so many cycles, and so many points a cycle."""
+"""Fewest cycles in the data, and fewest points in a cycle, for a period of the calendar; by judgement."""
 YEARS = (1000.0, 2200.0)
+"""The range in which plain numbers may be years; by judgement."""
 YEAR_WORDS = frozenset({"year", "years", "time", "date"})
-"""Plain numbers in this range are years if their steps say so, or if their column has such a name."""
+"""Names of a column in which numbers of this range are years, whatever their steps; by judgement."""
 PERIODS = {"years": (1.0,), "days": (365.2425, 7.0, 1.0, 1 / 24, 1 / 1440), "number": ()}
+"""The periods of the calendar in the units of each kind of axis."""
 
 MONTHS = {"yearly": 12, "quarterly": 3, "monthly": 1}
+"""The length of a step in months."""
 LONG = frozenset({*MONTHS, "weekly", "business-daily", "daily"})
+"""The frequencies whose steps are days or longer."""
 SECOND, MINUTE, HOUR, DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
-"""Microseconds, in which time is counted here."""
+"""In microseconds, the unit of time in this file."""
 
 
 @dataclass(frozen=True)
 class FutureTimes:
-    """The steps after the last time: as numbers, as stamps of the type that came in, and as people read them."""
+    """The steps after the last time: as numbers, as stamps of the user's type, and as labels."""
 
     numbers: np.ndarray
     stamps: Any
@@ -44,21 +48,21 @@ class FutureTimes:
 
 @dataclass(frozen=True, eq=False)
 class TimeAxis:
-    """Times in the order in which they came; none is missing and none comes twice."""
+    """Times in the order of the rows; none is missing and none comes twice."""
 
     name: str
     kind: str
-    """What `numbers` are: "years" (decimal), "days" (since 1970-01-01) or "number" (whatever the user counts in)."""
+    """What `numbers` are: "years" (decimal), "days" (since 1970-01-01) or "number" (in the user's unit)."""
     frequency: str
     """yearly, quarterly, monthly, weekly, business-daily, daily, hourly, minutes, seconds, regular (plain numbers on a
     grid) or irregular."""
     spacing: float
-    """One step in the units of `numbers` (14.0 for every second week); the median where irregular, 0 for one time."""
+    """One step in the units of `numbers` (14.0 for every second week); the median step if irregular, 0 for one time."""
     gaps: int
-    """How many steps are missing between the first time and the last; 0 where they are irregular."""
+    """The number of missing steps between the first and the last time; 0 if irregular."""
     numbers: np.ndarray
     _clock: np.ndarray
-    """The times by which steps are counted: of the zone or in UTC."""
+    """The times in which steps are counted: local time or UTC."""
     _steps: "Steps"
     _labels: list[str]
     _detail: str
@@ -67,7 +71,7 @@ class TimeAxis:
 
     @classmethod
     def of(cls, values: Any, name: str, rows: Sequence[str] | None = None) -> "TimeAxis":
-        """The axis of a column of times; `rows` are words for its rows in an error, row 0, row 1 ... if None."""
+        """The axis of a column of times; `rows` name the rows in errors (None: row 0, row 1 ...)."""
         column = Column(name, rows)
         stamps = read_stamps(values, column)
         if len(stamps.wall) == 0:
@@ -97,15 +101,15 @@ class TimeAxis:
         )
 
     def labels(self) -> list[str]:
-        """The times as people read them; text stays as it was written."""
+        """The times as text; text in the column stays as it was written."""
         return list(self._labels)
 
     def future(self, horizon: int) -> FutureTimes:
         """The next `horizon` steps after the last time, on the same calendar."""
         if horizon < 0:
-            raise ValueError(f"horizon: {horizon} is no number of steps: give 0 or more")
+            raise ValueError(f"horizon: {horizon} is not a number of steps: give 0 or more")
         if not self.spacing:
-            raise ValueError(f"column {self.name!r} holds one time only, and so no spacing: give at least two")
+            raise ValueError(f"column {self.name!r} holds one time only, so its spacing is unknown: give at least two")
         ahead = np.arange(1, horizon + 1)
         if isinstance(self._form, Number):
             numbers = self.numbers.max() + self.spacing * ahead
@@ -116,12 +120,12 @@ class TimeAxis:
         return FutureTimes(_numbers(times, self.frequency), stamps, labels)
 
     def take(self, rows: np.ndarray) -> "TimeAxis":
-        """The same axis with some of its times, in the order of `rows`; the steps stay those of all."""
+        """The axis with some of its times, in the order of `rows`; the steps stay the same."""
         labels = [self._labels[i] for i in rows.tolist()]
         return replace(self, numbers=self.numbers[rows], _clock=self._clock[rows], _labels=labels)
 
     def locate(self, values: Any) -> np.ndarray:
-        """Other times as numbers of this axis; they may be of another type, but dates where these are dates."""
+        """Other times as numbers of this axis: of any type, but dates if these are dates, and numbers if not."""
         stamps = read_stamps(values, Column(self.name))
         plain = isinstance(self._form, Number)
         if isinstance(stamps.form, Number) != plain:
@@ -135,11 +139,11 @@ class TimeAxis:
         return _numbers(stamps.wall if self._local or stamps.utc is None else stamps.utc, self.frequency)
 
     def years(self) -> np.ndarray:
-        """The times as decimal calendar years, whichever kind they are; plain numbers as they are."""
+        """The times as decimal calendar years; plain numbers as they are."""
         return decimal_years(self._clock) if self.kind == "days" else self.numbers
 
     def calendar_periods(self) -> list[float]:
-        """Periods that the calendar suggests and the data could show, longest first, in the units of `numbers`."""
+        """Periods of the calendar that the data can show, longest first, in units of `numbers`."""
         span = float(np.ptp(self.numbers)) + self.spacing
         few = 1.005  # two common years hold two cycles of 365.2425 days
         return [
@@ -150,7 +154,7 @@ class TimeAxis:
 
 
 def decimal_years(times: np.ndarray) -> np.ndarray:
-    """Instants (datetime64) as calendar years; midnight of the first of January is a whole number."""
+    """Instants (datetime64) as decimal years; midnight of the first of January is a whole number."""
     year = times.astype("M8[Y]")
     start, end = year.astype("M8[us]"), (year + 1).astype("M8[us]")
     return 1970 + year.astype(np.int64) + (times.astype("M8[us]") - start) / (end - start)
@@ -158,17 +162,17 @@ def decimal_years(times: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True)
 class Steps:
-    """How one time follows another."""
+    """The step from one time to the next."""
 
     frequency: str
     size: float
-    """Of one step: calendar months for years, quarters and months, else microseconds."""
+    """The size of one step: in months for yearly, quarterly and monthly, else in microseconds."""
     gaps: int
     day: str | int = 0
-    """Where in their month the stamps lie: a day, "end", "business end" or "business start"."""
+    """The day of the month of the stamps: a number, "end", "business end" or "business start"."""
 
     def after(self, last: np.datetime64, ahead: np.ndarray) -> np.ndarray:
-        """The times so many steps ahead, datetime64[us]."""
+        """The times `ahead` steps after `last`, datetime64[us]."""
         date = last.astype("M8[D]")
         if self.frequency in MONTHS:
             return _in_month(date.astype("M8[M]") + int(self.size) * ahead, self.day) + (last - date)
@@ -178,7 +182,7 @@ class Steps:
 
 
 def _infer(times: np.ndarray, months: int) -> Steps:
-    """The steps of sorted times, of which each stands for so many months (0: an instant or a day)."""
+    """The steps of sorted times, each of which stands for `months` months (0: an instant or a day)."""
     dates = times.astype("M8[D]")
     dated = len(np.unique(times - dates)) == 1
     if len(times) == 1:
@@ -202,7 +206,7 @@ def _infer(times: np.ndarray, months: int) -> Steps:
 
 
 def _infer_months(dates: np.ndarray) -> Steps | None:
-    """Steps of whole months, where all dates lie on one day of their month, or at its end ..."""
+    """Steps of whole months if all dates are on the same day of the month, or at its end; else None."""
     month = dates.astype("M8[M]")
     step = np.diff(month.astype(np.int64))
     if not step.all():
@@ -217,7 +221,7 @@ def _infer_months(dates: np.ndarray) -> Steps | None:
 
 
 def _in_month(month: np.ndarray, day: str | int) -> np.ndarray:
-    """The date on a day of each month; the last of the month where it is shorter."""
+    """The date on a day of each month; the last day of months that are shorter."""
     first, last = month.astype("M8[D]"), (month + 1).astype("M8[D]") - 1
     match day:
         case "end":
@@ -230,7 +234,7 @@ def _in_month(month: np.ndarray, day: str | int) -> np.ndarray:
 
 
 def _without_skipped_hours(wall: np.ndarray) -> np.ndarray:
-    """Daily stamps whose hour did not exist when the clocks went forward, back on the hour of the others."""
+    """Daily stamps with the hour of all others where that hour did not exist because the clocks went forward."""
     date = wall.astype("M8[D]")
     time, count = np.unique(wall - date, return_counts=True)
     usual = time[np.argmax(count)]
@@ -249,7 +253,7 @@ def _numbers(times: np.ndarray, frequency: str) -> np.ndarray:
 
 
 def _detail(times: np.ndarray, frequency: str) -> str:
-    """How far a label goes: a unit of datetime64, or a quarter."""
+    """The finest unit in a label: a unit of datetime64, or "quarter"."""
     if frequency in LONG:
         return {"yearly": "Y", "quarterly": "quarter", "monthly": "M"}.get(frequency, "D")
     sizes = {"D": DAY, "m": MINUTE, "s": SECOND, "ms": SECOND // 1000, "us": 1}
@@ -282,7 +286,7 @@ def _of_numbers(stamps: Stamps, column: Column) -> TimeAxis:
     calendar = [width for width in (1.0, 1 / 4, 1 / 12) if abs(median - width) < 0.05 * width]
     years = in_range and (bool(calendar) or column.name.lower() in YEAR_WORDS)
     spacing, gaps, frequency = median, 0, "irregular"
-    # Years are often written to two decimals.
+    # decimal years are often written with two decimals
     for width, slack in [(width, 0.011) for width in (1.0, 1 / 4, 1 / 12) if years] or [(median, 0.01 * median)]:
         count = np.round(step / width) if width else np.zeros(0)
         if len(count) and count.all() and np.all(np.abs(step - count * width) <= slack):

@@ -1,11 +1,10 @@
-"""Columns of a table: which hold times or numbers, which is the target, and their cells as arrays.
+"""Columns of a table: finds the times and the target, and reads cells as arrays.
 
     table = Table("frame", {"month": [...], "sales": [...]})
     name_columns(table, None, None)                  # ("month", "sales")
     read_numbers(table["sales"], Column("sales"))    # float64, NaN where a cell is empty
 
-A column is named by the user or it is the only one that it can be. Where more than one is possible, the error lists
-them.
+The user names a column, or it is the only possible one. If several are possible, the error lists them.
 """
 
 import difflib
@@ -32,10 +31,10 @@ class Table(Mapping[str, Any]):
     """Columns by name, all of one length: float64 arrays, arrays of datetime64, or lists."""
 
     name: str
-    """Of the file."""
+    """The name of the file, or of the argument."""
     columns: Mapping[str, Any]
     lines: Sequence[int] | None = None
-    """The line of the file on which each row stands; None for a file without lines."""
+    """The line of the file of each row; None for a table without lines."""
 
     def __getitem__(self, name: str) -> Any:
         return self.columns[name]
@@ -47,14 +46,14 @@ class Table(Mapping[str, Any]):
         return len(self.columns)
 
     def rows(self) -> list[str]:
-        """What each row is called in an error."""
+        """The names of the rows in errors."""
         if self.lines is None:
             return [f"row {i}" for i in range(len(next(iter(self.columns.values()))))]
         return [f"line {line}" for line in self.lines]
 
 
 def name_columns(table: Table, time: str | None, target: str | None) -> tuple[str | None, str]:
-    """The names of the times and of the target, guessed where they are None; no times: None."""
+    """The columns of times and of the target; those not given are guessed. The time is None if no column fits."""
     for argument, name in (("time", time), ("target", target)):
         if name is not None and name not in table:
             raise ValueError(f"{argument}: there is no column {name!r}: {_hint(name, table)}")
@@ -95,7 +94,7 @@ def _guess_target(table: Table, time: str | None) -> str:
 
 
 def read_column(series: Any) -> np.ndarray | list[Any]:
-    """A column of a frame: numbers as float64 (missing: NaN), dates as they are stored, all else as a list."""
+    """A column of a frame: numbers as float64 (missing: NaN), dates as they are stored, others as a list."""
     dtype = series.dtype
     if dtype == nw.Date or (isinstance(dtype, nw.Datetime) and dtype.time_zone is None):
         return series.to_numpy().astype("M8[us]")
@@ -106,7 +105,7 @@ def read_column(series: Any) -> np.ndarray | list[Any]:
 
 
 def read_numbers(values: Any, column: Column) -> np.ndarray:
-    """The values as float64, NaN where they are missing; the first that is text or infinite is refused."""
+    """The values as float64, NaN where missing. A value that is text or infinite raises ValueError."""
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iufb":
         bad = np.array([value is not None and not is_number(value) for value in values], dtype=bool)
         first = values[int(np.argmax(bad))] if len(bad) else None
@@ -118,7 +117,7 @@ def read_numbers(values: Any, column: Column) -> np.ndarray:
 
 
 def holds_numbers(values: Any) -> bool:
-    """Whether there are values, and at least half of them are numbers: what is not is then a mistake."""
+    """Whether at least half of the values are numbers; the others are then mistakes."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iufb":
         return not np.all(np.isnan(values))
     present = [value for value in values if value is not None]
@@ -126,7 +125,7 @@ def holds_numbers(values: Any) -> bool:
 
 
 def _holds_stamps(values: Any) -> bool:
-    """Whether the first cell that has a value is a date."""
+    """Whether the first value is a date."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         return values.dtype.kind == "M"
     first = next((value for value in values if value is not None), None)
@@ -134,14 +133,14 @@ def _holds_stamps(values: Any) -> bool:
 
 
 def _repeats(values: Any) -> bool:
-    """Whether they are numbers, and some come more than once."""
+    """Whether the values are numbers of which some come more than once."""
     present = [value for value in values if value is not None and value == value]
     return holds_numbers(values) and len(set(present)) < len(present)
 
 
 def is_number(value: Any) -> bool:
-    """Whether it is a number, or text that reads as one."""
-    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number; nobody else does
+    """Whether a value is a number or the text of a number."""
+    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number; a CSV file means text
         return False
     try:
         float(value)
@@ -157,7 +156,7 @@ def _hint(name: str, table: Table) -> str:
 
 
 def list_names(columns: Iterable[str]) -> str:
-    """The names of columns in an error: the first `LISTED`, the others counted."""
+    """The names of columns in an error: the first `LISTED`, and the number of others."""
     names = list(columns)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
     return ", ".join(map(repr, names[:LISTED])) + more

@@ -1,11 +1,11 @@
-"""A series in whatever form it comes, as arrays; and tables in that form back.
+"""A series of any form as arrays, and tables of the same form.
 
     read(series)                        # a pandas Series, or a frame whose index are the times
     read(frame, time="month")           # a frame with a column of times and one of values
     read(times, values)                 # two arrays or lists
 
-Rows without a value stay among the times, for the calendar to be read off, and out of the fit. Each time may come
-once. Everything is in order of time from here on.
+Rows without a value count for the calendar but are left out of the fit. Each time may come once. The arrays are sorted
+by time.
 """
 
 import importlib
@@ -21,26 +21,26 @@ from farrier.series.columns import Table, name_columns, read_column, read_number
 from farrier.series.stamps import Column
 
 MIN_ROWS = 4
-"""Values of the shortest series that is forecast; by judgement: a line takes two, its noise two more."""
+"""Fewest values of a series; by judgement: a line needs two, its noise two more."""
 EMPTY = "the cell is empty: fill it in or delete the row"
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Which columns are what, and the kind of table in which they came."""
+    """The roles of the columns, and the kind of table that the user gave."""
 
     time: str = "time"
     target: str = "y"
     regressors: tuple[str, ...] = ()
     id: str | None = None
-    """The column that tells many series apart."""
+    """The column that identifies the series of a panel."""
     backend: str | None = None
     """The library of the frame ("pandas", "polars" ...); None for arrays."""
     indexed: bool = False
     """Whether the times are the index of a pandas object."""
 
     def write(self, stamps: Any, columns: dict[str, Any], ids: Sequence[Any] | None = None) -> Any:
-        """A table of the kind that came in: the times, and what belongs to them."""
+        """A table of the user's kind: the times, and columns of the same length."""
         first = {} if ids is None or self.id is None else {self.id: ids}
         if self.indexed:
             pandas = importlib.import_module("pandas")
@@ -57,11 +57,11 @@ class Layout:
 
 @dataclass(frozen=True, eq=False)
 class Observed:
-    """One series in order of time."""
+    """One series, sorted by time."""
 
     layout: Layout
     stamps: Any
-    """The times in the type in which they came."""
+    """The times in the user's type."""
     axis: TimeAxis
     y: np.ndarray
     """NaN where a value is missing."""
@@ -74,7 +74,7 @@ class Observed:
         if len(stamps) != len(y):
             raise ValueError(f"y has {len(y)} values and there are {len(stamps)} times: give one value a time.")
         if len(y) == 0:
-            raise ValueError("series: it has no rows: give times with values.")
+            raise ValueError("series has no rows: give times with values.")
         axis = TimeAxis.of(stamps, layout.time)
         order = np.argsort(axis.numbers, kind="stable")
         extra = np.empty((len(y), 0)) if extra is None else extra
@@ -82,11 +82,11 @@ class Observed:
 
     @property
     def present(self) -> np.ndarray:
-        """The rows that have a value."""
+        """The indices of the rows with a value."""
         return np.flatnonzero(~np.isnan(self.y))
 
     def check(self) -> "Observed":
-        """The same, if there is enough of it."""
+        """This series; ValueError if it has too few values."""
         found = len(self.present)
         if found < MIN_ROWS:
             missing = f", and {len(self.y) - found} without" if found < len(self.y) else ""
@@ -94,14 +94,14 @@ class Observed:
         return self
 
     def inputs(self, numbers: np.ndarray, extra: np.ndarray) -> Any:
-        """What a `Regressor` takes: the times as numbers, beside them the regressors by name."""
+        """The X of a `Regressor`: the times as numbers, then the regressors."""
         if not self.layout.regressors:
             return numbers[:, None]
         columns = dict(zip(self.layout.regressors, extra.T, strict=True))
         return replace(self.layout, id=None).write(numbers, columns)
 
     def extended(self, more: "Observed") -> "Observed":
-        """With more rows; those that came without a value before may come again."""
+        """This series with more rows. New rows may fill in times that had no value."""
         at = more.axis.numbers if more.axis.kind == self.axis.kind else self.axis.locate(more.stamps)
         again = np.isnan(self.y) & (np.abs(self.axis.numbers[:, None] - at[None, :]) < 1e-9).any(axis=1)
         keep = np.flatnonzero(~again)
@@ -144,7 +144,7 @@ def read_frame(
     regressors: Sequence[str] = (),
     id: str | None = None,
 ) -> tuple[Layout, tuple[Any, np.ndarray, np.ndarray]]:
-    """Which columns are what; and the times, the values and the regressors."""
+    """The roles of the columns of a frame; and the times, the values and the regressors."""
     names = (regressors,) if isinstance(regressors, str) else tuple(regressors)
     for name in names:
         if name not in frame.columns:
@@ -168,7 +168,7 @@ def read_frame(
 
 
 def read_regressors(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> np.ndarray:
-    """The columns of numbers, (N, R), of which none may be missing."""
+    """The regressors, (N, R); a missing number raises ValueError."""
     extra = np.empty((len(frame), len(names)))
     for i, name in enumerate(names):
         extra[:, i] = read_numbers(read_column(frame[name]), Column(name))
@@ -177,7 +177,7 @@ def read_regressors(frame: "nw.DataFrame[Any]", names: Sequence[str]) -> np.ndar
 
 
 def native_column(values: Any) -> Any:
-    """A column of times that can be taken from and appended to: of pandas an Index, else as it is, or a list."""
+    """A column of times that `take` and `append` accept: a pandas Index, a polars series, an array or a list."""
     if nw.dependencies.is_pandas_series(values):
         return importlib.import_module("pandas").Index(values)
     if nw.dependencies.is_pandas_index(values) or nw.dependencies.is_polars_series(values):
@@ -196,7 +196,7 @@ def take(values: Any, rows: np.ndarray) -> Any:
 
 
 def append(first: Any, *others: Any) -> Any:
-    """Native columns one after the other, in the type of the first."""
+    """The concatenation of native columns, in the type of the first."""
     if nw.dependencies.is_pandas_index(first):
         pandas = importlib.import_module("pandas")
         return first.append([pandas.Index(other) for other in others]).rename(first.name)
@@ -216,7 +216,7 @@ def _values(y: Any, name: str) -> np.ndarray:
 
 
 def _index_of_times(native: Any, time: str | None) -> Any:
-    """The index of a pandas frame where it holds the times."""
+    """The index of a pandas frame if it holds the times, else None."""
     if not nw.dependencies.is_pandas_dataframe(native):
         return None
     pandas = importlib.import_module("pandas")

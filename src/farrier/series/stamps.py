@@ -1,9 +1,9 @@
-"""Stamps of time in whatever type they come, as arrays of datetime64, and how more of the same type are made.
+"""Stamps of time of any type as arrays of datetime64, and further stamps of the same type.
 
 `read_stamps` takes numpy arrays, pandas and polars columns, Python dates, ISO text ("1949", "1949Q1", "1949-01",
-"1949-01-15", "1949-01-15 13:00") and plain numbers. The `Form` it finds writes further stamps, so that what a user gets
-back is what the user gave. pandas and polars are imported only where a column of theirs came in. What the times mean,
-and which come next, is the business of calendar.py.
+"1949-01-15", "1949-01-15 13:00") and plain numbers. The `Form` it finds writes further stamps, so that users get
+back the type they gave. pandas and polars are imported only for columns of theirs. calendar.py finds the step between
+times and the times that follow.
 """
 
 import importlib
@@ -29,28 +29,28 @@ _TEXT = re.compile(
 
 @dataclass(frozen=True)
 class Column:
-    """A column by name and its rows by words ("line 7"), for whatever has to be said about them."""
+    """The name of a column and of its rows ("line 7"), for error messages."""
 
     name: str
     rows: Sequence[str] | None = None
 
     def row(self, i: int) -> str:
-        """What a row is called."""
+        """The name of a row."""
         return f"row {i}" if self.rows is None else self.rows[i]
 
     def refuse(self, bad: np.ndarray, why: str) -> None:
-        """ValueError about the first bad row, if there is one."""
+        """Raise ValueError for the first bad row, if there is one."""
         if bad.any():
             raise ValueError(f"column {self.name!r}, {self.row(int(np.argmax(bad)))}: {why}")
 
     def refuse_twice(self, times: np.ndarray, labels: Sequence[str]) -> None:
-        """ValueError about the first time that comes twice, if there is one."""
+        """Raise ValueError for the first time that comes twice, if there is one."""
         order = np.argsort(times, kind="stable")
         twice = np.flatnonzero(times[order][1:] == times[order][:-1])
         if len(twice):
             i, j = order[twice[0] : twice[0] + 2].tolist()
             raise ValueError(
-                f"column {self.name!r}, {self.row(i)} and {self.row(j)}: {labels[j]!r} is one time twice: "
+                f"column {self.name!r}, {self.row(i)} and {self.row(j)}: {labels[j]!r} comes twice: "
                 "keep one of the rows, or average them"
             )
 
@@ -60,22 +60,22 @@ class Form(ABC):
 
     @abstractmethod
     def write(self, times: np.ndarray, name: str, *, local: bool) -> Any:
-        """Stamps of this type from datetime64[us], read as the clock of their zone if local, else as UTC."""
+        """Stamps of this type from datetime64[us] in local time, or in UTC if not `local`."""
 
 
 @dataclass(frozen=True)
 class Stamps:
-    """A column that was read."""
+    """A column of times after reading."""
 
     wall: np.ndarray
-    """What a clock on the wall says, datetime64[us]; plain numbers as they are, float64."""
+    """Local time, datetime64[us]; plain numbers as float64."""
     utc: np.ndarray | None
-    """The same in UTC where a zone is known."""
+    """The same in UTC if the time zone is known."""
     form: Form
     months: int = 0
-    """How many months a stamp stands for; 0 for days and instants."""
+    """The number of months that a stamp stands for; 0 for days and instants."""
     texts: Sequence[str] | None = None
-    """The stamps as they were written, where they came as text or periods."""
+    """The stamps as they were written, for text and periods."""
 
 
 @final
@@ -110,7 +110,7 @@ class NumpyTime(Form):
 @final
 @dataclass(frozen=True)
 class PandasTime(Form):
-    """A pandas DatetimeIndex, also with a time zone."""
+    """A pandas DatetimeIndex, with or without time zone."""
 
     unit: str
     zone: tzinfo | None
@@ -140,7 +140,7 @@ class PandasPeriod(Form):
 @final
 @dataclass(frozen=True)
 class PolarsTime(Form):
-    """A polars series of Datetime, also with a time zone, or of Date where there is no unit."""
+    """A polars series of Datetime, with or without time zone, or of Date if `unit` is None."""
 
     unit: str | None
     zone: str | None
@@ -159,7 +159,7 @@ class PolarsTime(Form):
 @final
 @dataclass(frozen=True)
 class PythonTime(Form):
-    """A list of datetimes, also with a time zone, or of dates."""
+    """A list of datetimes, with or without time zone, or of dates."""
 
     dated: bool
     zone: tzinfo | None
@@ -176,7 +176,7 @@ class PythonTime(Form):
 @final
 @dataclass(frozen=True)
 class Text(Form):
-    """ISO text, written to a year, a quarter, a month, a day, or as far as `timespec` of isoformat says."""
+    """ISO text down to the year, quarter, month or day, or to a `timespec` of isoformat."""
 
     detail: str
     mark: str
@@ -201,13 +201,13 @@ class Text(Form):
 
 
 def zone_of(form: Form) -> str | None:
-    """The name of the time zone of stamps that have one."""
+    """The name of the time zone of stamps; None if they have none."""
     zoned = isinstance(form, PandasTime | PolarsTime | PythonTime | Text)
     return str(form.zone) if zoned and form.zone is not None else None
 
 
 def read_stamps(values: Any, column: Column) -> Stamps:
-    """The times in a column of any of the types above; the first that is missing or no time is refused."""
+    """The times in a column of any of the types above. A cell that is missing or not a time raises ValueError."""
     if nw.dependencies.is_pandas_series(values) or nw.dependencies.is_pandas_index(values):
         stamps = _read_pandas(values, column)
     elif nw.dependencies.is_polars_series(values):
@@ -320,7 +320,7 @@ def _read_text(texts: list[str], column: Column) -> Stamps:
 
 
 def _clocks(moments: list[datetime], column: Column) -> tuple[np.ndarray, np.ndarray | None, tzinfo | None]:
-    """What the clock of their zone says, and UTC; where zones differ, UTC is taken for the zone of all."""
+    """Local times, UTC times and the time zone; if the zones differ, UTC is the zone of all."""
     zones = {moment.tzinfo for moment in moments}
     if zones == {None}:
         return np.array(moments, dtype="M8[us]"), None, None
@@ -333,6 +333,6 @@ def _clocks(moments: list[datetime], column: Column) -> tuple[np.ndarray, np.nda
 
 
 def _to_utc(times: np.ndarray, zone: tzinfo) -> np.ndarray:
-    """From the clock of a zone to UTC: the earlier of two instants, and one hour on where the clock skips it."""
+    """Local times in UTC: the earlier instant of an hour that comes twice, one hour later for a skipped hour."""
     moments = [moment.replace(tzinfo=zone).astimezone(UTC) for moment in times.tolist()]
     return np.array([moment.replace(tzinfo=None) for moment in moments], dtype="M8[us]")

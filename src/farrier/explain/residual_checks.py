@@ -1,16 +1,15 @@
-"""The checks of a fitted model: each row is predicted from others, and what happened is held against that.
+"""The residuals and predictions by which a fitted model is checked.
 
-*Residuals* are those of each row given all before it: whitened by the covariance, (L^-1 y)_n, they are independent and
-standard normal if the model is right, whatever its memory. (Those of the fit are not, and those of rows left out are
-not either: where a model remembers its neighbours, they alternate.) *Calibration* asks about each row given all others.
-With m and v the mean and variance of f at a row, given the weights, and s^2 the noise, the row left out has, since
-(C^-1 y)_n = (y - m) / s^2 and (C^-1)_nn = (s^2 - v) / s^4,
+*Residuals* are one-step-ahead: each row is predicted from all rows before it. Whitened by the covariance, (L^-1 y)_n,
+they are independent and standard normal if the model is right. Residuals of the fit are not independent, and neither
+are leave-one-out residuals. *Calibration* uses leave-one-out predictions: each row is predicted from all others. Let m
+and v be the mean and variance of f at a row, given the weights, and s^2 the noise variance. Then
+(C^-1 y)_n = (y - m) / s^2 and (C^-1)_nn = (s^2 - v) / s^4 give the leave-one-out prediction
 
     y - E y = (y - m) s^2 / (s^2 - v),    Var y = s^4 / (s^2 - v)
 
-Over the draws of the weights both are mixtures. Nothing is fitted again: forecasts from many origins, each with a fit
-of its own, would take many fits. For noise that is not Gaussian the residuals are those of the fit, and nothing is
-left out.
+Over the draws of the weights both are mixtures. Nothing is refitted: hyperparameters and weights are those of the whole
+fit. For noise that is not Gaussian, residuals are those of the fit, and calibration is not checked.
 """
 
 from typing import Any
@@ -27,18 +26,18 @@ from farrier.model.result import Result
 from farrier.model.tiers import snapped
 
 MOST_ROWS = 1000
-"""So many rows are checked, the last ones."""
+"""Most rows that are checked, the last ones, by judgement."""
 LEAST = 1e-9
-"""Of the noise, that is left of it where a row nearly determines itself."""
+"""Smallest s^2 - v, as a part of s^2, by judgement: rounding must not make it zero."""
 
 
 def model_checks(result: Result, setting: Setting) -> list[Check]:
-    """The checks that apply; none for classes."""
+    """The checks that apply to a result; none for classes."""
     if setting.kind == "classes":
         return []
     last = setting.order[-MOST_ROWS:]
     fitted = result.fitted
-    # the exact tier has seen the rows on their grid
+    # the exact tier was fitted to inputs rounded to a grid
     inputs = (snapped(result.inputs) if fitted.tier == "exact" else result.inputs)[last]
     z = result.scaled_target[last]
     axis = setting.axis if setting.kind == "series" else None
@@ -52,14 +51,14 @@ def model_checks(result: Result, setting: Setting) -> list[Check]:
 
 
 def given_earlier(fitted: Fitted, inputs: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each of some fitted rows given those before it, for each draw of the weights, (S, N)."""
+    """Mean and variance of each fitted row given the rows before it, for each draw of the weights, (S, N)."""
     posterior: Any = fitted.posterior
     noise = np.full(len(z), float(_noise(fitted)))
     return GaussianPosterior(posterior.pool, posterior.weights, noise, inputs, z).one_step()
 
 
 def left_out(fitted: Fitted, inputs: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of each of some fitted rows given all others, for each draw of the weights, (S, N)."""
+    """Mean and variance of each fitted row given all other rows, for each draw of the weights, (S, N)."""
     mean, variance = fitted.posterior.draws(inputs)
     noise = _noise(fitted)
     left = np.maximum(noise - variance, LEAST * noise)
@@ -72,7 +71,7 @@ def _noise(fitted: Fitted) -> float:
 
 
 def _standardised(z: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """Residuals over the standard deviation of the mixture."""
+    """Residuals divided by the standard deviation of the mixture over the draws."""
     return (z - mean.mean(axis=0)) / np.sqrt(variance.mean(axis=0) + mean.var(axis=0))
 
 

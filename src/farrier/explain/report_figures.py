@@ -1,7 +1,7 @@
-"""The figures of the report: for each, what report.js is to draw, and in words what it shows.
+"""The figures of the report: for each, what report.js draws, and a text that says what it shows.
 
-What a component adds is in the units of y, or factors where components multiply, or on a transformed scale: the labels
-follow the story's numbers. z[i][j] of a pair of inputs belongs to x[j] and y[i].
+Components are in the units of y, factors where they multiply, or on a transformed scale; the labels of the axes say
+which. In the map of two inputs, z[i][j] belongs to x[j] and y[i].
 """
 
 import math
@@ -22,17 +22,18 @@ CHECK_AXES = {
     "qq": ("expected", "observed"),
     "calibration": ("share promised", "share found"),
 }
+"""The labels of x and y for each kind of check."""
 
 
 def measure(story: Story) -> str:
-    """What y is, for an axis: 'thousand passengers', or 'strength, MPa'."""
+    """The label of y on an axis: 'thousand passengers', or 'strength, MPa'."""
     target = story.get("target") or {}
     name, unit = str(target.get("name") or "y"), str(target.get("unit") or "")
     return unit if name in unit else f"{name}, {unit}" if unit else name
 
 
 def main(story: Story) -> str:
-    """The picture beside the summary: the series with its fit and forecast, or observed against fitted rows."""
+    """The figure below the summary: the series with fit and forecast, or observed against fitted values."""
     series, kind = story.get("series") or {}, story.get("kind")
     if not series.get("y"):
         return ""
@@ -71,12 +72,12 @@ def _ends(series: Story) -> tuple[str, str]:
 
 
 def component(story: Story, i: int, part: Story) -> str:
-    """The pictures of component i, counted from 1."""
+    """The figures of component i, counted from 1."""
     return _over_time(story, i, part) if story.get("kind") == "series" else _effect(story, i, part)
 
 
 def _over_time(story: Story, i: int, part: Story) -> str:
-    """The component alone, then side by side the running sum over the data and what is left after it."""
+    """The component alone, then side by side the running sum over the data and the residual after it."""
     adds, base = own_axis(story)
     upto = "component 1" if i == 1 else f"components 1 to {i}"
     own, pair = "", []
@@ -87,7 +88,7 @@ def _over_time(story: Story, i: int, part: Story) -> str:
         own = figure(
             "alone", says, f"<b>On its own</b>{band and ', with its 95 % band'}.", y=adds, component=i - 1, base=base
         )
-    in_units, ratio = _leftover(story, part)
+    in_units, ratio = _residual_scale(story, part)
     label = measure(story) if in_units else f"{measure(story)}, transformed"
     if part.get("running"):
         says = f"Chart of the mean and {upto} together, as a line over the data."
@@ -132,9 +133,9 @@ def _effect(story: Story, i: int, part: Story) -> str:
 
 
 def check(story: Story, i: int) -> str:
-    """The small plot of check i, counted from 0; the plot may name its axes itself, as x_label and y_label.
+    """The plot of check i, counted from 0; a plot may name its axes by x_label and y_label.
 
-    A periodogram is over periods in units of the first input, in any order, and drawn on a log scale.
+    The x of a periodogram are periods in units of the first input, on a log scale.
     """
     made = story["checks"][i]
     plot = made.get("plot") or {}
@@ -152,7 +153,7 @@ def check(story: Story, i: int) -> str:
 
 
 def weights(rows: Sequence[Story]) -> str:
-    """The weight of every candidate, before and after."""
+    """The weight of every candidate before and after the fit."""
     kept = sum(1 for row in rows if row.get("kept"))
     says = f"Chart of the weights of {len(rows)} candidates before and after shrinkage; {kept} were kept."
     keys = (("before", "before"), ("kept", "after, kept, with its 95 % interval"), ("gone", "after, not kept"))
@@ -160,10 +161,10 @@ def weights(rows: Sequence[Story]) -> str:
 
 
 def own_axis(story: Story) -> tuple[str, int]:
-    """The label of a component's own axis, and the value at which it does nothing."""
+    """The label of the axis of a component, and the value that changes nothing."""
     target = story.get("target") or {}
     if target.get("scale") == "multiplicative":
-        # factors are above zero, and logarithms are not: they lie around it
+        # all factors are positive; curves with values at or below zero are logarithms
         curves = [value for part in story.get("components") or [] for value in part.get("mean") or []]
         curves += [
             value for part in story.get("components") or [] for value in (part.get("effect") or {}).get("mean") or []
@@ -173,8 +174,8 @@ def own_axis(story: Story) -> tuple[str, int]:
     return special.get(str(target.get("scale")), f"adds, {target.get('unit') or target.get('name') or 'y'}"), 0
 
 
-def _leftover(story: Story, part: Story) -> tuple[bool, bool]:
-    """Whether the running sum is in the units of y, and whether what is left is a ratio, not a difference."""
+def _residual_scale(story: Story, part: Story) -> tuple[bool, bool]:
+    """Whether the running sum is in the units of y, and whether the residual is a ratio instead of a difference."""
     columns = ((story.get("series") or {}).get("y") or [], part.get("running") or [], part.get("residual") or [])
     rows = [row for row in zip(*columns, strict=False) if None not in row]
     differs = any(not math.isclose(y, running + left, rel_tol=1e-6, abs_tol=1e-9) for y, running, left in rows)

@@ -1,7 +1,7 @@
-"""From a result to facts: what each component is, how large, how sure, in the user's units.
+"""From a result to facts: what each component is, its size and its intervals, in the user's units.
 
-Only plain numbers leave this file (facts.py). Components come in the order of what they add; their sizes are those of
-the posterior at the rows that were fitted, their intervals those of the appraisal, where there was one.
+The facts (facts.py) are plain numbers. Components are sorted by the variance they explain. Sizes are computed from the
+posterior at the fitted rows; intervals come from the appraisal, if there is one.
 """
 
 from collections.abc import Sequence
@@ -20,31 +20,33 @@ from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 
 Z95 = 1.96
+"""The 97.5 % quantile of the standard normal distribution."""
 MOST_ROWS = 4000
-"""Sizes are taken over so many rows."""
+"""Most rows at which the sizes of components are computed, by judgement."""
 FLAT = 1e-6
-"""Differences below this part of the range of a curve have no sign."""
+"""Steps of a curve smaller than this part of its range count as level, by judgement."""
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """What there is to tell of a fitted model."""
+    """The facts about a fitted model, from which explanations and reports are made."""
 
     setting: Setting
     named: tuple[int, ...]
-    """The components that are told, as places in `Result.kernels`, in the order of `facts`."""
+    """The components that are explained, as indices into `Result.kernels`, in the order of `facts`."""
     facts: tuple[Facts, ...]
     noise: float | None
-    """The standard deviation of the noise, in units of y or relative."""
+    """The standard deviation of the noise, in units of y, or relative where components multiply."""
     others: int
-    """How many kernels there are beside those that are told."""
+    """The number of kernels that are not explained."""
     rest_share: float | None
+    """The share of the variance that these other kernels explain together."""
     explained: float
-    """The part of the variance that components and rest explain together."""
+    """The share of the variance that all kernels explain together."""
 
 
 def findings(result: Result, context: Context | None = None) -> Findings:
-    """What there is to tell of a result, and of what is known beside it."""
+    """The findings of a result; `context` says what the inputs and the target are called."""
     fitted, setting = result.fitted, Setting.of(result, context)
     rows = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
     inputs = result.inputs[rows]
@@ -55,7 +57,7 @@ def findings(result: Result, context: Context | None = None) -> Findings:
     named = _order(fitted, shares)
     running = np.cumsum(mean[[1 + i for i in named]], axis=0)
     together = 1.0 - np.var(target - running, axis=1) / variance
-    # of the first, together is alone
+    # the first component alone explains its own share
     together[:1] = np.minimum(shares[list(named[:1])], 1.0)
     facts = tuple(
         _facts(result, setting, _Curve(inputs, mean[1 + i], spread[1 + i]), i, place, shares[i], together[place])
@@ -75,18 +77,18 @@ def findings(result: Result, context: Context | None = None) -> Findings:
 
 
 def in_words_of(target_scale: str, size: float) -> float:
-    """A size on the model's scale in units of y as it is told: relative where components multiply."""
+    """A size on the model's scale as explanations state it: in units of y, or relative where components multiply."""
     return float(np.expm1(size)) if target_scale == "multiplicative" else size
 
 
 def columns_of(kernel: Kernel, columns: Sequence[str]) -> tuple[str, ...]:
-    """The inputs that a product acts on, in the order of the table."""
+    """The names of the inputs that a product acts on, in the order of the table."""
     used = {name for factor in kernel.products()[0] for name in _names(factor, columns) if factor.kind != "constant"}
     return tuple(name for name in columns if name in used)
 
 
 def _order(fitted: Fitted, shares: np.ndarray) -> tuple[int, ...]:
-    """Which components are told, largest first: all that were found, or those of given ones that matter."""
+    """The components to explain, largest first: all that the search found, or the large ones of given kernels."""
     if fitted.appraisal is not None:
         return fitted.appraisal.order
     largest = [int(i) for i in np.argsort(shares)[::-1]]
@@ -95,7 +97,7 @@ def _order(fitted: Fitted, shares: np.ndarray) -> tuple[int, ...]:
 
 @dataclass(frozen=True, eq=False)
 class _Curve:
-    """A component at some rows, on the scale of the model."""
+    """The posterior of one component at some rows, on the scale of the model."""
 
     inputs: np.ndarray
     mean: np.ndarray
@@ -130,20 +132,20 @@ def _facts(
 
 
 def _factors(result: Result, kernel: Kernel, i: int) -> tuple[Factor, ...]:
-    """The factors of a component with the intervals of their numbers."""
+    """The factors of a component, with intervals of their hyperparameters."""
     appraisal, found = result.fitted.appraisal, kernel.products()[0]
     ends: list[Sequence[Base]] = []
     if appraisal is not None:
         ends = [result.in_units(side[i]).products()[0] for side in (appraisal.low, appraisal.high)]
-    told = []
+    factors = []
     for place, factor in enumerate(found):
         names = _names(factor, result.columns)
-        # over several inputs these are products of one factor each
+        # over several inputs such a factor is a product of one factor for each input
         splits = isinstance(factor, base.SquaredExponential | base.Periodic) and len(names) <= NAMED + 1
         groups = [(name,) for name in names] if splits else [names]
         sides = [end[place] for end in ends]
-        told += [_factor(factor, sides, group, k) for k, group in enumerate(groups)]
-    return tuple(told)
+        factors += [_factor(factor, sides, group, k) for k, group in enumerate(groups)]
+    return tuple(factors)
 
 
 def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int) -> Factor:
@@ -165,7 +167,7 @@ def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int)
 
 
 def _entry(parameter: Any, k: int) -> float:
-    """One number for all columns, or that of column k."""
+    """The number of column k of a parameter that has one for all columns or one for each."""
     entries = np.ravel(np.asarray(parameter, np.float64))
     return float(entries[k if len(entries) > 1 else 0])
 
@@ -175,7 +177,7 @@ def _names(factor: Base, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _monotone(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> str | None:
-    """Whether a curve of one input rises or falls throughout."""
+    """'rising' or 'falling' if the curve of one input does so everywhere, else None."""
     if len(own) != 1:
         return None
     _, first = np.unique(curve.inputs[:, list(columns).index(own[0])], return_index=True)
@@ -186,7 +188,7 @@ def _monotone(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> st
 
 
 def _amplitude(factors: Sequence[Factor], setting: Setting) -> str | None:
-    """Where lines are zero, seen from the data."""
+    """How the size changes along the data, from where the linear factors are zero."""
     sides = set()
     for factor in factors:
         if factor.kind == "linear" and factor.location is not None:

@@ -1,9 +1,9 @@
-"""Pictures by matplotlib, of the same numbers as the report: the fit, each component, the weights.
+"""Plots by matplotlib with the numbers of the report: the fit, each component, the weights.
 
     ax = model.plot(horizon=24)
     ax.figure.savefig("fit.png")
 
-Every function draws into `ax`, or into a new figure, and returns the axes.
+Every function draws on `ax`, or on a new figure, and returns the axes.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,69 +16,71 @@ from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
 from farrier.explain.context import Context
-from farrier.explain.figures import measure, own_axis
+from farrier.explain.report_figures import measure, own_axis
 from farrier.explain.story import story
 from farrier.model.result import Result
 
 INK, BLUE, ORANGE, GREY = "#222222", "#2166ac", "#d95f02", "#999999"
 BAND = 0.18
+"""The opacity of bands, by judgement."""
 WIDTH, HEIGHT = 9.0, 4.2
+"""The size of a figure in inches, by judgement."""
 GAP = 8.0
-"""Typical steps without a row, across which no line is drawn: it would look like a fit."""
-LONGEST = 56
-"""A title is broken into lines of about so many characters."""
+"""Gap between rows, in median steps, over which no line is drawn, by judgement."""
+LINE_LENGTH = 112
+"""Most characters in a line of a title, by judgement."""
 
 Story = Mapping[str, Any]
 
 
 def plot(result: Result, context: Context | None = None, *, horizon: int | None = 0, ax: Axes | None = None) -> Axes:
-    """Data, fit and 95 % band, with a forecast of `horizon` steps (None: as long as the report's).
+    """Data, fit and 95 % band, with a forecast of `horizon` steps (None: as many as in the report).
 
-    Of a table: observed against fitted.
+    For a table: observed against fitted values.
     """
-    told = story(result, context, horizon=horizon)
+    content = story(result, context, horizon=horizon)
     ax = _axes(ax)
-    series = told["series"]
-    if told["kind"] != "series":
-        return _observed(ax, told)
-    x = _times(told, series["x"])
-    _curve(ax, told, series, "95 % band", "fit")
+    series = content["series"]
+    if content["kind"] != "series":
+        return _observed(ax, content)
+    x = _times(content, series["x"])
+    _curve(ax, content, series, "95 % band", "fit")
     future = series["future"]
     if future["x"]:
-        later = _times(told, future["x"])
+        later = _times(content, future["x"])
         for level in (95, 80):
             low, high = future[f"low{level}"], future[f"high{level}"]
             ax.fill_between(later, low, high, color=ORANGE, alpha=BAND, lw=0, label=f"{level} % band")
         ax.plot([*x[-1:], *later], [*series["mean"][-1:], *future["mean"]], color=ORANGE, lw=1.5, label="forecast")
     ax.plot(x, series["y"], ".", color=INK, ms=4, label="data")
-    ax.set_ylabel(measure(told))
-    _name_x(ax, told)
-    ax.set_title(told["title"], loc="left")
+    ax.set_ylabel(measure(content))
+    _name_x(ax, content)
+    ax.set_title(content["title"], loc="left")
     ax.legend(frameon=False, fontsize="small")
     return ax
 
 
 def plot_components(result: Result, context: Context | None = None, *, horizon: int | None = 0) -> np.ndarray:
-    """One panel a component, largest first, each with its 95 % band; of a table the curve or the map of its inputs."""
-    told = story(result, context, horizon=horizon)
-    parts = [part for part in told["components"] if part["mean"] or part["effect"]]
+    """One panel for each component with its 95 % band, largest first; for a table the curve or map of its inputs."""
+    content = story(result, context, horizon=horizon)
+    parts = [part for part in content["components"] if part["mean"] or part["effect"]]
     if not parts:
         _, ax = plt.subplots(figsize=(WIDTH, 1.5), layout="constrained")
         ax.set_axis_off()
         ax.text(0.0, 0.5, "No component was found.", va="center")
         return np.array([ax])
     size = (WIDTH, 2.3 * len(parts) + 0.4)
-    series = told["kind"] == "series"
+    series = content["kind"] == "series"
     _, axes = plt.subplots(len(parts), 1, figsize=size, sharex=series, squeeze=False, layout="constrained")
     for ax, part in zip(axes[:, 0], parts, strict=True):
-        _component(ax, told, part)
+        _component(ax, content, part)
     if series:
-        _name_x(axes[-1, 0], told)
+        _name_x(axes[-1, 0], content)
     return axes[:, 0]
 
 
 def plot_weights(result: Result, context: Context | None = None, *, ax: Axes | None = None) -> Axes:
-    """The weight of every candidate before the fit and after it, with its 95 % interval, on a log scale."""
+    """The weight of every candidate before and after the fit, with its 95 % interval, on a log scale."""
     rows = story(result, context, horizon=0)["weights"][::-1]
     ax = _axes(ax, height=0.28 * len(rows) + 1.2)
     places = np.arange(len(rows))
@@ -103,8 +105,8 @@ def _axes(ax: Axes | None, height: float = HEIGHT) -> Axes:
     return ax
 
 
-def _component(ax: Axes, told: Story, part: Story) -> None:
-    label, nothing = own_axis(told)
+def _component(ax: Axes, content: Story, part: Story) -> None:
+    label, nothing = own_axis(content)
     ax.spines[["top", "right"]].set_visible(False)
     effect = part["effect"]
     ax.set_title(_title(part), loc="left", fontsize="medium")
@@ -116,18 +118,18 @@ def _component(ax: Axes, told: Story, part: Story) -> None:
         return
     curve = effect or part
     ax.axhline(nothing, color=GREY, lw=0.8)
-    _curve(ax, told, curve)
-    series = told["series"]
+    _curve(ax, content, curve)
+    series = content["series"]
     if not effect and len(curve["x"]) > len(series["x"]):
-        ax.axvline(_times(told, series["x"])[-1], color=GREY, lw=0.8, ls=":")
+        ax.axvline(_times(content, series["x"])[-1], color=GREY, lw=0.8, ls=":")
     ax.set_ylabel(label, fontsize="small")
     if effect:
         ax.set_xlabel(effect["column"])
 
 
-def _curve(ax: Axes, told: Story, curve: Story, band: str = "", line: str = "") -> None:
-    """A mean and its band, where it has one, in pieces between the gaps."""
-    x, steps = _times(told, curve["x"]), np.diff(curve["x"])
+def _curve(ax: Axes, content: Story, curve: Story, band: str = "", line: str = "") -> None:
+    """A mean and its band, if there is one, interrupted at gaps between the rows."""
+    x, steps = _times(content, curve["x"]), np.diff(curve["x"])
     ends = np.flatnonzero(steps > GAP * np.median(steps)) + 1 if len(steps) > 2 else []
     for piece in (slice(first, last) for first, last in pairwise([0, *ends, len(x)])):
         labels = (band, line) if piece.start == 0 else ("", "")
@@ -140,37 +142,37 @@ def _curve(ax: Axes, told: Story, curve: Story, band: str = "", line: str = "") 
 def _title(part: Story) -> str:
     words, lines = f"{part['title']} ({part['formula']})".split(), [""]
     for word in words:
-        if len(lines[-1]) + len(word) > 2 * LONGEST:
+        if len(lines[-1]) + len(word) > LINE_LENGTH:
             lines.append("")
         lines[-1] = f"{lines[-1]} {word}".strip()
     return "\n".join(lines)
 
 
-def _observed(ax: Axes, told: Story) -> Axes:
-    fitted, seen = told["series"]["mean"], told["series"]["y"]
-    if told["kind"] == "classes":
+def _observed(ax: Axes, content: Story) -> Axes:
+    fitted, seen = content["series"]["mean"], content["series"]["y"]
+    if content["kind"] == "classes":
         classes = sorted(set(seen))
         spread = ((np.arange(len(seen)) * 0.618034) % 1.0 - 0.5) * 0.5
         ax.plot(fitted, [classes.index(name) for name in seen] + spread, ".", color=INK, ms=4)
         ax.set_yticks(range(len(classes)), classes)
-        ax.set_xlabel(f"fitted chance of {told['target']['name']}")
+        ax.set_xlabel(f"fitted chance of {content['target']['name']}")
         return ax
     ends = [min(*fitted, *seen), max(*fitted, *seen)]
     ax.plot(ends, ends, color=GREY, lw=0.8)
     ax.plot(fitted, seen, ".", color=INK, ms=4)
-    ax.set_xlabel(f"fitted {measure(told)}")
-    ax.set_ylabel(f"observed {measure(told)}")
+    ax.set_xlabel(f"fitted {measure(content)}")
+    ax.set_ylabel(f"observed {measure(content)}")
     return ax
 
 
-def _times(told: Story, x: Sequence[float]) -> Any:
+def _times(content: Story, x: Sequence[float]) -> Any:
     """Days since 1970 as dates; years and plain numbers as they are."""
-    if told["kind"] != "series" or told["axes"][0]["kind"] != "days":
+    if content["kind"] != "series" or content["axes"][0]["kind"] != "days":
         return x
     return [datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day) for day in x]
 
 
-def _name_x(ax: Axes, told: Story) -> None:
-    axis = told["axes"][0]
+def _name_x(ax: Axes, content: Story) -> None:
+    axis = content["axes"][0]
     if axis["kind"] == "number":
         ax.set_xlabel(f"{axis['name']}, {axis['unit']}" if axis["unit"] else axis["name"])

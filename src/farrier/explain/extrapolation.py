@@ -1,7 +1,7 @@
 """What a component does beyond the data, as a clause.
 
-Lines and patterns go on, smooth variation returns to the mean, and what held only until some time is over. A drifting
-cycle whose mean flattens has not ended: only its phase is no longer known.
+Lines and periodic patterns continue, smooth variation returns to the mean, and a component whose window has ended stays
+at zero. The mean of a drifting cycle flattens because its phase becomes uncertain, not because the cycle ends.
 """
 
 from collections.abc import Mapping
@@ -15,7 +15,7 @@ AHEAD = "beyond the data"
 
 
 def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> str:
-    """Where the component goes, as a clause."""
+    """What the component does beyond the data, as a clause."""
     axis = axis_of(parts.columns, axes)
     if parts.wordless:
         return f"what it does {AHEAD} shows in the forecast alone"
@@ -29,7 +29,7 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
     if parts.periodic:
         return _cycle(facts, parts, axes)
     if parts.smooth:
-        return _forgetting(facts, parts, axis)
+        return _smooth(facts, parts, axis)
     if parts.alone == "line":
         way = "at the same rate" if target.scale == "multiplicative" else "in a straight line"
         return f"it continues {way} {AHEAD}"
@@ -53,7 +53,7 @@ def _cycle(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> str:
     return f"it repeats {AHEAD}{grows}" if grows else f"it repeats unchanged {AHEAD}"
 
 
-def _forgetting(facts: Facts, parts: Parts, axis: Axis) -> str:
+def _smooth(facts: Facts, parts: Parts, axis: Axis) -> str:
     speed, lengthscale = pace(parts.shortest(), axis), parts.shortest()
     uncertain = ", while its possible size keeps growing" if parts.lines and facts.amplitude != "shrinking" else ""
     if speed == "fast":
@@ -66,7 +66,7 @@ def _forgetting(facts: Facts, parts: Parts, axis: Axis) -> str:
 
 
 def _onward(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> str:
-    """What a size does after the data: a line that falls to zero rises again behind it."""
+    """What the size does beyond the data. A size that shrinks to zero grows again after that."""
     if facts.amplitude != "shrinking":
         return "keeps growing" if facts.amplitude in ("growing", "smallest inside") else "keeps changing"
     places = [(at, axis_of(line.columns, axes)) for line in parts.lines if (at := given(line.location))]
@@ -79,7 +79,7 @@ def _onward(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> str:
 
 
 def _ended(parts: Parts, axes: Mapping[str, Axis]) -> str:
-    """What is said of a component that holds only up to some place within the data."""
+    """The clause for a component whose window ends within the data; empty if none does."""
     for factor in parts.windows:
         axis, place = axis_of(factor.columns, axes), given(factor.location)
         if factor.kind == "until" and place and place.value < axis.high:
