@@ -18,7 +18,18 @@ from farrier.model.progress import Progress
 from farrier.model.result import Recipe
 from farrier.series.observed import Observed, native_column, read_regressors
 
-OWN = ("kernels", "prior", "likelihood", "scale", "periods", "method", "iterations", "random_state", "progress")
+OWN = (
+    "kernels",
+    "prior",
+    "likelihood",
+    "scale",
+    "periods",
+    "method",
+    "search",
+    "iterations",
+    "random_state",
+    "progress",
+)
 """The parameters of a `Forecaster` that are passed on to its `Regressor`."""
 
 

@@ -38,7 +38,7 @@ class Forecaster(BaseEstimator):
 
     Parameters
     ----------
-    kernels, prior, likelihood, scale, method, iterations, random_state, progress
+    kernels, prior, likelihood, scale, method, search, iterations, random_state, progress
         As in `Regressor`.
     periods : list of float, default=None
         Periods to try: in years if steps are months or longer, in days if they are shorter, for plain numbers in their
@@ -77,6 +77,7 @@ class Forecaster(BaseEstimator):
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
+        search: Literal["full", "quick"] = "full",
         iterations: int = 2500,
         random_state: int | np.random.RandomState | None = 0,
         progress: Callable[[Progress], None] | None = None,
@@ -88,6 +89,7 @@ class Forecaster(BaseEstimator):
         self.scale = scale
         self.periods = periods
         self.method = method
+        self.search = search
         self.iterations = iterations
         self.random_state = random_state
         self.progress = progress

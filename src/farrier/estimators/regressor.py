@@ -24,8 +24,10 @@ from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.progress import Progress
 from farrier.model.refit import refitted
 from farrier.model.result import Result
+from farrier.model.structural import fit_structural
 from farrier.model.tables import Scale, check_cells, check_varies, column_names
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
+from farrier.search.periods import find_periods
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
@@ -54,6 +56,10 @@ class Regressor(RegressorMixin, Estimator):
         inducing points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given
         candidates. "auto" takes the first that suits the noise, the kernels and the number of rows. A long series whose
         lengthscales are too short for inducing points is predicted block by block (`tier_` is "local").
+    search : {"full", "quick"}, default="full"
+        "full" finds the structure. "quick" fits one fixed sum without a search: a damped trend, a random walk, seasons
+        that move, autoregressive noise, with priors learned from many series. It is for one input that is time, takes
+        a fraction of a second, and suits thousands of ordinary series.
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
         collapsed tier chooses their number for each kernel.)
@@ -97,6 +103,7 @@ class Regressor(RegressorMixin, Estimator):
         "scale": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
         "periods": [list, tuple, None],
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
+        "search": [StrOptions({"full", "quick"})],
     }
 
     def __init__(
@@ -108,6 +115,7 @@ class Regressor(RegressorMixin, Estimator):
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
+        search: Literal["full", "quick"] = "full",
         inducing: int | None = None,
         iterations: int = 2500,
         batch_size: int = 256,
@@ -131,6 +139,7 @@ class Regressor(RegressorMixin, Estimator):
         self.scale = scale
         self.periods = periods
         self.method = method
+        self.search = search
 
     _timed = False
     """Whether the first of several inputs is time, as in a Forecaster."""
@@ -149,6 +158,7 @@ class Regressor(RegressorMixin, Estimator):
             raise ValueError(
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
             )
+        self._check_quick(rows.shape[1])
         self._number_of_inducing_points(rows)
         transform = named("identity" if self.scale == "auto" else self.scale)
         if target.min() <= transform.lowest:
@@ -182,7 +192,7 @@ class Regressor(RegressorMixin, Estimator):
             raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
         again = copy(self)
         again.progress = progress
-        if self.tier_ == "stochastic":
+        if self.tier_ == "stochastic" or self.search == "quick":
             return again.fit(X, target)
         return again.hold(refitted(self.result_, inputs, target, progress_callback(progress)))
 
@@ -190,6 +200,10 @@ class Regressor(RegressorMixin, Estimator):
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
         gaussian, tell = self.likelihood == "gaussian", progress_callback(self.progress)
+        if self.search == "quick":
+            seasons = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
+            seasons = seasons or find_periods(inputs[:, 0], target.forward(y), 1)
+            return fit_structural(inputs, y, seasons, transform=self.scale)
         if self.method != "stochastic" and self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             found = {"known": known, "timed": self._timed and inputs.shape[1] > 1, "tell": tell}
@@ -212,6 +226,21 @@ class Regressor(RegressorMixin, Estimator):
             tolerance=self.tolerance * len(y),
             tell=tell,
         )
+
+    def _check_quick(self, inputs: int) -> None:
+        """Refuse what the structural model does not do."""
+        if self.search != "quick":
+            return
+        for name, value, needed in (
+            ("kernels", self.kernels, "auto"),
+            ("prior", self.prior, "horseshoe"),
+            ("likelihood", self.likelihood, "gaussian"),
+            ("method", self.method, "auto"),
+        ):
+            if not (isinstance(value, str) and value == needed):
+                raise ValueError(f"search='quick' needs {name}={needed!r}, got {value!r}: try search='full'.")
+        if inputs > 1:
+            raise ValueError(f"search='quick' needs one input, which is time, got {inputs}: try search='full'.")
 
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
         if inputs.shape[1] > 1 or self.periods is not None:
