@@ -4,8 +4,8 @@
 
     k(x, z) = (2 p m - 1 + exp(-p |s|) + exp(-p |t|) - exp(-p |s - t|)) / (p scale)^2,   s = x - origin, t = z - origin
 
-with m = min(|s|, |t|) on one side of the origin and 0 across it. Expected increments fade by exp(-p) a unit of x. As the
-damping p goes to 0 it is a line through the origin; as p goes to infinity, times p / 2, it is a random walk.
+with m = min(|s|, |t|) on one side of the origin and 0 across it. Expected increments fade by exp(-p) a unit of x. As
+the damping p goes to 0 it is a line through the origin; as p goes to infinity, times p / 2, it is a random walk.
 """
 
 from dataclasses import dataclass
@@ -53,12 +53,14 @@ class DampedTrend(Base):
         p: float, scale: float, s: np.ndarray, t: np.ndarray, apart: np.ndarray, shared: np.ndarray
     ) -> tuple[np.ndarray, Back]:
         """The kernel of distances to the origin, of each other, and of the time that both share; and the way back."""
-        decay_s, decay_t, decay = np.exp(-p * s), np.exp(-p * t), np.exp(-p * apart)
-        inner = 2.0 * p * shared - 1.0 + decay_s + decay_t - decay
+        # minus one, so that a slow damping loses no digits
+        faded_s, faded_t, faded = np.expm1(-p * s), np.expm1(-p * t), np.expm1(-p * apart)
+        inner = 2.0 * p * shared + faded_s + faded_t - faded
         size = 1.0 / (p * scale) ** 2
 
         def back(dK: np.ndarray) -> Slopes:
-            by_p = (2.0 * shared - s * decay_s - t * decay_t + apart * decay) - 2.0 * inner / p
+            # 2 shared = s + t - apart on either side of the origin
+            by_p = apart * faded - s * faded_s - t * faded_t - 2.0 * inner / p
             return {"damping": np.atleast_1d(size * np.vdot(dK, by_p))}
 
         return size * inner, back

@@ -6,9 +6,11 @@ family is made known by `register`; a saved model that holds it can then be load
 
 from farrier.kernels.algebra import Base
 from farrier.kernels.constant import Constant
+from farrier.kernels.damped_trend import DampedTrend
 from farrier.kernels.linear import Linear
 from farrier.kernels.matern import Matern12, Matern32, Matern52
 from farrier.kernels.periodic import CentredPeriodic, Periodic
+from farrier.kernels.random_walk import RandomWalk
 from farrier.kernels.rational_quadratic import RationalQuadratic
 from farrier.kernels.squared_exponential import SquaredExponential
 from farrier.kernels.step import Step, StepUntil
@@ -27,6 +29,8 @@ FAMILIES: tuple[type[Base], ...] = (
     Periodic,
     CentredPeriodic,
     White,
+    RandomWalk,
+    DampedTrend,
 )
 """Farrier's own, in the order of their ranks."""
 
