@@ -47,7 +47,8 @@ class Factor:
     """One factor of a product."""
 
     kind: str
-    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'from' or 'until'; any other has no wording."""
+    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from' or 'until'; any other has
+    no wording."""
     columns: tuple[str, ...]
     """The names of the inputs it acts on."""
     location: Estimate | None = None
@@ -57,6 +58,8 @@ class Factor:
     lengthscale: Estimate | None = None
     """In units of the input; of a periodic factor the lengthscale within a period, which has no unit."""
     period: Estimate | None = None
+    damping: Estimate | None = None
+    """Of a damped trend: over h units of the input its growth fades by 1 - exp(-damping h)."""
 
 
 @dataclass(frozen=True)
@@ -84,3 +87,7 @@ class Facts:
     amplitude: str | None = None
     """Of products with linear factors: 'growing', 'shrinking' or 'smallest inside', as the zero of the line lies left
     of the data, right of them or among them."""
+    move: Estimate | None = None
+    """Of a random walk alone: the standard deviation of its change over a unit of x; it grows with the root of x."""
+    heading: str | None = None
+    """'rising' or 'falling': where the posterior mean of a component of one input goes at the end of the data."""

@@ -125,6 +125,8 @@ def _facts(
         error_after=errors[1],
         slope=_slope(result, setting, curve, i) if nouns == ["linear"] else None,
         monotone=_monotone(curve, columns_of(kernel, result.columns), result.columns),
+        move=_move(kernel, quantiles, scale) if nouns == ["walk"] else None,
+        heading=_heading(curve, columns_of(kernel, result.columns), result.columns) if "damped" in nouns else None,
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 
@@ -161,6 +163,7 @@ def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int)
         width=None if width is None else width.value,
         lengthscale=number("lengthscale"),
         period=number("period"),
+        damping=number("damping"),
     )
 
 
@@ -176,13 +179,33 @@ def _names(factor: Base, columns: Sequence[str]) -> tuple[str, ...]:
 
 def _monotone(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> str | None:
     """Whether a curve of one input rises or falls throughout."""
-    if len(own) != 1:
-        return None
-    _, first = np.unique(curve.inputs[:, list(columns).index(own[0])], return_index=True)
-    steps, least = np.diff(curve.mean[first]), FLAT * float(np.ptp(curve.mean))
+    steps, least = _steps(curve, own, columns)
     if not len(steps) or least == 0.0:
         return None
     return "rising" if np.all(steps > -least) else "falling" if np.all(steps < least) else None
+
+
+def _heading(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> str | None:
+    """Whether a curve of one input rises or falls at the end of the data."""
+    steps, least = _steps(curve, own, columns)
+    if not len(steps) or abs(steps[-1]) <= least:
+        return None
+    return "rising" if steps[-1] > 0.0 else "falling"
+
+
+def _steps(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> tuple[np.ndarray, float]:
+    """The differences of a curve along its one input, and the size below which they have no sign."""
+    if len(own) != 1:
+        return np.zeros(0), 0.0
+    _, first = np.unique(curve.inputs[:, list(columns).index(own[0])], return_index=True)
+    return np.diff(curve.mean[first]), FLAT * float(np.ptp(curve.mean))
+
+
+def _move(kernel: Kernel, weights: Sequence[float], scale: str) -> Estimate:
+    """The standard deviation of the change of a random walk over a unit of x, from the weight's median and interval."""
+    walk = next(factor for factor in kernel.products()[0] if isinstance(factor, base.RandomWalk))
+    root = float(np.sqrt(_entry(walk.scale, 0)))
+    return Estimate(*(in_words_of(scale, weight / root) for weight in weights))
 
 
 def _amplitude(factors: Sequence[Factor], setting: Setting) -> str | None:

@@ -1,7 +1,8 @@
 """A product of factors, sorted by the part each factor plays in a sentence, and the thresholds between words.
 
 The noun of the sentence is the first present of: noise, which no stationary factor changes; periodic; smooth or rough;
-powers of lines; a change of level; a constant. Every other factor modifies it (phrases.py).
+a random walk; a damped trend; powers of lines; a change of level; a constant. Every other factor modifies it
+(phrases.py).
 """
 
 from collections.abc import Mapping
@@ -33,7 +34,12 @@ UNCHANGED = 0.05
 NAMED = 3
 """So many inputs are named one by one in a title, and one more than that many components in a summary."""
 
-KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "from", "until")
+FACTOR = 0.5
+"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
+SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
+"""What follows a size that is in no unit of y, by the scale."""
+
+KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "walk", "damped", "from", "until")
 
 
 @dataclass(frozen=True)
@@ -43,6 +49,8 @@ class Parts:
     noise: bool
     periodic: tuple[Factor, ...]
     smooth: tuple[Factor, ...]
+    walks: tuple[Factor, ...]
+    damped: tuple[Factor, ...]
     lines: tuple[Factor, ...]
     windows: tuple[Factor, ...]
     columns: tuple[str, ...]
@@ -53,7 +61,7 @@ class Parts:
     @property
     def alone(self) -> str:
         """The one kind of noun there is, when nothing else is: 'constant', 'level', 'line', else empty."""
-        if self.noise or self.periodic or self.smooth:
+        if self.noise or self.periodic or self.smooth or self.walks or self.damped:
             return ""
         return ("level" if self.windows else "constant") if not self.lines else "line" if len(self.lines) == 1 else ""
 
@@ -90,6 +98,8 @@ def read(facts: Facts) -> Parts:
         noise=bool(of("noise")),
         periodic=of("periodic"),
         smooth=of("smooth", "rough"),
+        walks=of("walk"),
+        damped=of("damped"),
         lines=of("linear"),
         windows=windows,
         columns=tuple(dict.fromkeys(column for factor in body or windows for column in factor.columns)),
@@ -131,6 +141,11 @@ def steady(parts: Parts, axis: Axis) -> bool:
     """Whether a drifting pattern stays nearly what it is over the whole of the data."""
     lengthscale, reach = parts.shortest(), axis.high - axis.low
     return bool(parts.periodic) and lengthscale is not None and 0 < STEADY * reach < lengthscale.value
+
+
+def drifting(parts: Parts, axis: Axis) -> bool:
+    """Whether the shape of a pattern changes within the data."""
+    return bool(parts.walks or parts.damped or (parts.smooth and not steady(parts, axis)))
 
 
 def fall(facts: Facts) -> float | None:

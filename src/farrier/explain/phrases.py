@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from farrier.explain import wandering
 from farrier.explain.facts import Axis, Estimate, Facts, Target
 from farrier.explain.interactions import POWERS, interaction, shape
 from farrier.explain.numbers import (
@@ -24,13 +25,22 @@ from farrier.explain.numbers import (
     scaled,
     significant,
 )
-from farrier.explain.parts import GRADUAL, SINE, Parts, axis_of, barely_periodic, given, pace, steady
+from farrier.explain.parts import (
+    FACTOR,
+    GRADUAL,
+    SCALES,
+    SINE,
+    Parts,
+    axis_of,
+    barely_periodic,
+    drifting,
+    given,
+    pace,
+    steady,
+)
 from farrier.explain.places import TURNS, growth, smallest, title_growth, turn, window
 
 DIRECTIONS = {"rising": "rise", "falling": "fall"}
-SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
-FACTOR = 0.5
-"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
 
 
 def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
@@ -51,13 +61,14 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
     return f"{noun}{',' if comma else ''}{place}"
 
 
-def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> list[str]:
+def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> list[str]:
     """What else is to be said, one clause with its own verb for each."""
     if parts.wordless or parts.interaction:
         return []
     axis = axis_of(parts.columns, axes)
     said = [] if parts.noise else _shapes(parts, axis) + _drift(parts, axis)
-    if parts.lines and (parts.noise or parts.periodic or parts.smooth):
+    said += wandering.modifiers(parts) or wandering.moves(facts, axis, target)
+    if parts.lines and (parts.noise or parts.periodic or parts.smooth or parts.walks or parts.damped):
         subject = "spread" if parts.noise else "amplitude" if parts.periodic else "size"
         said.append(f"its {subject} {growth(facts, parts, axes)}")
     widths = [(f.width, axis_of(f.columns, axes)) for f in parts.windows if f.width is not None]
@@ -96,6 +107,11 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
     if parts.smooth:
         noun = _variation(facts, parts, axis, brief=brief, curve=curve)
         return noun + title_growth(facts, parts, axes, noun) if brief else noun
+    if parts.walks or parts.damped:
+        alone = not curve and not parts.lines and not parts.windows and not parts.damped
+        walk = wandering.level(brief=brief, alone=alone)
+        noun = walk if parts.walks else wandering.trend(facts, parts, axis, brief=brief)
+        return noun + title_growth(facts, parts, axes, noun) if brief else noun
     if len(parts.lines) == 1:
         return _line(facts, axis, target, brief=brief)
     if parts.lines:
@@ -131,11 +147,11 @@ def _pattern(facts: Facts, parts: Parts, axes: Mapping[str, Axis], axis: Axis, *
         name = calendar_name(period, axis) if period else "periodic"
         noun = f"{'an' if name == 'hourly' else 'a'} {f'{name} ' if name else ''}pattern"
         if brief and name:
-            drifts = ["whose shape drifts"] if parts.smooth and not steady(parts, axis) else []
+            drifts = ["whose shape drifts"] if drifting(parts, axis) else []
             grows = [f"whose size {turn(facts, parts, axes)}"] if parts.lines else []
             return " ".join([noun, *([listing(drifts + grows)] if drifts or grows else [])])
         every = "" if brief else "almost exactly" if steady(parts, axis) else "exactly"
-        every = "roughly" if parts.smooth and not steady(parts, axis) else every
+        every = "roughly" if drifting(parts, axis) else every
         if lengths:
             noun = " ".join(f"{noun} that repeats {every} every {lengths[0]}".split())
     return noun + title_growth(facts, parts, axes, noun) if brief else noun

@@ -24,7 +24,10 @@ DAMPING = Belief(spread=0.8, reach=3.0, typical=0.8)
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class DampedTrend(Base):
-    """The integral of an Ornstein-Uhlenbeck slope: growth that fades; the formula stands at the top of this file."""
+    """The integral of an Ornstein-Uhlenbeck slope: growth that fades; the formula stands at the top of this file.
+
+    It is zero at its origin, as a random walk is: a constant stands beside it. Origin and scale are not trained.
+    """
 
     symbol: ClassVar[str] = "Damp"
     rank: ClassVar[int] = 13
