@@ -66,7 +66,7 @@ def random_facts(chance, kinds, axes):
         chance.choice((None, "rising", "falling")),
         chance.choice((None, "growing", "shrinking", "smallest inside")),
         positive(random_estimate(chance, axis)) if kinds == ("walk",) else None,
-        chance.choice((None, "rising", "falling")),
+        *chance.choices((None, "rising", "falling"), k=2),
     )
 
 

@@ -108,6 +108,20 @@ ROWS = {
         "A trend that fades by 12 % a month (8 to 15), falling at the end of the data.",
         LEVELS,
     ),
+    "damped, growing on the whole": (
+        [DAMPED],
+        {"overall": "rising", "heading": "rising"},
+        "Growth that fades",
+        "Growth that fades by 12 % a month (8 to 15).",
+        LEVELS,
+    ),
+    "damped, growing on the whole and falling at last": (
+        [DAMPED],
+        {"overall": "rising", "heading": "falling"},
+        "Growth that fades",
+        "Growth that fades by 12 % a month (8 to 15), falling at the end of the data.",
+        LEVELS,
+    ),
     "damped, unknown": ([factor("damped")], RISING, "Growth that fades", "Growth that fades.", LEVELS),
     "damped, slowly": (
         [factor("damped", damping=Estimate(0.1, 0.1, 0.1))],
@@ -239,7 +253,8 @@ def test_growth_that_fades_is_told_by_its_rate():
     # the damping is in the units of the rows; one path says little of it
     assert 0.01 < factor.damping.value < 1.0
     assert factor.damping.value == pytest.approx(float(np.ravel(model.pool_[1].damping)[0]))
-    assert "that fades by" in str(model.explain())
+    assert "Growth that fades by" in str(model.explain())
+    assert found.heading is None
 
 
 @pytest.mark.parametrize(

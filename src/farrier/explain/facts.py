@@ -89,5 +89,7 @@ class Facts:
     of the data, right of them or among them."""
     move: Estimate | None = None
     """Of a random walk alone: the standard deviation of its change over a unit of x; it grows with the root of x."""
+    overall: str | None = None
+    """Of a damped trend: 'rising' or 'falling' where nearly all changes of its posterior mean have one sign."""
     heading: str | None = None
-    """'rising' or 'falling': where the posterior mean of a component of one input goes at the end of the data."""
+    """Of a damped trend: 'rising' or 'falling', where its posterior mean goes at the end of the data; None if level."""

@@ -22,6 +22,10 @@ from farrier.model.result import Result
 Z95 = 1.96
 MOST_ROWS = 4000
 """Sizes are taken over so many rows."""
+OVERALL = 0.8
+"""Net change over all changes of a curve together, above which it goes one way. [ratio; by judgement]"""
+LEVEL = 0.05
+"""A last step below this part of the largest is level. [ratio; by judgement]"""
 FLAT = 1e-6
 """Differences below this part of the range of a curve have no sign."""
 
@@ -126,7 +130,7 @@ def _facts(
         slope=_slope(result, setting, curve, i) if nouns == ["linear"] else None,
         monotone=_monotone(curve, columns_of(kernel, result.columns), result.columns),
         move=_move(kernel, quantiles, scale) if nouns == ["walk"] else None,
-        heading=_heading(curve, columns_of(kernel, result.columns), result.columns) if "damped" in nouns else None,
+        **(_way(curve, columns_of(kernel, result.columns), result.columns) if "damped" in nouns else {}),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 
@@ -185,12 +189,15 @@ def _monotone(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> st
     return "rising" if np.all(steps > -least) else "falling" if np.all(steps < least) else None
 
 
-def _heading(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> str | None:
-    """Whether a curve of one input rises or falls at the end of the data."""
+def _way(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> dict[str, str]:
+    """Whether a curve of one input rises or falls on the whole, and at the end of the data, as fields of `Facts`."""
     steps, least = _steps(curve, own, columns)
-    if not len(steps) or abs(steps[-1]) <= least:
-        return None
-    return "rising" if steps[-1] > 0.0 else "falling"
+    if not len(steps) or least == 0.0:
+        return {}
+    net, last, largest = steps.sum(), steps[-1], np.abs(steps).max()
+    overall = {"overall": "rising" if net > 0.0 else "falling"} if abs(net) > OVERALL * np.abs(steps).sum() else {}
+    heading = {"heading": "rising" if last > 0.0 else "falling"} if abs(last) > LEVEL * largest else {}
+    return overall | heading
 
 
 def _steps(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> tuple[np.ndarray, float]:

@@ -190,7 +190,7 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
             said.append(f"typically turns {even} into {per_cent(up)} or {per_cent(1 - up)}")
         elif not straight:
             bends = parts.periodic or parts.smooth or parts.walks or parts.damped or parts.interaction
-            swings = bends and not facts.monotone
+            swings = bends and not (facts.monotone or facts.overall)
             by = amount(facts.sd, target)
             said.append(f"moves {target.name or 'y'} {f'up and down by {by}' if swings else f'by {by} either way'}")
     if known(facts.share):

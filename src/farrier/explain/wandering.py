@@ -27,10 +27,11 @@ def level(*, brief: bool, alone: bool) -> str:
 
 def trend(facts: Facts, parts: Parts, axis: Axis, *, brief: bool) -> str:
     """The noun of a damped trend: 'growth that fades by 12 % a month (8 to 15)'."""
-    noun = f"{NOUNS.get(facts.monotone or '', 'a trend')} that fades"
+    way = facts.monotone or facts.overall
+    noun = f"{NOUNS.get(way or '', 'a trend')} that fades"
     if brief:
         return noun
-    end = "" if facts.monotone in NOUNS or facts.heading not in NOUNS else f", {facts.heading} at the end of the data"
+    end = f", {facts.heading} at the end of the data" if facts.heading in NOUNS and facts.heading != way else ""
     return f"{noun}{_fades(parts, axis)}{end}"
 
 
