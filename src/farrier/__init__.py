@@ -23,11 +23,13 @@ if TYPE_CHECKING:
     from farrier.kernels.normal import normal_form as normal_form
     from farrier.kernels.registry import CentredPeriodic as CentredPeriodic
     from farrier.kernels.registry import Constant as Constant
+    from farrier.kernels.registry import DampedTrend as DampedTrend
     from farrier.kernels.registry import Linear as Linear
     from farrier.kernels.registry import Matern12 as Matern12
     from farrier.kernels.registry import Matern32 as Matern32
     from farrier.kernels.registry import Matern52 as Matern52
     from farrier.kernels.registry import Periodic as Periodic
+    from farrier.kernels.registry import RandomWalk as RandomWalk
     from farrier.kernels.registry import RationalQuadratic as RationalQuadratic
     from farrier.kernels.registry import SquaredExponential as SquaredExponential
     from farrier.kernels.registry import Step as Step
@@ -49,6 +51,8 @@ _HOMES = {
         "Matern32",
         "Matern52",
         "RationalQuadratic",
+        "RandomWalk",
+        "DampedTrend",
         "Step",
         "Constant",
         "White",

@@ -10,7 +10,7 @@ from farrier.explain import sentences
 from farrier.explain.facts import Axis, Estimate, Factor, Facts, Target
 from tests.explain.components import SERIES, TABLE, WEIGHT
 
-KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "from", "until", "spline")
+KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "walk", "damped", "from", "until", "spline")
 DAY = Axis("day", 19000.0, 19400.0, "days", spacing=1.0)
 AXES = (SERIES, TABLE, {"x": Axis("x", 0.0, 0.0)}, {"day": DAY, "age": TABLE["age"]}, {"day": DAY})
 
@@ -34,12 +34,18 @@ def random_estimate(chance, axis):
 def random_factor(chance, kind, axes):
     columns = tuple(chance.sample(list(axes), chance.randint(0 if kind == "constant" else 1, min(2, len(axes)))))
     axis = axes[columns[0]] if columns else Axis("x", 0.0, 1.0)
-    location, length, period = (random_estimate(chance, axis) for _ in range(3))
-    length, period = (
-        e and Estimate(abs(e.value), min(abs(e.low), abs(e.value)), max(abs(e.high), abs(e.value)))
-        for e in (length, period)
-    )
-    return Factor(kind, columns, location, chance.choice((None, abs(random_number(chance, axis)))), length, period)
+    location, *others = (random_estimate(chance, axis) for _ in range(4))
+    length, period, damping = (positive(one) for one in others)
+    width = chance.choice((None, abs(random_number(chance, axis))))
+    return Factor(kind, columns, location, width, length, period, damping)
+
+
+def positive(estimate):
+    """The estimate without signs."""
+    if estimate is None:
+        return None
+    size = abs(estimate.value)
+    return Estimate(size, min(abs(estimate.low), size), max(abs(estimate.high), size))
 
 
 def random_facts(chance, kinds, axes):
@@ -59,6 +65,8 @@ def random_facts(chance, kinds, axes):
         random_estimate(chance, axis),
         chance.choice((None, "rising", "falling")),
         chance.choice((None, "growing", "shrinking", "smallest inside")),
+        positive(random_estimate(chance, axis)) if kinds == ("walk",) else None,
+        *chance.choices((None, "rising", "falling"), k=2),
     )
 
 

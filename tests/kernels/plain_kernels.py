@@ -10,11 +10,13 @@ from farrier.kernels.algebra import Base, Product, Sum
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
+    DampedTrend,
     Linear,
     Matern12,
     Matern32,
     Matern52,
     Periodic,
+    RandomWalk,
     RationalQuadratic,
     SquaredExponential,
     Step,
@@ -35,6 +37,8 @@ BASES = [
     Periodic(1.4, 0.9),
     CentredPeriodic(0.9, 1.6),
     White(),
+    RandomWalk(-0.4, 1.6),
+    DampedTrend(0.7, 0.3, 1.4),
 ]
 
 KERNELS = [
@@ -44,6 +48,8 @@ KERNELS = [
     SquaredExponential(2.0) * Linear(0.1) * CentredPeriodic(1.3),
     Step(0.0, 0.2) * Matern32(0.5),
     (1 - Step(0.0, 0.2)) * RationalQuadratic(0.5, 3.0) * White(),
+    Matern12(1.3) * Periodic(1.1, 0.8) * RandomWalk(-2.5),
+    Linear(0.2) * DampedTrend(2.1, -2.5, 3.0),
 ]
 
 TWO_INPUTS = [
@@ -62,6 +68,9 @@ TWO_INPUTS = [
     CentredPeriodic(0.9, 1.6, dims=1),
     White(),
     White(dims=0),
+    RandomWalk(-0.4, 1.6, dims=1),
+    DampedTrend(0.7, 0.3, 1.4, dims=0),
+    RandomWalk(-2.0, dims=0) * SquaredExponential(0.7, dims=1),
     SquaredExponential(0.7, dims=0) * Periodic(1.3, 0.5, dims=1) * Linear(0.2),
     SquaredExponential(0.7, dims=0) * Periodic(1.3, 0.5, dims=1) + Linear(0.2) * Matern12(0.4, dims=1),
 ]
@@ -113,6 +122,26 @@ def plain(kernel, x, z):
         scales = [math.sqrt(1.0 + c**2) for c in places] if kernel.scale is None else each("scale")
         return sum((x[d] - c) * (z[d] - c) / s**2 for d, c, s in zip(columns, places, scales, strict=True))
 
+    def from_origin():
+        (d,) = columns
+        return x[d] - float(kernel.origin), z[d] - float(kernel.origin)
+
+    def walk():
+        # the walks in the two directions are independent
+        s, t = from_origin()
+        return min(abs(s), abs(t)) / float(kernel.scale) if s * t > 0 else 0.0
+
+    def damped():
+        # the integral of exp(-p |u - v|) over u from 0 to s and v from 0 to t; it changes its form at u = v
+        (s, t), p = from_origin(), float(kernel.damping)
+        low, high = sorted((abs(s), abs(t)))
+        if s * t <= 0:  # v < 0 < u: minus a product of two integrals
+            return -(1.0 - math.exp(-p * low)) * (1.0 - math.exp(-p * high)) / (p * float(kernel.scale)) ** 2
+        square = 2.0 * (low / p - (1.0 - math.exp(-p * low)) / p**2)
+        # v below low < u below high: exp(-p u) exp(p v)
+        beyond = (math.exp(-p * low) - math.exp(-p * high)) / p * (math.exp(p * low) - 1.0) / p
+        return (square + beyond) / float(kernel.scale) ** 2
+
     formulas = {
         Constant: lambda: 1.0,
         Step: lambda: rises((x, z)),
@@ -126,6 +155,8 @@ def plain(kernel, x, z):
         Periodic: repeating,
         CentredPeriodic: lambda: (repeating() - level()) / (1.0 - level()),
         White: lambda: float(all(x[d] == z[d] for d in columns)),
+        RandomWalk: walk,
+        DampedTrend: damped,
     }
     return formulas[type(kernel)]()
 

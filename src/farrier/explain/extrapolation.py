@@ -1,12 +1,13 @@
 """What a component does beyond the data, as a clause.
 
-Lines and periodic patterns continue, smooth variation returns to the mean, and a component whose window has ended stays
-at zero. The mean of a drifting cycle flattens because its phase becomes uncertain, not because the cycle ends.
+Lines and periodic patterns continue, random walks stay where they are, damped trends level off, smooth variation
+returns to the mean, and a component whose window has ended stays at zero. The mean of a drifting cycle flattens because
+its phase becomes uncertain, not because the cycle ends.
 """
 
 from collections.abc import Mapping
 
-from farrier.explain import interactions
+from farrier.explain import interactions, wandering
 from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import is_time, length, moment
 from farrier.explain.parts import Parts, axis_of, barely_periodic, given, pace, steady
@@ -23,6 +24,8 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
         return ended
     if parts.noise:
         grows = f"{AHEAD}, and its spread {_onward(facts, parts, axes)}" if parts.lines else f"as it is {AHEAD}"
+        if not parts.lines and (parts.walks or parts.damped):
+            grows = f"{AHEAD}, and its spread keeps growing"
         return f"it goes on {grows}"
     if parts.interaction:
         return interactions.course(parts)
@@ -30,6 +33,8 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
         return _cycle(facts, parts, axes)
     if parts.smooth:
         return _smooth(facts, parts, axis)
+    if parts.walks or parts.damped:
+        return wandering.course(parts)
     if parts.alone == "line":
         way = "at the same rate" if target.scale == "multiplicative" else "in a straight line"
         return f"it continues {way} {AHEAD}"
@@ -50,12 +55,15 @@ def _cycle(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> str:
         one = len(parts.periodic) == 1
         goes, cycle = ("the cycle goes on", "cycle") if one else ("the cycles go on", "cycles")
         return f"{goes} {AHEAD}{grows}; a forecast that flattens shows an unknown phase, not the end of the {cycle}"
+    if parts.walks or parts.damped:
+        return f"it repeats {AHEAD} as it was last, ever less certain{grows}"
     return f"it repeats {AHEAD}{grows}" if grows else f"it repeats unchanged {AHEAD}"
 
 
 def _smooth(facts: Facts, parts: Parts, axis: Axis) -> str:
     speed, lengthscale = pace(parts.shortest(), axis), parts.shortest()
-    uncertain = ", while its possible size keeps growing" if parts.lines and facts.amplitude != "shrinking" else ""
+    grows = parts.walks or parts.damped or (parts.lines and facts.amplitude != "shrinking")
+    uncertain = ", while its possible size keeps growing" if grows else ""
     if speed == "fast":
         return f"it is forgotten almost at once {AHEAD}{uncertain}"
     back = ", then back to the mean"

@@ -47,7 +47,8 @@ class Factor:
     """One factor of a product."""
 
     kind: str
-    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'from' or 'until'; others have no words."""
+    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from' or 'until'; any other has
+    no wording."""
     columns: tuple[str, ...]
     """The names of the inputs it acts on."""
     location: Estimate | None = None
@@ -57,6 +58,8 @@ class Factor:
     lengthscale: Estimate | None = None
     """In units of the input; for a periodic factor the lengthscale within a period, without unit."""
     period: Estimate | None = None
+    damping: Estimate | None = None
+    """Of a damped trend: over h units of the input its growth fades by 1 - exp(-damping h)."""
 
 
 @dataclass(frozen=True)
@@ -82,5 +85,11 @@ class Facts:
     monotone: str | None = None
     """'rising' or 'falling' if the posterior mean does so over all the data."""
     amplitude: str | None = None
-    """For products with linear factors: 'growing', 'shrinking' or 'smallest inside' if the line is zero left of the
-    data, right of them, or among them."""
+    """Of products with linear factors: 'growing', 'shrinking' or 'smallest inside', as the zero of the line lies left
+    of the data, right of them or among them."""
+    move: Estimate | None = None
+    """Of a random walk alone: the standard deviation of its change over a unit of x; it grows with the root of x."""
+    overall: str | None = None
+    """Of a damped trend: 'rising' or 'falling' where nearly all changes of its posterior mean have one sign."""
+    heading: str | None = None
+    """Of a damped trend: 'rising' or 'falling', where its posterior mean goes at the end of the data; None if level."""

@@ -23,6 +23,10 @@ Z95 = 1.96
 """The 97.5 % quantile of the standard normal distribution."""
 MOST_ROWS = 4000
 """Most rows at which the sizes of components are computed, by judgement."""
+OVERALL = 0.8
+"""Net change over all changes of a curve together, above which it goes one way. [ratio; by judgement]"""
+LEVEL = 0.05
+"""A last step below this part of the largest is level. [ratio; by judgement]"""
 FLAT = 1e-6
 """Steps of a curve smaller than this part of its range count as level, by judgement."""
 
@@ -127,6 +131,8 @@ def _facts(
         error_after=errors[1],
         slope=_slope(result, setting, curve, i) if nouns == ["linear"] else None,
         monotone=_monotone(curve, columns_of(kernel, result.columns), result.columns),
+        move=_move(kernel, quantiles, scale) if nouns == ["walk"] else None,
+        **(_way(curve, columns_of(kernel, result.columns), result.columns) if "damped" in nouns else {}),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 
@@ -163,6 +169,7 @@ def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int)
         width=None if width is None else width.value,
         lengthscale=number("lengthscale"),
         period=number("period"),
+        damping=number("damping"),
     )
 
 
@@ -177,14 +184,37 @@ def _names(factor: Base, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _monotone(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> str | None:
-    """'rising' or 'falling' if the curve of one input does so everywhere, else None."""
-    if len(own) != 1:
-        return None
-    _, first = np.unique(curve.inputs[:, list(columns).index(own[0])], return_index=True)
-    steps, least = np.diff(curve.mean[first]), FLAT * float(np.ptp(curve.mean))
+    """Whether a curve of one input rises or falls throughout."""
+    steps, least = _steps(curve, own, columns)
     if not len(steps) or least == 0.0:
         return None
     return "rising" if np.all(steps > -least) else "falling" if np.all(steps < least) else None
+
+
+def _way(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> dict[str, str]:
+    """Whether a curve of one input rises or falls on the whole, and at the end of the data, as fields of `Facts`."""
+    steps, least = _steps(curve, own, columns)
+    if not len(steps) or least == 0.0:
+        return {}
+    net, last, largest = steps.sum(), steps[-1], np.abs(steps).max()
+    overall = {"overall": "rising" if net > 0.0 else "falling"} if abs(net) > OVERALL * np.abs(steps).sum() else {}
+    heading = {"heading": "rising" if last > 0.0 else "falling"} if abs(last) > LEVEL * largest else {}
+    return overall | heading
+
+
+def _steps(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> tuple[np.ndarray, float]:
+    """The differences of a curve along its one input, and the size below which they have no sign."""
+    if len(own) != 1:
+        return np.zeros(0), 0.0
+    _, first = np.unique(curve.inputs[:, list(columns).index(own[0])], return_index=True)
+    return np.diff(curve.mean[first]), FLAT * float(np.ptp(curve.mean))
+
+
+def _move(kernel: Kernel, weights: Sequence[float], scale: str) -> Estimate:
+    """The standard deviation of the change of a random walk over a unit of x, from the weight's median and interval."""
+    walk = next(factor for factor in kernel.products()[0] if isinstance(factor, base.RandomWalk))
+    root = float(np.sqrt(_entry(walk.scale, 0)))
+    return Estimate(*(in_words_of(scale, weight / root) for weight in weights))
 
 
 def _amplitude(factors: Sequence[Factor], setting: Setting) -> str | None:

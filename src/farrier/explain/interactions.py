@@ -6,6 +6,7 @@ from farrier.explain.facts import Axis, Factor
 from farrier.explain.numbers import count, length, listing
 from farrier.explain.parts import NAMED, Parts, axis_of, given, pace
 
+WAYS = {"walk": "wandering", "damped": "levelling off"}
 POWERS = ("", "linear", "quadratic", "cubic", "quartic")
 """The adjective for so many linear factors."""
 
@@ -34,7 +35,9 @@ def course(parts: Parts) -> str:
     memory: dict[str, str] = {}
     for verb, factors in (
         ("goes on as it is", parts.lines),
+        ("levels off", parts.damped),
         ("repeats", parts.periodic),
+        ("stays at its last value", parts.walks),
         ("returns to the mean", parts.smooth),
     ):
         memory |= dict.fromkeys((column for factor in factors for column in factor.columns), verb)
@@ -55,7 +58,7 @@ def _named(columns: tuple[str, ...], parts: Parts) -> str:
 def _by_column(parts: Parts) -> list[list[Factor]]:
     """The factors except windows, grouped by kind and inputs."""
     groups: dict[tuple[str, tuple[str, ...]], list[Factor]] = {}
-    for factor in (*parts.lines, *parts.smooth, *parts.periodic):
+    for factor in (*parts.lines, *parts.walks, *parts.damped, *parts.smooth, *parts.periodic):
         groups.setdefault((factor.kind, factor.columns), []).append(factor)
     return list(groups.values())
 
@@ -68,6 +71,8 @@ def _in_column(factors: list[Factor], parts: Parts, axes: Mapping[str, Axis]) ->
     where = f"in {_named(names, parts)}"
     if factor.kind == "linear":
         return f"{POWERS[k] if k < len(POWERS) else f'a polynomial of degree {k}'} {where}"
+    if factor.kind in WAYS:
+        return f"{WAYS[factor.kind]} {where}"
     if factor.kind == "periodic":
         period = given(factor.period) if len(names) == 1 else None
         return f"periodic {where}{f' every {length(period, axis)}' if period else ''}"

@@ -57,6 +57,21 @@ RATES = (
 )
 """Units of a slope: the words, the length in days, and the smallest range of the data, in days, that uses them."""
 
+UNITS = (
+    ("a second", SECOND),
+    ("a minute", MINUTE),
+    ("an hour", HOUR),
+    ("a day", 1.0),
+    ("a week", 7.0),
+    ("a month", DAYS_A_MONTH),
+    ("a quarter", DAYS_A_YEAR / 4),
+    ("a year", DAYS_A_YEAR),
+)
+"""Units of time and their lengths in days, for what happens from one row to the next."""
+
+MOST_LOG = 50.0
+"""Growth on the log scale above which nothing compounds: such numbers say nothing. [nats; by judgement]"""
+
 GRAINS = (("year", 20 * DAYS_A_YEAR), ("month", 2 * DAYS_A_YEAR), ("day", 2 * DAYS_A_MONTH), ("minute", 2 * HOUR))
 """The finest unit of a date for data whose range, in days, is above this number; below all, the second."""
 
@@ -225,14 +240,40 @@ def rate(slope: Estimate, axis: Axis, *, relative: bool) -> tuple[Estimate, str]
     Relative changes compound: 1 % a month is 12.7 % a year.
     """
     if not is_time(axis):
-        singular = axis.unit[:-1] if axis.unit in [name for name, _, _ in TIME_UNITS] else axis.unit
-        return slope, f"per {singular}" if singular else f"per unit of {axis.name}"
-    reach = (axis.high - axis.low) * in_days(axis)
-    word, size, _ = next((r for r in RATES if reach >= r[2]), RATES[-1])
+        return slope, _per(axis)
+    word, size = _rate_unit(axis)
     factor = size / in_days(axis)
     if not relative or min(slope.low, slope.value) <= -1 or not math.isfinite(slope.high):
         return scaled(slope, factor), word
+    if factor * math.log1p(slope.high) > MOST_LOG:
+        return scaled(slope, factor), word
     return Estimate(*(math.expm1(factor * math.log1p(x)) for x in (slope.value, slope.low, slope.high))), word
+
+
+def units_from_spacing(axis: Axis) -> list[tuple[str, float]]:
+    """Units in words and in units of the axis, from the one nearest to the spacing of its rows up.
+
+    Of monthly data [('a month', 1 / 12), ('a year', 1.0)]; of plain numbers the one there is, or a step of the rows.
+    """
+    if not is_time(axis):
+        return [("a step", axis.spacing) if axis.spacing > 0 and not axis.unit else (_per(axis), 1.0)]
+    days = axis.spacing * in_days(axis) if axis.spacing > 0 else _rate_unit(axis)[1]
+    nearest = min(range(len(UNITS)), key=lambda i: abs(math.log(UNITS[i][1] / days)))
+    longer = [unit for unit in UNITS[nearest + 1 :] if unit[0] != "a quarter"]
+    return [(word, size / in_days(axis)) for word, size in (UNITS[nearest], *longer)]
+
+
+def _rate_unit(axis: Axis) -> tuple[str, float]:
+    """A unit of time that suits the range, in words and in days."""
+    reach = (axis.high - axis.low) * in_days(axis)
+    word, size, _ = next((r for r in RATES if reach >= r[2]), RATES[-1])
+    return word, size
+
+
+def _per(axis: Axis) -> str:
+    """The unit of a plain number: 'per mm', 'per unit of age'."""
+    singular = axis.unit[:-1] if axis.unit in [name for name, _, _ in TIME_UNITS] else axis.unit
+    return f"per {singular}" if singular else f"per unit of {axis.name}"
 
 
 def moment(x: float, axis: Axis) -> str:

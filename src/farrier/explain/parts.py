@@ -1,7 +1,7 @@
 """The factors of a product by their role in a sentence, and the thresholds between words.
 
-One kind of factor gives the noun: the first that is present of noise, periodic, smooth or rough, linear, changepoint,
-constant. The other factors modify it (phrases.py). All thresholds are by judgement.
+One kind of factor gives the noun: the first that is present of noise, periodic, smooth or rough, random walk, damped
+trend, linear, changepoint, constant. The other factors modify it (phrases.py). All thresholds are by judgement.
 """
 
 from collections.abc import Mapping
@@ -33,7 +33,12 @@ UNCHANGED = 0.05
 NAMED = 3
 """Most inputs that a title names one by one; a summary names one component more than that."""
 
-KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "from", "until")
+FACTOR = 0.5
+"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
+SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
+"""What follows a size that is in no unit of y, by the scale."""
+
+KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "walk", "damped", "from", "until")
 """The kinds of factors that have words."""
 
 
@@ -44,6 +49,8 @@ class Parts:
     noise: bool
     periodic: tuple[Factor, ...]
     smooth: tuple[Factor, ...]
+    walks: tuple[Factor, ...]
+    damped: tuple[Factor, ...]
     lines: tuple[Factor, ...]
     windows: tuple[Factor, ...]
     columns: tuple[str, ...]
@@ -53,8 +60,8 @@ class Parts:
 
     @property
     def alone(self) -> str:
-        """'constant', 'level' or 'line' for a component that is nothing else, else empty."""
-        if self.noise or self.periodic or self.smooth:
+        """The one kind of noun there is, when nothing else is: 'constant', 'level', 'line', else empty."""
+        if self.noise or self.periodic or self.smooth or self.walks or self.damped:
             return ""
         return ("level" if self.windows else "constant") if not self.lines else "line" if len(self.lines) == 1 else ""
 
@@ -91,6 +98,8 @@ def read(facts: Facts) -> Parts:
         noise=bool(of("noise")),
         periodic=of("periodic"),
         smooth=of("smooth", "rough"),
+        walks=of("walk"),
+        damped=of("damped"),
         lines=of("linear"),
         windows=windows,
         columns=tuple(dict.fromkeys(column for factor in body or windows for column in factor.columns)),
@@ -132,6 +141,11 @@ def steady(parts: Parts, axis: Axis) -> bool:
     """Whether a drifting pattern keeps its shape over all the data."""
     lengthscale, reach = parts.shortest(), axis.high - axis.low
     return bool(parts.periodic) and lengthscale is not None and 0 < STEADY * reach < lengthscale.value
+
+
+def drifting(parts: Parts, axis: Axis) -> bool:
+    """Whether the shape of a pattern changes within the data."""
+    return bool(parts.walks or parts.damped or (parts.smooth and not steady(parts, axis)))
 
 
 def fall(facts: Facts) -> float | None:

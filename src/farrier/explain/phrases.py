@@ -9,6 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
+from farrier.explain import wandering
 from farrier.explain.facts import Axis, Estimate, Facts, Target
 from farrier.explain.interactions import POWERS, interaction, shape
 from farrier.explain.numbers import (
@@ -24,15 +25,23 @@ from farrier.explain.numbers import (
     scaled,
     significant,
 )
-from farrier.explain.parts import GRADUAL, SINE, Parts, axis_of, barely_periodic, given, pace, steady
+from farrier.explain.parts import (
+    FACTOR,
+    GRADUAL,
+    SCALES,
+    SINE,
+    Parts,
+    axis_of,
+    barely_periodic,
+    drifting,
+    given,
+    pace,
+    steady,
+)
 from farrier.explain.windows import VERBS, brief_growth, growth, smallest, title_growth, window
 
 DIRECTIONS = {"rising": "rise", "falling": "fall"}
 """The noun for each `Facts.monotone`."""
-SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
-"""What is said after a size on each of these scales of the target."""
-FACTOR = 0.5
-"""Relative size from which a factor is given instead of per cent, by judgement: nothing can fall by 110 %."""
 
 
 def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
@@ -53,13 +62,14 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
     return f"{noun}{',' if comma else ''}{place}"
 
 
-def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis]) -> list[str]:
+def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> list[str]:
     """The further facts, each a clause with its own verb."""
     if parts.wordless or parts.interaction:
         return []
     axis = axis_of(parts.columns, axes)
     said = [] if parts.noise else _shapes(parts, axis) + _drift(parts, axis)
-    if parts.lines and (parts.noise or parts.periodic or parts.smooth):
+    said += wandering.modifiers(parts) or wandering.moves(facts, axis, target)
+    if parts.lines and (parts.noise or parts.periodic or parts.smooth or parts.walks or parts.damped):
         subject = "spread" if parts.noise else "amplitude" if parts.periodic else "size"
         said.append(f"its {subject} {growth(facts, parts, axes)}")
     widths = [(f.width, axis_of(f.columns, axes)) for f in parts.windows if f.width is not None]
@@ -98,6 +108,11 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
     if parts.smooth:
         noun = _variation(facts, parts, axis, brief=brief, curve=curve)
         return noun + title_growth(facts, parts, axes, noun) if brief else noun
+    if parts.walks or parts.damped:
+        alone = not curve and not parts.lines and not parts.windows and not parts.damped
+        walk = wandering.level(brief=brief, alone=alone)
+        noun = walk if parts.walks else wandering.trend(facts, parts, axis, brief=brief)
+        return noun + title_growth(facts, parts, axes, noun) if brief else noun
     if len(parts.lines) == 1:
         return _line(facts, axis, target, brief=brief)
     if parts.lines:
@@ -133,11 +148,11 @@ def _pattern(facts: Facts, parts: Parts, axes: Mapping[str, Axis], axis: Axis, *
         name = calendar_name(period, axis) if period else "periodic"
         noun = f"{'an' if name == 'hourly' else 'a'} {f'{name} ' if name else ''}pattern"
         if brief and name:
-            drifts = ["whose shape drifts"] if parts.smooth and not steady(parts, axis) else []
+            drifts = ["whose shape drifts"] if drifting(parts, axis) else []
             grows = [f"whose size {brief_growth(facts, parts, axes)}"] if parts.lines else []
             return " ".join([noun, *([listing(drifts + grows)] if drifts or grows else [])])
         every = "" if brief else "almost exactly" if steady(parts, axis) else "exactly"
-        every = "roughly" if parts.smooth and not steady(parts, axis) else every
+        every = "roughly" if drifting(parts, axis) else every
         if lengths:
             noun = " ".join(f"{noun} that repeats {every} every {lengths[0]}".split())
     return noun + title_growth(facts, parts, axes, noun) if brief else noun

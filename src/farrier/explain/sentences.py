@@ -24,6 +24,7 @@ from farrier.explain.numbers import (
     significant,
 )
 from farrier.explain.parts import (
+    FACTOR,
     MOST,
     NAMED,
     SOME,
@@ -34,7 +35,7 @@ from farrier.explain.parts import (
     fall,
     read,
 )
-from farrier.explain.phrases import FACTOR, amount, chance, clauses, phrase
+from farrier.explain.phrases import amount, chance, clauses, phrase
 
 BEYOND = 1.05
 """Share of the variance above which components must cancel each other, by judgement."""
@@ -51,7 +52,7 @@ def sentence(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
     """What the component is with its parameters, what modifies it, and how much it matters: up to three sentences."""
     parts = read(facts)
     said = [capital(phrase(facts, parts, axes, target, brief=False)) + "."]
-    modifiers = clauses(facts, parts, axes)
+    modifiers = clauses(facts, parts, axes, target)
     if modifiers:
         said.append(capital(_joined(modifiers)) + ".")
     matters = "; ".join(filter(None, [_size(facts, parts, target), _evidence(facts, target, several=len(axes) > 1)]))
@@ -188,7 +189,8 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
             even = chance(target).replace("the", "an even", 1)
             said.append(f"typically turns {even} into {per_cent(up)} or {per_cent(1 - up)}")
         elif not straight:
-            swings = (parts.periodic or parts.smooth or parts.interaction) and not facts.monotone
+            bends = parts.periodic or parts.smooth or parts.walks or parts.damped or parts.interaction
+            swings = bends and not (facts.monotone or facts.overall)
             by = amount(facts.sd, target)
             said.append(f"moves {target.name or 'y'} {f'up and down by {by}' if swings else f'by {by} either way'}")
     if known(facts.share):

@@ -24,7 +24,10 @@ DAMPING = ParameterPrior(spread=0.8, reach=3.0, typical=0.8)
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class DampedTrend(Base):
-    """The integral of an Ornstein-Uhlenbeck slope: growth that fades; the formula stands at the top of this file."""
+    """The integral of an Ornstein-Uhlenbeck slope: growth that fades; the formula stands at the top of this file.
+
+    It is zero at its origin, as a random walk is: a constant stands beside it. Origin and scale are not trained.
+    """
 
     symbol: ClassVar[str] = "Damp"
     rank: ClassVar[int] = 13
@@ -53,12 +56,14 @@ class DampedTrend(Base):
         p: float, scale: float, s: np.ndarray, t: np.ndarray, apart: np.ndarray, shared: np.ndarray
     ) -> tuple[np.ndarray, Back]:
         """The kernel of distances to the origin, of each other, and of the time that both share; and the way back."""
-        decay_s, decay_t, decay = np.exp(-p * s), np.exp(-p * t), np.exp(-p * apart)
-        inner = 2.0 * p * shared - 1.0 + decay_s + decay_t - decay
+        # minus one, so that a slow damping loses no digits
+        faded_s, faded_t, faded = np.expm1(-p * s), np.expm1(-p * t), np.expm1(-p * apart)
+        inner = 2.0 * p * shared + faded_s + faded_t - faded
         size = 1.0 / (p * scale) ** 2
 
         def back(dK: np.ndarray) -> Slopes:
-            by_p = (2.0 * shared - s * decay_s - t * decay_t + apart * decay) - 2.0 * inner / p
+            # 2 shared = s + t - apart on either side of the origin
+            by_p = apart * faded - s * faded_s - t * faded_t - 2.0 * inner / p
             return {"damping": np.atleast_1d(size * np.vdot(dK, by_p))}
 
         return size * inner, back

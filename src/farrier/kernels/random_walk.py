@@ -21,6 +21,7 @@ class RandomWalk(Base):
     """k(x, z) = min(|x - origin|, |z - origin|) / scale on one side of the origin, 0 across it.
 
     Its increments are independent with variance one over a distance of `scale`. The best forecast is the last value.
+    It is zero at its origin: beside it stands a constant, or whatever else gives the first row its level.
     Origin and scale say from where and in which unit the walk is counted; they are not trained.
     """
 

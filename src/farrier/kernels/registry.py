@@ -10,9 +10,11 @@ elsewhere needs only `register`, so that a saved model with that kernel can be l
 
 from farrier.kernels.algebra import Base
 from farrier.kernels.constant import Constant
+from farrier.kernels.damped_trend import DampedTrend
 from farrier.kernels.linear import Linear
 from farrier.kernels.matern import Matern12, Matern32, Matern52
 from farrier.kernels.periodic import CentredPeriodic, Periodic
+from farrier.kernels.random_walk import RandomWalk
 from farrier.kernels.rational_quadratic import RationalQuadratic
 from farrier.kernels.squared_exponential import SquaredExponential
 from farrier.kernels.step import Step, StepUntil
@@ -31,6 +33,8 @@ FAMILIES: tuple[type[Base], ...] = (
     Periodic,
     CentredPeriodic,
     White,
+    RandomWalk,
+    DampedTrend,
 )
 """Farrier's own families, by rank."""
 

@@ -11,6 +11,7 @@ from functools import reduce
 from operator import mul
 from typing import Any
 
+import jax
 import jax.numpy as jnp
 import numpy as np
 from jax import Array, lax
@@ -21,11 +22,13 @@ from farrier.kernels.algebra import Base, Kernel, Product, Sum
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
+    DampedTrend,
     Linear,
     Matern12,
     Matern32,
     Matern52,
     Periodic,
+    RandomWalk,
     RationalQuadratic,
     SquaredExponential,
     Step,
@@ -128,6 +131,30 @@ def _white(kernel: Any, X: Array, Z: Array) -> Array:
     return jnp.all(X[:, None, :] == Z[None, :, :], axis=-1).astype(X.dtype)
 
 
+def _from_origin(kernel: Any, X: Float[Array, "N d"]) -> Float[Array, "N"]:
+    """How far the rows are from the origin of a kernel of one input, with a sign."""
+    if X.shape[-1] != 1:
+        raise ValueError(f"{kernel} acts on one input, got {X.shape[-1]}: name it with dims=.")
+    return (X - row(kernel.origin, X))[:, 0]
+
+
+def _shared_time(s: Float[Array, "N"], t: Float[Array, "M"]) -> Float[Array, "N M"]:
+    """min(|s|, |t|) of pairs on one side of zero, 0 of pairs on two sides."""
+    size = jnp.minimum(jnp.abs(s)[:, None], jnp.abs(t)[None, :])
+    return jnp.where(jnp.sign(s)[:, None] == jnp.sign(t)[None, :], size, 0.0)
+
+
+def _random_walk(kernel: Any, X: Array, Z: Array) -> Array:
+    return _shared_time(_from_origin(kernel, X), _from_origin(kernel, Z)) / row(kernel.scale, X)
+
+
+def _damped_trend(kernel: Any, X: Array, Z: Array) -> Array:
+    s, t, p = _from_origin(kernel, X), _from_origin(kernel, Z), jnp.ravel(jnp.asarray(kernel.damping))[0]
+    away_s, away_t, apart = jnp.abs(s)[:, None], jnp.abs(t)[None, :], jnp.abs(s[:, None] - t[None, :])
+    faded = jnp.expm1(-p * away_s) + jnp.expm1(-p * away_t) - jnp.expm1(-p * apart)
+    return (2.0 * p * _shared_time(s, t) + faded) / (p * row(kernel.scale, X)) ** 2
+
+
 FEATURES: dict[type[Base], Callable[[Any, Array], Array]] = {
     Constant: lambda kernel, X: jnp.ones((X.shape[0], 1), X.dtype),
     Step: lambda kernel, X: sigmoid(_steepness(kernel, X)),
@@ -147,8 +174,10 @@ VALUES: dict[type[Base], Callable[[Any, Array, Array], Array]] = {
     Matern52: _matern52,
     CentredPeriodic: _centred_periodic,
     White: _white,
+    RandomWalk: _random_walk,
+    DampedTrend: _damped_trend,
 }
-"""Other stationary families: from a kernel, X and Z to k(x, z), (N, M)."""
+"""k(x, z) in any other form; from a kernel, X and Z to (N, M)."""
 
 
 def value(kernel: Base, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float[Array, "N M"]:
@@ -165,9 +194,11 @@ def value(kernel: Base, X: Float[Array, "N d"], Z: Float[Array, "M d"]) -> Float
 def value_diag(kernel: Base, X: Float[Array, "N d"]) -> Float[Array, "N"]:
     """k(x, x) on the columns that the kernel acts on."""
     kind = known(type(kernel))
-    if kind in FEATURES and not kernel.stationary:
+    if kernel.stationary:
+        return jnp.ones(X.shape[0], X.dtype)
+    if kind in FEATURES:
         return jnp.sum(FEATURES[kind](kernel, X) ** 2, axis=-1)
-    return jnp.ones(X.shape[0], X.dtype)
+    return jax.vmap(lambda x: value(kernel, x[None, :], x[None, :])[0, 0])(X)
 
 
 def known(kind: type[Base]) -> type[Base]:

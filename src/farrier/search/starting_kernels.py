@@ -14,11 +14,13 @@ from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
+    DampedTrend,
     Linear,
     Matern12,
     Matern32,
     Matern52,
     Periodic,
+    RandomWalk,
     RationalQuadratic,
     SquaredExponential,
     White,
@@ -87,6 +89,8 @@ class Start:
             "Mat12": lambda: Matern12(self.weak_smooth().lengthscale),
             "Mat32": lambda: Matern32(self.weak_smooth().lengthscale),
             "Mat52": lambda: Matern52(self.weak_smooth().lengthscale),
+            "RW": self.walk,
+            "Damp": self.damped_trend,
         }
         symbols = [symbol.strip() for symbol in formula.split("*")]
         unknown = [symbol for symbol in symbols if symbol not in makers]
@@ -103,6 +107,14 @@ class Start:
     def weak_line(self) -> Linear:
         """A line that is zero somewhere within the data."""
         return Linear(self._place())
+
+    def walk(self) -> RandomWalk:
+        """A random walk from the first row, with variance one at the last."""
+        return RandomWalk(self._low, self._range)
+
+    def damped_trend(self) -> DampedTrend:
+        """A trend from the first row whose slope is forgotten over about a third of the range."""
+        return DampedTrend(self._about(3 / self._range), self._low, self._range)
 
     def weak_cycle(self) -> Periodic:
         """A period about a tenth of the range."""
