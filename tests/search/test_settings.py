@@ -33,7 +33,11 @@ from farrier.search.settings import (
 
 SOURCE = Path(farrier.__file__).parent
 MODULES = [path for folder in ("search", "model") for path in sorted((SOURCE / folder).glob("*.py"))]
-MATHEMATICS = {"Z95": "a quantile of the normal distribution", "HALVINGS": "bisections until a double is exact"}
+MATHEMATICS = {
+    "Z95": "a quantile of the normal distribution",
+    "HALVINGS": "bisections until a double is exact",
+    "STEPS": "steps in a season: the calendar",
+}
 """Constants that nobody would set, and why."""
 
 X = np.linspace(-1.7, 1.7, 40)[:, None]

@@ -169,6 +169,8 @@ class LogNormal(WeightPrior):
     w: np.ndarray = positive()
     centre: np.ndarray = fixed()
     spread: np.ndarray = fixed()
+    deviation: np.ndarray = fixed(default=0.0)
+    """The posterior standard deviation of log w, where somebody found it (laplace.py); draws do not use it."""
 
     @classmethod
     def initial(cls, centre: np.ndarray, spread: np.ndarray) -> "LogNormal":
@@ -190,9 +192,9 @@ class LogNormal(WeightPrior):
         return world.xp.sum(0.5 * away**2 + world.xp.log(self.spread) + 0.5 * np.log(2.0 * np.pi))
 
     def quantile(self, probability: float) -> np.ndarray:
-        """The weights, whatever the probability."""
+        """The quantile of a log-normal about the weight with its posterior deviation."""
         check_probability(probability)
-        return np.asarray(self.w)
+        return self.w * np.exp(self.deviation * ndtri(probability))
 
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
         at = self.with_vector(u)

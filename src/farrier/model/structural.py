@@ -9,7 +9,7 @@ The scale of the target is the one with the higher evidence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -33,6 +33,7 @@ from farrier.kernels.random_walk import RandomWalk
 from farrier.model.fitted import Fitted
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import exact_posterior
+from farrier.search.appraisal import Z95, Appraisal
 from farrier.search.settings import SearchSettings
 from farrier.search.structural_priors import Priors, frequency_of, priors_for
 
@@ -120,21 +121,38 @@ def fit_structural(
         models = best.models(settings.structural.draws)
         z = best.scale.forward(y)
         posteriors = tuple(exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models)
-    mode = models[0]
+    mode, count = models[0], len(models[0].pool)
+    deviations = np.zeros(len(best.mode))
+    deviations[best.moving] = best.laplace.deviations
     return Fitted(
         posterior=LaplacePosterior(posteriors),
         likelihood=Gaussian(mode.noise),
-        prior=mode.prior,
+        prior=replace(mode.prior, deviation=deviations[:count]),
         kernels=tuple(mode.pool),
-        survivors=len(mode.pool) - 1,
+        survivors=count - 1,
         scale=best.scale,
         bound=best.evidence,
         tier="exact",
         steps=best.steps,
-        level=len(mode.pool) - 1,
+        level=count - 1,
+        appraisal=_appraised(
+            mode, deviations[count + 1 :], posteriors[0].components(X)[0], settings.structural.smallest_share
+        ),
         settings=settings,
         noises=np.array([model.noise for model in models]),
     )
+
+
+def _appraised(mode: ExactModel, deviations: np.ndarray, means: np.ndarray, smallest: float) -> Appraisal:
+    """The 95 % intervals of the hyperparameters, and which components are worth a word, largest first.
+
+    No component was removed, and no row left out, to see what it is worth.
+    """
+    u, count = mode.pool.unbounded, len(mode.pool) - 1
+    ends = [tuple(mode.pool.with_unbounded(u + sign * Z95 * deviations))[:count] for sign in (-1.0, 1.0)]
+    sizes = means[:count].std(axis=1)
+    order = [int(i) for i in np.argsort(sizes)[::-1] if sizes[i] ** 2 > smallest * np.sum(sizes**2)]
+    return Appraisal(ends[0], ends[1], (None,) * count, (), tuple(order), tuple(float(size) for size in sizes))
 
 
 def structural_fit(

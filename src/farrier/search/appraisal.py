@@ -32,7 +32,7 @@ class Appraisal:
     """Kernels with the lower ends of the 95 % intervals of their hyperparameters."""
     high: tuple[Kernel, ...]
     """Kernels with the upper ends."""
-    losses: tuple[float, ...]
+    losses: tuple[float | None, ...]
     """The log evidence that is lost without each survivor, in nats."""
     errors: tuple[float, ...]
     """The leave-one-out error with the first 0, 1, 2 ... components of `order`, on the scale of the model."""

@@ -256,7 +256,7 @@ class StructuralSettings:
 
     rows: int = 300
     """Most rows, the last ones, to which its parameters are fitted; predictions use all rows.
-    [rows; by judgement, for the time of a fit]"""
+    [rows; by judgement]"""
     iterations: int = 60
     """Most L-BFGS iterations of its fit. [iterations; by judgement]"""
     tolerance: float = 1e-3
@@ -264,6 +264,8 @@ class StructuralSettings:
     draws: int = 24
     """Draws of all parameters from Laplace's approximation over which predictions average, beside the mode.
     [draws, even; by judgement]"""
+    smallest_share: float = 1e-3
+    """Share of the variance of all components below which one is not told. [part of the variance; by judgement]"""
     least_curvature: float = 0.3
     """Lowest curvature of the log posterior density in any direction: where it is flatter, draws go no further.
     [nats for each squared unit of a logarithm; by judgement]"""

@@ -13,8 +13,6 @@ from typing import NamedTuple
 TABLE = Path(__file__).with_name("structural_priors.csv")
 STEPS = {"quarterly": 4, "monthly": 12, "weekly": 52, "daily": 7, "hourly": 24}
 """Steps in a season, by frequency: those of the calendar."""
-NEAR = 0.05
-"""Largest relative difference of the steps in a season from those of a frequency. By judgement."""
 PARAMETERS = ("trend", "damping", "walk", "season", "shape", "drift", "ar", "ar_length", "level", "noise")
 """What the structural model has priors for: sizes of its components, and the hyperparameters that follow them."""
 
@@ -33,7 +31,8 @@ def frequency_of(steps: float | None) -> str:
     """The frequency with so many steps in a season; None stands for no season."""
     if steps is None:
         return "yearly"
-    return next((name for name, usual in STEPS.items() if abs(steps / usual - 1.0) < NEAR), "other")
+    # a year has 52.18 weeks, and steps are counted
+    return next((name for name, usual in STEPS.items() if round(steps) == usual), "other")
 
 
 @cache

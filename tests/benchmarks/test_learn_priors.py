@@ -1,0 +1,44 @@
+"""Learning priors: what series share is learned, absent components count no lower than a floor, the table is read."""
+
+import numpy as np
+from benchmarks.learn_priors import LOWEST, START, learned, parameters, pooled, table
+from benchmarks.learn_priors import fits as fits_of
+
+from farrier.search.structural_priors import PARAMETERS, LogNormal
+
+RNG = np.random.default_rng(0)
+
+
+def seasonal(amplitude):
+    t = np.arange(48)
+    return 10.0 + amplitude * np.sin(2.0 * np.pi * t / 12) + 0.3 * RNG.standard_normal(48)
+
+
+def test_a_large_season_is_learned_as_large():
+    large, small = (learned([seasonal(size) for _ in range(4)], 12, dict(START)) for size in (3.0, 0.01))
+    assert large["season"].mean > small["season"].mean + 0.5
+    assert small["noise"].mean > large["noise"].mean
+    assert small["season"].mean >= LOWEST
+    assert large["level"] == START["level"]
+
+
+def test_parameters_are_counted_in_seasons_and_as_standard_deviations():
+    (first, *_) = (fit for _, fit in fits_of(seasonal(3.0), 12, dict(START)))
+    found = {name: value for name, value, _ in parameters(first)}
+    assert set(found) == set(PARAMETERS)
+    model = first.objective.model(first.mode)
+    assert np.isclose(found["noise"], 0.5 * np.log(model.noise))
+    trend = model.pool.kernels[0][0]
+    assert np.isclose(found["damping"], np.log(float(trend.damping) * 12.0))
+
+
+def test_the_table_holds_every_frequency_and_parameter():
+    both = {"monthly": dict(START), "other": pooled([dict(START), dict(START)])}
+    text = table(both, {"m1_monthly": 7}, 3)
+    assert "7 of m1_monthly" in text
+    assert text.count("\nmonthly,") == len(PARAMETERS) == text.count("\nother,")
+
+
+def test_what_differs_between_frequencies_widens_the_prior_of_all():
+    apart = {name: LogNormal(one.mean + 1.0, one.sd) for name, one in START.items()}
+    assert pooled([dict(START), apart])["trend"].sd > START["trend"].sd

@@ -1,0 +1,62 @@
+"""Laws of Laplace's approximation: exact for a quadratic, antithetic draws, mixtures over draws."""
+
+import numpy as np
+from numpy.testing import assert_allclose
+
+from farrier.evaluation.products import Products
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.laplace import Laplace, LaplacePosterior, curvature
+from farrier.inference.mixtures import moments
+from farrier.inference.parameter_vector import Terms
+from farrier.kernels.registry import Linear, SquaredExponential
+
+RNG = np.random.default_rng(0)
+A = RNG.standard_normal((4, 4))
+H = A @ A.T + np.eye(4)
+TOP = np.array([0.3, -1.0, 2.0, 0.5])
+
+
+class Quadratic:
+    """log N up to a constant, with the precision H about TOP."""
+
+    def terms(self, numbers):
+        away = numbers - TOP
+        value = float(-0.5 * away @ H @ away)
+        return Terms(value, value, 0.0, 0.0), -H @ away
+
+
+def test_the_curvature_of_a_quadratic_is_its_precision():
+    assert_allclose(curvature(Quadratic(), TOP, np.arange(4)), H, rtol=1e-8)
+    assert_allclose(curvature(Quadratic(), TOP, np.array([0, 2])), H[np.ix_([0, 2], [0, 2])], rtol=1e-8)
+
+
+def test_the_evidence_of_a_normal_density_is_one():
+    # the integral of exp(-(u - TOP)' H (u - TOP) / 2) is (2 pi)^(P / 2) / sqrt|H|
+    laplace = Laplace.of(TOP, H, 1e-9)
+    assert_allclose(laplace.log_volume, 2.0 * np.log(2.0 * np.pi) - 0.5 * np.linalg.slogdet(H)[1])
+    assert_allclose(laplace.deviations, np.sqrt(np.diagonal(np.linalg.inv(H))))
+
+
+def test_draws_are_antithetic_pairs_with_the_inverse_curvature_as_covariance():
+    draws = Laplace.of(TOP, H, 1e-9).draws(40_000)
+    assert_allclose(draws.mean(axis=0), TOP, atol=1e-12)
+    assert_allclose(np.cov(draws.T), np.linalg.inv(H), atol=0.02)
+    assert_allclose(Laplace.of(TOP, H, 1e-9).draws(8), Laplace.of(TOP, H, 1e-9).draws(8))
+
+
+def test_a_flat_direction_is_no_wider_than_the_least_curvature_allows():
+    flat = Laplace.of(np.zeros(2), np.diag([4.0, 0.0]), 0.25)
+    assert_allclose(flat.deviations, [0.5, 2.0])
+
+
+def test_the_posterior_is_the_mixture_of_its_draws():
+    X, new = np.linspace(-1.0, 1.0, 12)[:, None], np.array([[0.1], [1.5]])
+    y = np.sin(3.0 * X[:, 0])
+    pools = [Products.of([SquaredExponential(length), Linear(0.0)], 1) for length in (0.5, 1.0)]
+    one, other = (GaussianPosterior(pool, np.ones((1, 2)), np.full(12, 0.1), X, y) for pool in pools)
+    both = LaplacePosterior((one, other))
+    assert_allclose(both.draws(new)[0], np.concatenate([one.draws(new)[0], other.draws(new)[0]]))
+    means, variances = zip(one.components(new), other.components(new), strict=True)
+    assert_allclose(both.components(new), moments(np.stack(means), np.stack(variances)))
+    assert_allclose(np.diagonal(both.joint(new)[1]), moments(*both.draws(new))[1])
+    assert both.pool is one.pool

@@ -1,0 +1,126 @@
+"""Laws of the structural model: it forecasts what it is made of, in any unit, with intervals that hold."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+import farrier
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.model.structural import Clock, fit_structural, structural_fit, structural_model, structural_parameters
+from farrier.model.target_scale import named
+from farrier.search.settings import SearchSettings, StructuralSettings
+from farrier.search.structural_priors import priors_for
+
+FEW = SearchSettings(structural=StructuralSettings(draws=4))
+RNG = np.random.default_rng(0)
+N = 72
+X = np.linspace(-1.7, 1.7, N)[:, None]
+STEP = float(X[1, 0] - X[0, 0])
+YEAR = 12 * STEP
+Y = 50.0 + 0.2 * np.arange(N) + 5.0 * np.sin(2.0 * np.pi * np.arange(N) / 12) + 0.5 * RNG.standard_normal(N)
+
+
+@pytest.fixture(scope="module")
+def fitted():
+    return fit_structural(X, Y, [YEAR], settings=FEW)
+
+
+def test_a_clock_counts_in_seasons_or_in_steps():
+    assert Clock.of(X[:, 0], [YEAR]).frequency == "monthly"
+    assert Clock.of(X[:, 0], []).frequency == "yearly"
+    assert Clock.of(X[:, 0], []).unit == pytest.approx(STEP)
+    both = Clock.of(X[:, 0], [14.0 * YEAR, 24.0 * STEP])
+    assert both.frequency == "hourly"
+    assert both.unit == pytest.approx(24.0 * STEP)
+
+
+def test_every_parameter_has_a_name():
+    clock = Clock.of(X[:, 0], [YEAR])
+    model = structural_model(clock, priors_for("monthly"))
+    names = structural_parameters(clock)
+    assert len(names) == len(model.prior.vector()) + 1 + len(model.pool.layout)
+    assert [number.name for number in model.pool.layout] == [
+        "damping",
+        "lengthscale",
+        "period",
+        "lengthscale",
+        "lengthscale",
+    ]
+    assert names[-5:] == ["damping", "drift", "period", "shape", "ar_length"]
+
+
+def test_the_season_and_the_trend_go_on(fitted):
+    ahead = X[-1, 0] + STEP * np.arange(1, 13)
+    truth = 50.0 + 0.2 * np.arange(N, N + 12) + 5.0 * np.sin(2.0 * np.pi * np.arange(N, N + 12) / 12)
+    low, middle, high = fitted.quantiles(ahead[:, None], [0.025, 0.5, 0.975])
+    assert np.sqrt(np.mean((middle - truth) ** 2)) < 1.5
+    assert np.all((low < truth) & (truth < high))
+
+
+def test_the_period_is_that_of_the_calendar(fitted):
+    season = next(kernel for kernel in fitted.kernels if "Per" in str(kernel))
+    (periodic,) = [factor for factor in season.products()[0] if factor.symbol == "Per"]
+    assert float(periodic.period) == pytest.approx(YEAR, rel=1e-12)
+
+
+def test_every_draw_has_its_own_noise_and_predictions_use_it(fitted):
+    assert fitted.noises is not None
+    mean, variance = fitted.observed(X[:3])
+    f_mean, f_variance = fitted.posterior.draws(X[:3])
+    assert len(mean) == 1 + FEW.structural.draws
+    assert_allclose(mean, f_mean)
+    assert_allclose(variance - f_variance, np.broadcast_to(fitted.noises[:, None], variance.shape))
+
+
+def test_units_do_not_matter():
+    ahead = X[-1:] + STEP
+    one = fit_structural(X, Y, [YEAR], transform="identity", settings=FEW)
+    other = fit_structural(X, 1000.0 * Y - 7.0, [YEAR], transform="identity", settings=FEW)
+    assert_allclose(other.moments(ahead)[0], 1000.0 * one.moments(ahead)[0] - 7.0, rtol=1e-6)
+    assert_allclose(other.bound, one.bound - N * np.log(1000.0), atol=1e-4)
+
+
+def test_a_long_series_is_fitted_to_its_last_rows_and_predicted_from_all():
+    settings = SearchSettings(structural=StructuralSettings(rows=40, draws=2))
+    clock = Clock.of(X[:, 0], [YEAR])
+    fit = structural_fit(X, Y, clock, named("identity"), priors_for("monthly"), settings)
+    assert len(fit.objective.y) == 40
+    posterior = fit_structural(X, Y, [YEAR], settings=settings).posterior.posteriors[0]
+    assert isinstance(posterior, GaussianPosterior)
+    assert len(posterior.y) == N
+
+
+# through the estimators
+
+
+@pytest.fixture(scope="module")
+def forecaster():
+    months = np.datetime64("2015-01") + np.arange(N)
+    return farrier.Forecaster(search="quick").fit(months, Y)
+
+
+def test_a_quick_forecast_is_explained_saved_and_updated(forecaster, tmp_path):
+    ahead = forecaster.forecast(3)
+    assert "yearly pattern" in str(forecaster.explain())
+    again = farrier.load(forecaster.save(tmp_path / "quick.farrier"))
+    assert_allclose(again.forecast(3)["mean"], ahead["mean"])
+    again.update([np.datetime64("2021-01")], [60.0])
+    assert "73 rows" in str(again.explain())
+
+
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"likelihood": "student-t"}, "search='quick' needs likelihood='gaussian', got 'student-t': try search='full'"),
+        ({"kernels": ["SE"]}, r"search='quick' needs kernels='auto', got \['SE'\]"),
+        ({"method": "collapsed"}, "search='quick' needs method='auto'"),
+    ],
+)
+def test_what_the_quick_model_does_not_do_is_refused(setting, message):
+    with pytest.raises(ValueError, match=message):
+        farrier.Regressor(search="quick", **setting).fit(X, Y)
+
+
+def test_several_inputs_are_refused():
+    with pytest.raises(ValueError, match="needs one input, which is time, got 2"):
+        farrier.Regressor(search="quick").fit(np.hstack([X, X**2]), Y)
