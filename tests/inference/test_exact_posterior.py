@@ -104,3 +104,12 @@ def test_far_away_only_the_line_is_known():
 def test_a_covariance_that_is_not_positive_definite_is_said_in_words():
     with pytest.raises(ArithmeticError, match="not positive definite"):
         GaussianPosterior(POSTERIOR.pool, WEIGHTS, np.full(11, -9.0), X, Y).draws(NEW)
+
+
+def test_component_means_are_those_of_each_draw():
+    found = POSTERIOR.component_means(NEW)
+    assert found.shape == (3, 3, 7)
+    assert_allclose(found.mean(axis=0), POSTERIOR.components(NEW)[0], rtol=1e-9, atol=1e-12)
+    assert_allclose(found.sum(axis=1), POSTERIOR.draws(NEW)[0], rtol=1e-9, atol=1e-12)
+    sums = np.array([[1.0, 0.0, 1.0]])
+    assert_allclose(POSTERIOR.component_means(NEW, sums)[:, 0], found[:, 0] + found[:, 2])

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
+from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.blas import one_thread
 from farrier.inference.linalg import jitter
@@ -41,7 +42,7 @@ class GaussianPosterior(WithoutCaches):
     @cached_property
     def _factors(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """L with L L' = C, and e = L^-1 y, for each draw."""
-        K = self.pool.gram(self.X, self.X)
+        K = covariance_of(self.X).grams(self.pool)
         found = []
         for w in self.weights:
             C = np.einsum("i,inx->nx", w**2, K)
@@ -66,6 +67,15 @@ class GaussianPosterior(WithoutCaches):
         """
         chosen = np.eye(len(self.pool)) if sums is None else sums
         return self._in_blocks(lambda block: self._components(block, chosen), X)
+
+    def component_means(self, X: np.ndarray, sums: np.ndarray | None = None) -> np.ndarray:
+        """The means of `components` for each draw of the weights, (S, m, N): quadratic in the rows, not cubic."""
+        chosen = np.eye(len(self.pool)) if sums is None else sums
+        with one_thread(small=len(self.y) <= SMALL_ROWS):
+            K = self.pool.gram(X, self.X)
+            solved = [solve_triangular(L, e, lower=True, trans=1) for L, e in self._factors]
+            parts = [chosen @ ((w**2)[:, None] * (K @ a)) for w, a in zip(self.weights, solved, strict=True)]
+        return np.stack(parts)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""

@@ -13,7 +13,7 @@ import numpy as np
 from farrier.evaluation.products import Products
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian import LOG_2PI
-from farrier.inference.mixtures import joint_moments, moments
+from farrier.inference.mixtures import joint_moments
 from farrier.inference.parameter_vector import Terms
 from farrier.inference.without_caches import WithoutCaches
 
@@ -96,9 +96,14 @@ class LaplacePosterior(WithoutCaches):
         return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
 
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m)."""
-        found = [posterior.components(X, sums) for posterior in self.posteriors]
-        return moments(np.stack([mean for mean, _ in found]), np.stack([variance for _, variance in found]))
+        """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m).
+
+        Means are those of the mixture, so that they add up. The variance within a draw, which costs much more, is that
+        of the first posterior; the variance between draws is that of all.
+        """
+        means = np.concatenate([posterior.component_means(X, sums) for posterior in self.posteriors])
+        _, within = self.posteriors[0].components(X, sums)
+        return means.mean(axis=0), within + means.var(axis=0)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
