@@ -164,3 +164,16 @@ def plain(kernel, x, z):
 def plain_gram(kernel, X, Z):
     """The matrix of `plain` for every pair of rows."""
     return np.array([[plain(kernel, x, z) for z in np.asarray(Z)] for x in np.asarray(X)])
+
+
+FAR = [
+    SquaredExponential(0.03),
+    RationalQuadratic(0.03, 0.7),
+    Matern12(0.03),
+    Matern52(0.03),
+    Periodic(0.1, 0.5),
+    CentredPeriodic(0.1, 0.5),
+    Linear(1e4 + 0.3),
+    Step(1e4 + 0.3, 0.05),
+]
+"""Kernels of short lengths for inputs around 1e4, where a careless formula loses its digits."""

@@ -21,7 +21,7 @@ from farrier.kernels.registry import (
     Step,
     White,
 )
-from tests.kernels.plain_kernels import BASES, KERNELS, TWO_INPUTS, equal, plain_gram
+from tests.kernels.plain_kernels import BASES, FAR, KERNELS, TWO_INPUTS, equal, plain_gram
 
 RNG = np.random.default_rng(0)
 
@@ -200,18 +200,6 @@ def test_matern_kernels_become_smoother_at_zero():
     for kernel, ratio in ((Matern12(1.0), 2.0), (Matern32(1.0), 4.0), (Matern52(1.0), 4.0)):
         away = 1.0 - kernel.gram(h, np.zeros((1, 1)))[:, 0]
         assert_allclose(away[1] / away[0], ratio, rtol=1e-3)
-
-
-FAR = [
-    SquaredExponential(0.03),
-    RationalQuadratic(0.03, 0.7),
-    Matern12(0.03),
-    Matern52(0.03),
-    Periodic(0.1, 0.5),
-    CentredPeriodic(0.1, 0.5),
-    Linear(1e4 + 0.3),
-    Step(1e4 + 0.3, 0.05),
-]
 
 
 @pytest.mark.parametrize("kernel", FAR, ids=str)

@@ -16,11 +16,9 @@ from farrier.kernels.algebra import Dims
 from farrier.kernels.forms import Profile
 from farrier.kernels.registry import (
     CentredPeriodic,
-    Linear,
     Matern12,
     Matern32,
     Matern52,
-    Periodic,
     RationalQuadratic,
     SquaredExponential,
     Step,
@@ -28,7 +26,7 @@ from farrier.kernels.registry import (
 from farrier.paper.kernels import gram
 from farrier.paper.pool import stack
 from farrier.paper.trees import bound, free
-from tests.kernels.plain_kernels import BASES, plain_gram
+from tests.kernels.plain_kernels import BASES, FAR, plain_gram
 
 RNG = np.random.default_rng(0)
 X1, X2 = (jnp.asarray(RNG.uniform(-2.0, 2.0, (8, inputs))) for inputs in (1, 2))
@@ -59,18 +57,6 @@ def test_centred_periodic_has_mean_zero_over_a_period(lengthscale):
     values = np.asarray(gram(CentredPeriodic(0.9, lengthscale), X, jnp.zeros((1, 1))))
     assert_allclose(values.mean(), 0.0, atol=1e-9)
     assert_allclose(values.max(), 1.0, rtol=1e-12)
-
-
-FAR = [
-    SquaredExponential(0.03),
-    RationalQuadratic(0.03, 0.7),
-    Matern12(0.03),
-    Matern52(0.03),
-    Periodic(0.1, 0.5),
-    CentredPeriodic(0.1, 0.5),
-    Linear(1e4 + 0.3),
-    Step(1e4 + 0.3, 0.05),
-]
 
 
 @pytest.mark.parametrize("kernel", FAR, ids=str)

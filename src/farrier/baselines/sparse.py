@@ -29,6 +29,7 @@ from farrier.baselines.common import START_NOISE, Baseline
 from farrier.inference.arrays import NUMPY, World
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.mixtures import moments
 from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, Weighed, WeightPrior, check_probability, quasi_normal
 from farrier.kernels.parameters import positive, real
 from farrier.kernels.registry import SquaredExponential
@@ -107,8 +108,8 @@ class SoftmaxOfSums(WeightPrior):
 
 
 @dataclass(kw_only=True)
-class _Sparse(Baseline):
-    """The base of these methods: inducing points, training, prediction."""
+class _Trained(Baseline):
+    """The base of these methods: inducing points and training."""
 
     points: int = 50
     """Inducing points for each kernel, or shared by all."""
@@ -118,30 +119,8 @@ class _Sparse(Baseline):
     tolerance: float = 2e-3
     """Training ends if the bound gains less than this over a window of steps, in nats per row."""
 
-    @abstractmethod
-    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
-        """The kernels and the prior on their weights."""
-
     _grouped: ClassVar[bool] = True
     """Whether each kernel has inducing points of its own."""
-
-    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
-        pool, prior = self._pool_and_prior(X, y)
-        model = self._trained(pool, prior, X, y)
-        self.elbo_ = self._bound(model, X, y)
-        """The evidence lower bound of the standardised y."""
-        self.model_ = jax.tree.map(np.asarray, model)
-        self.weights_ = np.asarray(model.prior.quantile(0.5))
-        self.pool_ = [str(kernel) for kernel in self.model_.posterior.pool]
-
-    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return _moments(*_draws(self.model_, X))
-
-    @property
-    def noise_variance_(self) -> float | None:
-        """The noise variance in the squared units of y."""
-        assert isinstance(self.model_.likelihood, Gaussian)
-        return float(self.model_.likelihood.variance) * float(self._scale.y_scale) ** 2
 
     def _trained(self, pool: Pool, prior: WeightPrior, X: np.ndarray, y: np.ndarray) -> Model:
         Z = spread_points(X, self.points, self.seed)
@@ -161,6 +140,33 @@ class _Sparse(Baseline):
         return float(_evidence_bound(model, padded(X, y), noise[: 1 if model.prior.noise_size == 0 else None]).total)
 
 
+@dataclass(kw_only=True)
+class _Sparse(_Trained):
+    """The base of the methods with one pool of kernels."""
+
+    @abstractmethod
+    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
+        """The kernels and the prior on their weights."""
+
+    def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
+        pool, prior = self._pool_and_prior(X, y)
+        model = self._trained(pool, prior, X, y)
+        self.elbo_ = self._bound(model, X, y)
+        """The evidence lower bound of the standardised y."""
+        self.model_ = jax.tree.map(np.asarray, model)
+        self.weights_ = np.asarray(model.prior.quantile(0.5))
+        self.pool_ = [str(kernel) for kernel in self.model_.posterior.pool]
+
+    def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return moments(*_draws(self.model_, X))
+
+    @property
+    def noise_variance_(self) -> float | None:
+        """The noise variance in the squared units of y."""
+        assert isinstance(self.model_.likelihood, Gaussian)
+        return float(self.model_.likelihood.variance) * float(self._scale.y_scale) ** 2
+
+
 _evidence_bound = eqx.filter_jit(evidence_bound)
 
 
@@ -176,11 +182,6 @@ def _draws(model: Model, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     posterior = model.posterior.at(model.prior.draw(noise, JAX))
     mean, variance = InBlocks(posterior).draws(X)
     return model.likelihood.predict(mean, variance)
-
-
-def _moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of a mixture of equally likely draws."""
-    return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
 
 
 @dataclass(kw_only=True)
@@ -257,15 +258,12 @@ class SoftmaxSVGP(_Sparse):
 
 
 @dataclass(kw_only=True)
-class VariationalSoftmaxSVGP(_Sparse):
+class VariationalSoftmaxSVGP(_Trained):
     """Softmax selection among 12 candidate sums, variational: a sparse posterior for each, averaged by evidence."""
 
     name: ClassVar[str] = "softmax-variational"
     _grouped: ClassVar[bool] = False
     iterations: int = 1500
-
-    def _pool_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[Pool, WeightPrior]:
-        raise NotImplementedError("there is one pool for each candidate")
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         pools = [stack(products, inputs=X.shape[1]) for products in candidate_products(X, y, self.seed)]
@@ -282,7 +280,7 @@ class VariationalSoftmaxSVGP(_Sparse):
         """Each candidate has a noise variance of its own."""
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        parts = [_moments(*_draws(model, X)) for model in self.models_]
+        parts = [moments(*_draws(model, X)) for model in self.models_]
         mean = sum(share * part[0] for share, part in zip(self.shares_, parts, strict=True))
         second = sum(share * (v + m**2) for share, (m, v) in zip(self.shares_, parts, strict=True))
         return np.asarray(mean), np.asarray(second - mean**2)
