@@ -185,6 +185,32 @@ class Forecaster(BaseEstimator):
             return found.each(lambda name, one: make(one))
         return found.observed.layout.write(*make(found))
 
+    def backtest(self, folds: int = 3, horizon: int | None = None, *, search_again: bool = False) -> Any:
+        """Forecast from past origins, and compare with what came true.
+
+        Parameters
+        ----------
+        folds : int, default=3
+            The number of origins. They lie `horizon` rows apart, the last one `horizon` rows before the end.
+        horizon : int, default=None
+            Rows that each origin forecasts; None takes a tenth of the rows, at least one.
+        search_again : bool, default=False
+            Whether the structure is searched at every origin. By default it is found at the first one, from the rows
+            before it, and kept; weights and hyperparameters are fitted again at each.
+
+        Returns
+        -------
+        One row a step ahead, in a frame of the kind that came (a dictionary for arrays): mean absolute errors of the
+        median forecast, of the last value and of the last season, and the part of the values inside the 80 and 95 %
+        intervals. (One series.)
+        """
+        one = self._one()
+        rows = len(one.observed.present)
+        found = one.backtest(
+            self._settings(progress=None), folds, horizon or max(1, rows // 10), search_again=search_again
+        )
+        return one.observed.layout.table(found)
+
     def explain(self, *arguments: Any, **options: Any) -> Any:
         """The components in sentences, as `Regressor.explain`."""
         return self._one().described().explain(*arguments, **options)

@@ -45,14 +45,17 @@ class Layout:
         if self.indexed:
             pandas = importlib.import_module("pandas")
             return pandas.DataFrame(first | columns, index=pandas.Index(stamps, name=self.time))
-        table = {**first, self.time: stamps, **columns}
+        return self.table({**first, self.time: stamps, **columns})
+
+    def table(self, columns: dict[str, Any]) -> Any:
+        """Columns in a frame of the library that came in; a dictionary for arrays."""
         match self.backend:
             case None:
-                return table
+                return columns
             case "pandas" | "polars":
-                return importlib.import_module(self.backend).DataFrame(table)
+                return importlib.import_module(self.backend).DataFrame(columns)
         backend: Any = self.backend
-        return nw.from_dict({name: list(values) for name, values in table.items()}, backend=backend).to_native()
+        return nw.from_dict({name: list(values) for name, values in columns.items()}, backend=backend).to_native()
 
 
 @dataclass(frozen=True, eq=False)
