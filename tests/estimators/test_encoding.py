@@ -171,3 +171,14 @@ def test_what_cannot_be_saved_is_named(value):
 )
 def test_a_value_fits_its_annotation_or_not(value, hint, expected):
     assert fits(value, hint) is expected
+
+
+@pytest.mark.parametrize("count", [2**62, -(2**62), 10**18])
+def test_polars_times_outside_the_calendar_are_refused(count):
+    import polars as pl
+
+    times = pl.Series("day", [0, 1]).cast(pl.Datetime("ms"))
+    tree = Encoder().node(times)
+    tree["values"]["values"][0] = count
+    with pytest.raises(ValueError, match="outside the calendar"):
+        Decoder([]).value(tree)

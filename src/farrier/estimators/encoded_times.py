@@ -6,7 +6,7 @@ their own values. `node` encodes the values inside; the decoders get these value
 
 import sys
 from collections.abc import Callable
-from datetime import UTC, date, datetime, timedelta, timezone, tzinfo
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, timedelta, timezone, tzinfo
 from importlib import import_module
 from typing import Any
 from zoneinfo import ZoneInfo
@@ -113,6 +113,14 @@ def _integers(values: Any) -> np.ndarray:
     return values
 
 
+def _of_the_calendar(counts: np.ndarray, unit: str) -> np.ndarray:
+    """Counts since 1970 that lie in the years 1 to 9999: polars ends the program at others."""
+    years = counts.astype(f"M8[{unit}]").astype("M8[Y]").astype(np.int64) + 1970
+    if len(years) and not (years.min() > MINYEAR and years.max() < MAXYEAR):
+        raise ValueError("a time lies outside the calendar")
+    return counts
+
+
 def _zone_named(name: str) -> ZoneInfo:
     try:
         return ZoneInfo(name)
@@ -149,13 +157,13 @@ def _index(values: Any, dtype: str, name: Any) -> Any:
 def _polars_times(values: Any, unit: str, zone: str | None, name: str) -> Any:
     polars = import_module("polars")
     zone = None if zone is None else _zone_named(zone).key
-    counts = _polars_series(_integers(values), polars.Int64, name)
-    return counts.cast(polars.Datetime(_one_of(unit, ("ms", "us", "ns")), zone))
+    counts = _of_the_calendar(_integers(values), _one_of(unit, ("ms", "us", "ns")))
+    return _polars_series(counts, polars.Int64, name).cast(polars.Datetime(unit, zone))
 
 
 def _polars_dates(values: Any, name: str) -> Any:
     polars = import_module("polars")
-    return _polars_series(_integers(values), polars.Int32, name).cast(polars.Date)
+    return _polars_series(_of_the_calendar(_integers(values), "D"), polars.Int32, name).cast(polars.Date)
 
 
 def _polars_values(values: Any, dtype: str, name: str) -> Any:
