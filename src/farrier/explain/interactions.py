@@ -7,6 +7,7 @@ from farrier.explain.numbers import count, length, listing
 from farrier.explain.parts import NAMED, Parts, axis_of, given, pace
 
 WAYS = {"walk": "wandering", "damped": "levelling off"}
+"""The adjective for a factor of each of these kinds."""
 POWERS = ("", "linear", "quadratic", "cubic", "quartic")
 """The adjective for so many linear factors."""
 

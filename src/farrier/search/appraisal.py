@@ -13,6 +13,7 @@ import numpy as np
 from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import leave_one_out
 from farrier.inference.hyperparameter_priors import spreads
+from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.search.scoring import two_draws
@@ -96,17 +97,9 @@ def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kern
     # hyperparameters are the last entries of the vector
     spread = spreads(model.pool)
     which = len(numbers) - len(spread) + np.arange(len(spread))
-    rows = np.zeros((len(which), len(which)))
-    for row, place in enumerate(which):
-        step = np.zeros_like(numbers)
-        step[place] = settings.difference
-        ahead, behind = (objective.terms(numbers + sign * step)[1] for sign in (1.0, -1.0))
-        rows[row] = -(ahead - behind)[which] / (2.0 * settings.difference)
     # where the bound is flat or curved upwards, the prior's curvature is used
-    curvature = 0.5 * (rows + rows.T)
-    values, vectors = np.linalg.eigh(curvature) if len(which) else (np.zeros(0), np.zeros((0, 0)))
-    values = np.maximum(values, 1.0 / np.max(spread, initial=1.0) ** 2)
-    sd = np.sqrt(np.einsum("ij,j,ij->i", vectors, 1.0 / values, vectors)) if len(which) else np.zeros(0)
+    H = curvature(objective, numbers, which, settings.difference)
+    sd = Laplace.of(numbers[which], H, 1.0 / np.max(spread, initial=1.0) ** 2).deviations
     ends = []
     for sign in (-1.0, 1.0):
         moved = numbers.copy()
