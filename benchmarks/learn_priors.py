@@ -4,7 +4,7 @@
 
 For each frequency the structural model (farrier/model/structural.py) is fitted to the series of the part "learn". The
 mean and the spread of each log parameter over the series, and its posterior variance within each, are the next prior.
-After a few rounds the table is written to farrier/search/structural_priors.csv. Test rows are never read.
+After a few rounds the table is written to farrier/search/learned_priors.csv. Test rows are never read.
 
 A component that a series does not need drives its size to zero, and would pull the mean down and the spread up without
 end. Its size counts no lower than `LOWEST`, which is nothing beside the noise.
@@ -22,7 +22,7 @@ from benchmarks.record import commit, tell
 from farrier.model.structural import Clock, StructuralFit, structural_fit
 from farrier.model.target_scale import worth_trying
 from farrier.search.settings import SearchSettings
-from farrier.search.structural_priors import PARAMETERS, TABLE, LogNormal, Priors
+from farrier.search.learned_priors import PARAMETERS, TABLE, LogNormal, Priors
 
 FREQUENCIES = {
     "yearly": "m1_yearly",

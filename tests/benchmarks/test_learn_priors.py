@@ -4,7 +4,7 @@ import numpy as np
 from benchmarks.learn_priors import LOWEST, START, learned, parameters, pooled, table
 from benchmarks.learn_priors import fits as fits_of
 
-from farrier.search.structural_priors import PARAMETERS, LogNormal
+from farrier.search.learned_priors import PARAMETERS, LogNormal
 
 RNG = np.random.default_rng(0)
 

@@ -9,7 +9,7 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.model.structural import Clock, fit_structural, structural_fit, structural_model, structural_parameters
 from farrier.model.target_scale import named
 from farrier.search.settings import SearchSettings, StructuralSettings
-from farrier.search.structural_priors import priors_for
+from farrier.search.learned_priors import priors_for
 
 FEW = SearchSettings(structural=StructuralSettings(draws=4))
 RNG = np.random.default_rng(0)

@@ -192,7 +192,7 @@ class Regressor(RegressorMixin, Estimator):
             raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
         again = copy(self)
         again.progress = progress
-        if self.tier_ == "stochastic" or self.search == "quick":
+        if self.tier_ == "stochastic":
             return again.fit(X, target)
         return again.hold(refitted(self.result_, inputs, target, progress_callback(progress)))
 
@@ -286,7 +286,7 @@ class Regressor(RegressorMixin, Estimator):
                 f"return_cov: components add up on the {fitted.scale.transform.name} scale, on which y has no simple "
                 "covariance: use return_std or predict_quantiles, or fit with scale='identity'."
             )
-        mean, covariance = fitted.posterior.joint(inputs)
+        mean, covariance = fitted.joint(inputs)
         _, std = fitted.moments(inputs)
         # std is that of an observation: it includes the noise
         covariance = covariance * fitted.scale.sd**2

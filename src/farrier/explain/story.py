@@ -108,11 +108,10 @@ def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
     if end is not None:
         by = amount(abs(end), found.setting.target)
         ahead += f": at the end of this one it {'adds' if end > 0 else 'takes off'} {by}"
-    members = result.fitted.members
-    if members and 1.0 - members[0].share > WORTH_A_WORD:
+    if 1.0 - result.fitted.share > WORTH_A_WORD:
         ahead += (
-            f". {per_cent(1.0 - members[0].share)} of the forecast is that of other structures, which explain the rows "
-            "about as well"
+            f". {per_cent(1.0 - result.fitted.share)} of the forecast is that of other structures, which explain the "
+            "rows about as well"
         )
     return {
         "title": REST_TITLE,

@@ -17,9 +17,6 @@ from farrier.inference.mixtures import joint_moments
 from farrier.inference.parameter_vector import Terms
 from farrier.inference.without_caches import WithoutCaches
 
-STEP = 1e-3
-"""Step of the central differences of the gradient, on the unbounded scale. By judgement."""
-
 
 class Differentiable(Protocol):
     """A log density with its gradient."""
@@ -29,14 +26,14 @@ class Differentiable(Protocol):
         ...
 
 
-def curvature(objective: Differentiable, u: np.ndarray, which: np.ndarray, step: float = STEP) -> np.ndarray:
-    """The part of H at u that belongs to some parameters, by central differences of the gradient."""
+def curvature(objective: Differentiable, u: np.ndarray, which: np.ndarray, steps: np.ndarray) -> np.ndarray:
+    """The part of H at u that belongs to some parameters, by differences of the gradient; `steps` of all of them."""
+    here = objective.terms(u)[1][which]
     rows = np.zeros((len(which), len(which)))
     for i, place in enumerate(which):
-        direction = np.zeros_like(u)
-        direction[place] = step
-        ahead, behind = (objective.terms(u + sign * direction)[1][which] for sign in (1.0, -1.0))
-        rows[i] = -(ahead - behind) / (2.0 * step)
+        ahead = u.copy()
+        ahead[place] += steps[place]
+        rows[i] = (here - objective.terms(ahead)[1][which]) / steps[place]
     return 0.5 * (rows + rows.T)
 
 

@@ -134,7 +134,7 @@ class ParameterVector:
         about, by = start.copy(), np.full(len(start), REACH)
         own = self.template.spread
         about[self._pool] = self.template.centre
-        by[self._pool] = reaches(self.pool) if own is None else WIDEST * own
+        by[self._pool] = reaches(self.pool) if own is None else np.minimum(reaches(self.pool), WIDEST * own)
         low, high = about - by, about + by
         low[self._noise] = max(low[self._noise], np.log(LOWEST_NOISE))
         return np.stack([np.minimum(low, start), np.maximum(high, start)], axis=1)

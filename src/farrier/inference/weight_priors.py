@@ -8,7 +8,7 @@ that the evidence lower bound needs:
 Draws are a deterministic function of standard normal noise. Random noise gives a stochastic bound; `quasi_normal` gives
 a smooth bound that is the same at every call. For L-BFGS, `weigh` computes squared weights and KL at a vector of
 unbounded parameters, with hand-written derivatives. The horseshoe is in horseshoe.py. This file has point weights
-without a prior, the choice of one kernel (softmax), and the spike-and-slab prior. All start with sum_i w_i^2 about 1.
+without a prior, half-Cauchy weights, the choice of one kernel (softmax), and the spike-and-slab prior.
 """
 
 from abc import ABC, abstractmethod
@@ -160,22 +160,20 @@ class NoPrior(WeightPrior):
 
 @final
 @dataclass(frozen=True, eq=False)
-class LogNormal(WeightPrior):
-    """Weights that are plain parameters under log w_i ~ N(centre_i, spread_i^2): q is a point, and -log p is paid.
+class HalfCauchy(WeightPrior):
+    """Weights that are plain parameters under w_i ~ C+(0, scale_i): q is a point, and -log p(log w) is paid.
 
-    With it a bound is the log posterior density of all parameters, up to the density of the others.
+    These are the local scales of a horseshoe whose global scale is known. On the logarithm the density is
+
+        p(log w_i) = 1 / (pi cosh(log w_i - log scale_i))
+
+    With it a bound is the log posterior density of all parameters, up to the density of the others (laplace.py).
     """
 
     w: np.ndarray = positive()
-    centre: np.ndarray = fixed()
-    spread: np.ndarray = fixed()
+    scale: np.ndarray = fixed()
     deviation: np.ndarray = fixed(default=0.0)
-    """The posterior standard deviation of log w, where somebody found it (laplace.py); draws do not use it."""
-
-    @classmethod
-    def initial(cls, centre: np.ndarray, spread: np.ndarray) -> "LogNormal":
-        """Every weight at its prior median."""
-        return cls(np.exp(centre), centre, spread)
+    """The posterior standard deviation of log w, if Laplace's approximation found it. Draws do not use it."""
 
     @property
     def noise_size(self) -> int:
@@ -188,8 +186,9 @@ class LogNormal(WeightPrior):
 
     def kl(self, world: World = NUMPY) -> Any:
         """-log p of the logarithms of the weights."""
-        away = (world.xp.log(self.w) - self.centre) / self.spread
-        return world.xp.sum(0.5 * away**2 + world.xp.log(self.spread) + 0.5 * np.log(2.0 * np.pi))
+        away = world.xp.log(self.w) - world.xp.log(self.scale)
+        # log cosh a = log(e^a + e^-a) - log 2
+        return world.xp.sum(world.xp.logaddexp(away, -away) + np.log(0.5 * np.pi))
 
     def quantile(self, probability: float) -> np.ndarray:
         """The quantile of a log-normal about the weight with its posterior deviation."""
@@ -199,7 +198,7 @@ class LogNormal(WeightPrior):
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
         at = self.with_vector(u)
         w2 = np.broadcast_to(np.exp(2.0 * u), (len(noise), len(u)))
-        slope = (u - self.centre) / self.spread**2
+        slope = np.tanh(u - np.log(self.scale))
         return Weighed(w2, float(at.kl()), lambda dw2: 2.0 * np.sum(dw2 * w2, axis=0) - slope)
 
 

@@ -22,16 +22,13 @@ class ParameterPrior:
     """
 
     spread: float = 1.0
-    """Standard deviation of the normal prior, which is centred at the starting value."""
+    """Standard deviation of the normal prior, which is centred at the starting value; infinite for a uniform prior."""
     reach: float = 3.0
     """Largest distance from the starting value in a fit. Candidates with other starting values cover the rest."""
     typical: float = 1.0
     """Typical posterior standard deviation, by which the optimiser divides the parameter."""
     typical_of_value: bool = False
     """Whether `typical` is proportional to the value; it is then given for a value of one."""
-    price: float = 0.5
-    """Complexity penalty of the parameter, in units of log n for n rows. 0.5 is that of the BIC: the posterior standard
-    deviation shrinks as n^-0.5. It is 1 for parameters whose standard deviation shrinks as 1 / n."""
 
 
 @dataclass(frozen=True)
@@ -76,7 +73,7 @@ def positive(prior: ParameterPrior | None = None, *, shared: bool = False, defau
 
 def fixed(*, default: Any = MISSING) -> Any:
     """A field of numbers that are never trained."""
-    return _marked(FIXED, ParameterPrior(price=0.0), False, default)
+    return _marked(FIXED, ParameterPrior(), False, default)
 
 
 @lru_cache

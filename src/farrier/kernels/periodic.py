@@ -3,6 +3,7 @@
 With e = sum_d (cos(2 pi (x_d - z_d) / p_d) - 1) / l_d^2 the kernel is exp(e), or exp(e) without its mean over a period.
 """
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -12,10 +13,10 @@ from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Stationary
 from farrier.kernels.parameters import ParameterPrior, positive
 
-PERIOD = ParameterPrior(spread=1.0, reach=0.08, typical=0.014, typical_of_value=True, price=1.0)
+PERIOD = ParameterPrior(spread=math.inf, reach=0.08, typical=0.014, typical_of_value=True)
 """Prior of a period. Data usually determine a period to about one per cent; less precisely the longer it is, because
 fewer cycles are observed."""
-SHAPE = ParameterPrior(spread=0.7, reach=1.6, typical=0.5, price=0.25)
+SHAPE = ParameterPrior(spread=0.7, reach=1.6, typical=0.5)
 """Prior of the lengthscale within a period, which data determine only weakly."""
 WAVES = np.cos(2.0 * np.pi * np.arange(256) / 256) - 1.0
 """cos - 1 at 256 points of a circle, for means over a period: exact to rounding for lengthscales above about 0.03."""

@@ -3,6 +3,7 @@
 A changepoint from k2 to k1 is the sum of two products, Step * k1 + (1 - Step) * k2, so it needs no operator of its own.
 """
 
+import math
 from dataclasses import dataclass
 from typing import ClassVar, final
 
@@ -13,10 +14,10 @@ from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
 from farrier.kernels.forms import Profile
 from farrier.kernels.parameters import ParameterPrior, positive, real
 
-PLACE = ParameterPrior(spread=1.0, reach=0.5, typical=0.03, price=1.0)
-"""Prior of the location of a changepoint. Its posterior standard deviation shrinks as 1 / n, so its price is log n."""
-WIDTH = ParameterPrior(spread=0.7, reach=1.5, typical=0.5, price=0.0)
-"""Prior of the width of a changepoint, which data hardly determine; so it has no price."""
+PLACE = ParameterPrior(spread=math.inf, reach=0.5, typical=0.03)
+"""Prior of the location of a changepoint: uniform over the rows."""
+WIDTH = ParameterPrior(spread=0.7, reach=1.5, typical=0.5)
+"""Prior of the width of a changepoint, which data hardly determine."""
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -20,7 +20,7 @@ from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import POSTERIORS
 from farrier.search import candidates
 from farrier.search.appraisal import Appraisal
-from farrier.search.averaging import Member
+from farrier.search.beliefs import Beliefs
 from farrier.search.search import Search
 from farrier.search.settings import RowSettings, SearchSettings
 from farrier.search.structure import Decision, Part, Structure
@@ -37,8 +37,6 @@ class Predictor:
     tier: str
     bound: float
     """The evidence lower bound of z."""
-    members: tuple[Member, ...] = ()
-    """The averaged pools; empty unless inference is exact and the search used all rows."""
 
 
 def finished(
@@ -55,6 +53,7 @@ def finished(
     appraisal: Appraisal | None = None,
     likelihood: Likelihood | None = None,
     sites: np.ndarray | None = None,
+    beliefs: Beliefs = Beliefs(),
 ) -> Fitted:
     """The fitted model for rows X, on the scale of the model, and y, in its own units.
 
@@ -75,8 +74,8 @@ def finished(
         record=tuple(record),
         appraisal=appraisal,
         alone=_survivors(predictor, structure, X, z, level, settings),
-        members=predictor.members,
         settings=settings,
+        beliefs=beliefs,
     )
 
 
@@ -103,7 +102,9 @@ def prediction_pool(search: Search, structure: Structure) -> list[Part]:
     found = [part.kernel for part in structure.parts]
     others = search.ordinary(candidates.periods_of(found, search.settings.candidates), found)
     weight = search.settings.averaging.rest_weight
-    return [*structure.parts, *(Part(kernel, kernel, weight) for kernel in others)]
+    # ordinary candidates of a series have learned scales
+    scale = weight if search.beliefs.clock is None else None
+    return [*structure.parts, *(search.part(kernel, weight, scale) for kernel in others)]
 
 
 def search_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:

@@ -1,11 +1,13 @@
 """A fitted model on its own scale, and its predictions in the units of y.
 
-The model works on z = (t(y) - mean) / sd, where t is a transform of target_scale.py. Given a draw of the weights an
+The model works on z = (t(y) - mean) / sd, where t is a transform of target_scale.py. Given a draw of the parameters an
 observation of z is Gaussian (for another likelihood it is approximated by a Gaussian with the same mean and variance).
 Over the draws it is a mixture, whose quantiles are computed and transformed back to y.
 
-The whole pool predicts. Components are reported from a separate fit of the survivors (`alone`), because similar kernels
-in the pool share signal. The rest is the prediction minus the sum of the components, so that the parts add up.
+One structure explains. Others that explain the rows about as well, on any scale, predict together with it, each with
+its share; what they change is the rest. For many rows, and for noise that is not Gaussian, the whole pool predicts and
+components are reported from a separate fit of the survivors (`alone`). The rest is then the prediction minus the sum of
+the components, so that the parts add up.
 """
 
 from collections.abc import Sequence
@@ -13,15 +15,17 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import logsumexp
 
+from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood
-from farrier.inference.mixtures import moments, quantiles
+from farrier.inference.mixtures import moments
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
+from farrier.model.predictions import Prediction, mixed_quantiles
 from farrier.model.target_scale import TargetScale
 from farrier.search.appraisal import Appraisal
-from farrier.search.averaging import Member
+from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
@@ -43,6 +47,28 @@ class Draws(Protocol):
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of f, or of the sum of some components, at all rows together."""
         ...
+
+
+@dataclass(frozen=True)
+class Member:
+    """One of the structures that predict."""
+
+    share: float
+    posterior: LaplacePosterior
+    noises: np.ndarray
+    """The noise variance of each draw of the posterior."""
+    scale: TargetScale
+    kernels: tuple[Kernel, ...]
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights at the mode, (m,)."""
+        return self.posterior.weights[0]
+
+    def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of an observation of z for each draw, (S, N)."""
+        mean, variance = self.posterior.draws(inputs)
+        return mean, variance + self.noises[:, None]
 
 
 @dataclass(frozen=True)
@@ -83,8 +109,12 @@ class Fitted:
     """Intervals, evidence and errors of the survivors."""
     alone: Alone | None = None
     """The separate fit of the survivors; None if the whole pool explains."""
-    members: tuple[Member, ...] = ()
-    """The averaged pools, that of the survivors first; empty if nothing was averaged."""
+    share: float = 1.0
+    """The share of this structure in predictions."""
+    others: tuple[Member, ...] = ()
+    """Other structures that predict too."""
+    beliefs: Beliefs = Beliefs()
+    """The priors of weights and hyperparameters."""
     settings: SearchSettings = SearchSettings()
     """The settings of the search; `settings.describe()` lists them."""
     noises: np.ndarray | None = None
@@ -121,7 +151,7 @@ class Fitted:
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y."""
-        if self.scale.transform.name == "identity":
+        if self.scale.transform.name == "identity" and not self.others:
             mean, variance = moments(*self.observed(inputs))
             return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd
         values = self.quantiles(inputs, LEVELS)
@@ -129,8 +159,14 @@ class Fitted:
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
+        return mixed_quantiles(self._predictions(inputs), np.asarray(levels, float))
+
+    def _predictions(self, inputs: np.ndarray) -> list[Prediction]:
+        """The prediction of each structure."""
         mean, variance = self.observed(inputs)
-        return self.scale.inverse(quantiles(mean, np.sqrt(variance), np.asarray(levels, float)))
+        own = Prediction(self.share, self.scale, mean, np.sqrt(variance))
+        each = ((other, *other.observed(inputs)) for other in self.others)
+        return [own, *(Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each)]
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log predictive density of new observations."""
@@ -138,13 +174,26 @@ class Fitted:
         target = self.scale.forward(y)
         draws = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
         each = [likelihood.log_density(target, *draw) for likelihood, *draw in draws]
-        mixture = logsumexp(each, axis=0) - np.log(len(mean))
-        return mixture + self.scale.log_slopes(y)
+        own = logsumexp(each, axis=0) - np.log(len(mean)) + self.scale.log_slopes(y)
+        if not self.others:
+            return own
+        rest = [prediction.log_density(y) for prediction in self._predictions(inputs)[1:]]
+        return logsumexp([own + np.log(self.share), *rest], axis=0)
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """P(Y <= y) for each row; uniformly distributed if the model is calibrated."""
-        mean, variance = self.observed(inputs)
-        return ndtr((self.scale.forward(y)[None, :] - mean) / np.sqrt(variance)).mean(axis=0)
+        return np.sum([one.cumulative(y[None])[0] for one in self._predictions(inputs)], axis=0)
+
+    def joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean (N,) and covariance (N, N) of f on the scale of z, over all structures on that scale."""
+        same = [one for one in self.others if one.scale == self.scale]
+        found = [self.posterior.joint(inputs), *(one.posterior.joint(inputs) for one in same)]
+        shares = np.array([self.share, *(one.share for one in same)])
+        shares /= shares.sum()
+        mean = np.sum([share * one for share, (one, _) in zip(shares, found, strict=True)], axis=0)
+        within = np.sum([share * one for share, (_, one) in zip(shares, found, strict=True)], axis=0)
+        apart = [np.sqrt(share) * (one - mean) for share, (one, _) in zip(shares, found, strict=True)]
+        return mean, within + np.asarray(apart).T @ np.asarray(apart)
 
     def parts(self, inputs: np.ndarray, named: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance on the scale of z: the level, the named survivors, and the rest if there is one."""
@@ -156,9 +205,10 @@ class Fitted:
             others = ~np.any(sums, axis=0)
             sums += [others] if others.any() else []
         mean, variance = source.posterior.components(inputs, np.asarray(sums, float))
-        if self.alone is None:
+        if self.alone is None and not self.others:
             return mean, variance
-        rest = self._beyond(inputs, mean.sum(axis=0))
+        total = mean.sum(axis=0)
+        rest = self._between(inputs, total) if self.noises is not None else self._beyond(inputs, total)
         return np.vstack([mean, rest[0]]), np.vstack([variance, rest[1]])
 
     def _beyond(self, inputs: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -166,3 +216,13 @@ class Fitted:
         whole, own = (posterior.draws(inputs) for posterior in (self.posterior, self.explaining.posterior))
         (mean, variance), (_, own_variance) = moments(*whole), moments(*own)
         return mean - total, np.maximum(variance - own_variance, 0.0)
+
+    def _between(self, inputs: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The rest: what is in the prediction of all structures beyond `total`, and how much they differ."""
+        own = self.posterior.draws(inputs)[0].mean(axis=0)
+        each, shares = [own], np.array([self.share, *(one.share for one in self.others)])
+        for one in self.others:
+            mean = one.scale.inverse(one.posterior.draws(inputs)[0].mean(axis=0))
+            each.append(self.scale.forward(np.maximum(mean, self.scale.least)))
+        mean = np.average(each, axis=0, weights=shares)
+        return mean - total, np.average((np.asarray(each) - mean) ** 2, axis=0, weights=shares)

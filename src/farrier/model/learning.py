@@ -2,9 +2,10 @@
 
 1. The scale of the target is chosen by evidence (scales.py).
 2. The structure is found on that scale (search/search.py), for many rows on a part of them.
-3. The pool that predicts is fitted to all rows: by exact inference for few rows, by collapsed inference for many. A
-   long series whose lengthscales are too short for inducing points keeps the hyperparameters of step 2, and is
-   predicted block by block (inference/blockwise.py).
+3. For few rows a small set of structures predicts, by exact inference (members.py). For many rows the structure and
+   the ordinary candidates are fitted together to all rows, by collapsed inference. A long series whose lengthscales
+   are too short for inducing points keeps the hyperparameters of step 2, and is predicted block by block
+   (inference/blockwise.py).
 """
 
 from collections.abc import Sequence
@@ -13,14 +14,14 @@ from typing import Any
 
 import numpy as np
 
-from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.model.finishing import Predictor, finished, prediction_pool
 from farrier.model.fitted import Fitted
-from farrier.model.scales import Scaled, best_scale
+from farrier.model.members import Contender, fitted_set
+from farrier.model.scales import Scaled, searched_scales
 from farrier.model.target_scale import TargetScale, named
 from farrier.model.tiers import (
     POSTERIORS,
@@ -28,16 +29,13 @@ from farrier.model.tiers import (
     bound_of,
     climbed,
     collapsed_fit,
-    exact_posterior,
     local_posterior,
     tier_for,
     too_short_for_inducing_points,
 )
 from farrier.search.appraisal import appraise
-from farrier.search.averaging import average
-from farrier.search.search import Search
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import LEVEL, Decision, Part, Structure, model_with
+from farrier.search.structure import LEVEL, Part, horseshoe_model
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "horseshoe": Horseshoe,
@@ -65,9 +63,11 @@ def learn(
     time. `tell` is called with the current phase and bound.
     """
     with one_thread():
-        best = best_scale(X, y, known, transform, timed, tell, settings)
+        found = searched_scales(X, y, known, transform, timed, tell, settings)
     with one_thread(small=len(X) <= settings.rows.exact):
-        return _finish(best, X, y, tier_for(len(X), settings, tier), chosen=tier != "auto")
+        if tier_for(len(X), settings, tier) == "exact":
+            return _few_rows(found, X, y)
+        return _finish_many_rows(found[0], X, y, chosen=tier != "auto")
 
 
 def fit_given(
@@ -87,7 +87,7 @@ def fit_given(
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
     z, tier = scale.forward(y), tier_for(len(X), settings, tier)
     parts = parts_of(kernels)
-    model = model_with(parts, settings.fits.start_noise, X.shape[1])
+    model = horseshoe_model(parts, settings.fits.start_noise, X.shape[1])
     if prior != "horseshoe":
         model = replace(model, prior=PRIORS[prior].initial(len(parts)))
     structure, steps = climbed(
@@ -115,13 +115,42 @@ def parts_of(kernels: Sequence[Kernel]) -> list[Part]:
     return [Part(product, product, starting_weight(len(products))) for product in products]
 
 
-def _finish(scaled: Scaled, X: np.ndarray, y: np.ndarray, tier: str, *, chosen: bool) -> Fitted:
+def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
+    """One structure explains; with the ordinary candidates beside it, on all scales that were searched, it predicts."""
+    best = found[0]
+    best.search.tell("fitting the predictive model", best.structure.score)
+    scales = [one.on_all_rows(X, y) for one in (found if len(best.search.y) == len(y) else found[:1])]
+    contenders = [one for scaled in scales for one in _contenders(scaled, y)]
+    return fitted_set(
+        contenders,
+        Contender("the best structure", scales[0].structure, scales[0].search, best.scale, y),
+        X,
+        y,
+        appraisal=appraise(best.search, best.structure),
+        record=best.search.record,
+        settings=best.search.settings,
+        steps=sum(one.search.steps for one in scales),
+    )
+
+
+def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
+    """What may predict on one scale: the structure with the ordinary candidates beside it, and these alone."""
+    search, fits = scaled.search, scaled.search.settings.fits
+    where = f" on the {scaled.scale.transform.name} scale"
+    parts = prediction_pool(search, scaled.structure)
+    wide = search.fit(parts, scaled.structure.noise, fits.final_iterations, fits.final_tolerance)
+    found = [Contender("the structure with the ordinary candidates" + where, wide, search, scaled.scale, y)]
+    if scaled.whole is not None and scaled.structure.parts:
+        found.append(Contender("the ordinary candidates alone" + where, scaled.whole, search, scaled.scale, y))
+    return found
+
+
+def _finish_many_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray, *, chosen: bool) -> Fitted:
     """The pool that predicts, fitted to all rows; `chosen` says that the user asked for this tier."""
     search, structure, settings = scaled.search, scaled.structure, scaled.search.settings
-    z = scaled.scale.forward(y)
     search.tell("fitting the predictive model", structure.score)
     parts = prediction_pool(search, structure)
-    predictor = _few_rows(scaled, parts, X, z) if tier == "exact" else _many_rows(scaled, parts, X, z, chosen=chosen)
+    predictor = _many_rows(scaled, parts, X, scaled.scale.forward(y), chosen=chosen)
     return finished(
         predictor,
         structure,
@@ -133,48 +162,8 @@ def _finish(scaled: Scaled, X: np.ndarray, y: np.ndarray, tier: str, *, chosen: 
         settings=settings,
         record=search.record,
         appraisal=appraise(search, structure),
+        beliefs=search.beliefs,
     )
-
-
-def _few_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarray) -> Predictor:
-    """The average of the pool and of others that explain the rows about as well, by exact inference."""
-    search, settings = scaled.search, scaled.search.settings
-    rows = search if len(search.y) == len(z) else replace(search, X=X, y=z, covariance=covariance_of(X))
-    many = len(z) > settings.rows.search
-    draws = settings.fits.final_draws_many_rows if many else None
-    wide = _fitted_pool(rows, parts, scaled.structure.noise, draws)
-    members = [(wide, rows.bound(wide))]
-    members += _other_pools(scaled, members[0][1]) if rows is search else []
-    found = average([pool for pool, _ in members], [bound for _, bound in members], settings)
-    posterior = exact_posterior(found.model, X, z, settings, found.weights)
-    return Predictor(found.model, posterior, found.kernels, "exact", found.bound, found.members)
-
-
-def _other_pools(scaled: Scaled, best: float) -> list[tuple[Structure, float]]:
-    """Other pools that explain the rows about as well, fitted in the same way, with their bounds.
-
-    They are the runners-up of the search together with the ordinary candidates, and these candidates alone.
-    """
-    search, settings = scaled.search, scaled.search.settings
-    tried: list[tuple[str, Sequence[Part], float]] = [
-        ("another structure", prediction_pool(search, runner), runner.noise) for runner in search.runners_up
-    ]
-    whole = scaled.whole
-    if whole is not None and whole.terms and whole.terms.total > best - settings.scales.pool_margin:
-        tried.append(("the ordinary candidates alone", list(whole.parts), whole.noise))
-    # if no component was found, only a pool that is better than noise alone is averaged
-    margin = settings.averaging.margin
-    behind = margin if scaled.structure.parts else 0.0
-    close = []
-    for name, parts, noise in tried:
-        search.tell("fitting alternative models", best)
-        found = _fitted_pool(search, parts, noise)
-        bound = search.bound(found)
-        gain = bound - best
-        action = "averaged" if -behind < gain < margin else "kept" if gain > 0 else "dropped"
-        search.record.append(Decision(0, action, name, gain, "evidence of the pool"))
-        close += [(found, bound)] if gain > -behind else []
-    return close
 
 
 def _many_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarray, *, chosen: bool) -> Predictor:
@@ -182,7 +171,7 @@ def _many_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarr
     search, noise, settings = scaled.search, scaled.structure.noise, scaled.search.settings
     posterior: Any
     if X.shape[1] == 1 and not chosen:
-        wide = _fitted_pool(search, parts, noise)
+        wide = search.fit(parts, noise, settings.fits.final_iterations, settings.fits.final_tolerance)
         assert wide.model is not None
         if too_short_for_inducing_points(wide.model, X, settings):
             search.tell("computing the posterior block by block", wide.score)
@@ -191,9 +180,3 @@ def _many_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarr
     model = collapsed_fit([*parts, LEVEL], noise, X, z, search.tell, settings)
     posterior, bound = POSTERIORS["collapsed"](model, X, z, settings), bound_of("collapsed", model, X, z, settings)
     return Predictor(model, posterior, tuple(model.pool), "collapsed", bound)
-
-
-def _fitted_pool(search: Search, parts: Sequence[Part], noise: float, draws: int | None = None) -> Structure:
-    """A pool that predicts, fitted to the rows of a search."""
-    fits = search.settings.fits
-    return search.fit(parts, noise, fits.final_iterations, fits.final_tolerance, draws or fits.final_draws)

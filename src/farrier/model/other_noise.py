@@ -22,9 +22,11 @@ from farrier.model.site_fits import SiteFit, fit_in_turn, marginals, updated_sit
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell, climbed, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
+from farrier.search.beliefs import Beliefs
+from farrier.search.clock import Clock
 from farrier.search.search import Search
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import LEVEL, Part, Structure, model_with
+from farrier.search.structure import LEVEL, Part, Structure, horseshoe_model
 
 
 def learn_sites(
@@ -41,13 +43,23 @@ def learn_sites(
     """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
     rows, z = search_rows(X, settings.rows), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    search = Search(X[rows], sites.target, covariance_of(X[rows]), known, tell, settings=settings, timed=timed)
+    beliefs = Beliefs(Clock.of(X[:, 0], known)) if X.shape[1] == 1 and len(np.unique(X)) > 1 else Beliefs()
+    search = Search(
+        X[rows],
+        sites.target,
+        covariance_of(X[rows]),
+        known,
+        tell,
+        settings=settings,
+        timed=timed,
+        beliefs=beliefs,
+    )
     for turn in range(settings.sites.searches):
         # the scale of a Student-t likelihood is unknown at first: the first search estimates the noise variance
         given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance
         search = replace(search, y=sites.target, rows=given, record=[], runners_up=[], rejected=set(), steps=0)
         with one_thread():
-            structure = search.best(search.shrunk(search.whole(search.periods())))
+            structure = search.best(search.shrunk(search.whole(search.all_periods())))
         if given is None:
             likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), settings.sites.degrees)
             sites = replace(sites, variance=np.full(len(rows), structure.noise))
@@ -68,6 +80,7 @@ def learn_sites(
         settings=settings,
         record=record,
         appraisal=appraise_sites(search, structure),
+        beliefs=search.beliefs,
         likelihood=fit.likelihood,
         sites=fit.sites.target,
     )
@@ -87,7 +100,7 @@ def fit_given_sites(
     z, tier, parts = scale.forward(y), tier_for(len(X), settings), parts_of(kernels)
 
     def fit(sites: Sites) -> ExactModel:
-        model = model_with(parts, 1.0, X.shape[1], sites.variance)
+        model = horseshoe_model(parts, 1.0, X.shape[1], sites.variance)
         iterations = settings.fits.final_iterations
         structure, _ = climbed(tier, model, parts, X, sites.target, settings, iterations=iterations)
         tell("fitting", structure.score)

@@ -14,20 +14,19 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.hyperparameter_priors import price
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
-from farrier.model.fitted import Fitted
+from farrier.model.fitted import Fitted, Member
+from farrier.model.members import Contender, fitted_set
 from farrier.model.result import Result
 from farrier.model.site_fits import fit_in_turn, marginals
-from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, exact_posterior, tier_for, weights_of
+from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.search.appraisal import appraise, appraise_sites
-from farrier.search.averaging import Average, Member, average
 from farrier.search.search import Search
-from farrier.search.structure import LEVEL, Part, Structure, model_with
+from farrier.search.structure import Part, Structure, horseshoe_model
 
 UNUSED_NOISE = float(np.exp(NOISE_CENTRE))
 """The common noise variance where each row has its own: unused in the fit, so it is set to the mode of its prior."""
@@ -51,27 +50,67 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
     return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
 
 
+def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
+    """For the structures of a search with exact inference: each is fitted again, and weighted by its evidence."""
+    settings = fitted.settings
+    own = Member(fitted.share, fitted.posterior, _noises(fitted), fitted.scale, fitted.kernels)
+    contenders: list[Contender] = []
+    for member in (own, *fitted.others):
+        if float(y.min()) <= member.scale.transform.lowest:
+            continue
+        z, covariance = member.scale.forward(y), covariance_of(X)
+        search = Search(X, z, covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
+        # the last kernel is the level, which every structure has
+        weights = member.weights[:-1]
+        parts = [search.part(kernel, float(w)) for kernel, w in zip(member.kernels, weights, strict=False)]
+        structure = search.fit(parts, float(member.noises[0]), settings.fits.refit_iterations)
+        contenders.append(Contender("a structure fitted again", structure, search, member.scale, y))
+    explains = None
+    search = contenders[0].evaluator
+    assert isinstance(search, Search)
+    structure = contenders[0].structure
+    if fitted.alone is not None:
+        structure = _refitted_survivors(fitted, search, structure.noise)
+        explains = Contender("the best structure", structure, search, fitted.scale, y)
+    return fitted_set(
+        contenders,
+        explains,
+        X,
+        y,
+        appraisal=appraise(search, structure),
+        record=fitted.record,
+        settings=settings,
+        steps=fitted.steps,
+    )
+
+
+def _noises(fitted: Fitted) -> np.ndarray:
+    assert fitted.noises is not None
+    return fitted.noises
+
+
 def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For Gaussian noise."""
+    if fitted.noises is not None:
+        return _refit_set(fitted, X, y, tell)
     settings, tier = fitted.settings, fitted.tier
     z, rows = fitted.scale.forward(y), search_rows(X, settings.rows)
     noise = fitted.likelihood.predict(np.zeros(1), np.zeros(1))[1][0]
     # a block-wise model is fitted to the rows of a search, because all rows are too many
     seen, by = (rows, "exact") if tier == "local" else (np.arange(len(X)), tier)
-    pools = [_refitted_pool(by, *pool, noise, X[seen], z[seen], fitted) for pool in _pools(fitted)]
-    structure, search = pools[0], None
+    structure = whole = _refitted_pool(by, fitted.kernels, fitted.prior, noise, X[seen], z[seen], fitted)
+    search = None
     if fitted.alone is not None or fitted.level is not None:
-        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings)
+        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
-        structure = _refitted_survivors(fitted, search, pools[0].noise)
-    whole = _averaged(pools, by, X[seen], z[seen], fitted)
-    if tier == "exact":
-        posterior = exact_posterior(whole.model, X, z, settings, whole.weights)
-    else:
-        posterior = POSTERIORS[tier](whole.model, X, z, settings)
+        structure = _refitted_survivors(fitted, search, whole.noise)
+    model = whole.model
+    assert model is not None
+    bound = bound_of(by, model, X[seen], z[seen], settings)
+    kernels = tuple(part.kernel for part in whole.parts)
     return finished(
-        Predictor(whole.model, posterior, whole.kernels, tier, whole.bound, whole.members),
+        Predictor(model, POSTERIORS[tier](model, X, z, settings), kernels, tier, bound),
         structure,
         X,
         y,
@@ -81,6 +120,7 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
         settings=settings,
         record=fitted.record,
         appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
+        beliefs=fitted.beliefs,
     )
 
 
@@ -103,7 +143,9 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
     structure, appraisal = _as_structure(found.model), fitted.appraisal
     if fitted.alone is not None:
         covariance = covariance_of(X[rows])
-        search = Search(X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings)
+        search = Search(
+            X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings, beliefs=fitted.beliefs
+        )
         structure = _refitted_survivors(fitted, search, UNUSED_NOISE)
         appraisal = appraise_sites(search, structure)
     return finished(
@@ -135,40 +177,17 @@ def _refitted_pool(
     """Kernels fitted again, starting from their current values and q(w)."""
     weights = prior.quantile(0.5)
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
-    model = replace(model_with(parts, noise, X.shape[1], rows), prior=prior)
+    model = replace(horseshoe_model(parts, noise, X.shape[1], rows), prior=prior)
     iterations = fitted.settings.fits.refit_iterations
     return climbed(tier, model, parts, X, z, fitted.settings, iterations=iterations)[0]
 
 
 def _refitted_survivors(fitted: Fitted, search: Search, noise: float) -> Structure:
-    """The survivors, fitted again to the rows of a search, with their score."""
+    """The survivors, fitted again to the rows of a search."""
     own = fitted.explaining
-    kernels = (*own.kernels, *([] if own.level is None else [LEVEL.kernel]))
-    found = _refitted_pool("exact", kernels, own.prior, noise, search.X, search.y, fitted, search.rows)
-    parts = found.parts[: len(own.kernels)]
-    cost = sum(price(part.kernel, len(search.y)) for part in parts)
-    return replace(found, parts=parts, score=found.score - cost)
-
-
-def _pools(fitted: Fitted) -> list[tuple[Sequence[Kernel], WeightPrior]]:
-    """The kernels and q(w) of each pool that predicts."""
-    found, first = [], 0
-    for prior in [member.prior for member in fitted.members] or [fitted.prior]:
-        count = len(prior.quantile(0.5))
-        found.append((fitted.kernels[first : first + count], prior))
-        first += count
-    return found
-
-
-def _averaged(pools: Sequence[Structure], tier: str, X: np.ndarray, z: np.ndarray, fitted: Fitted) -> Average:
-    """A single pool as it is, or the average of several; each of several ends with its level."""
-    settings, models = fitted.settings, [pool.model for pool in pools if pool.model is not None]
-    bounds = [bound_of(tier, model, X, z, settings) for model in models]
-    if len(pools) > 1:
-        return average([replace(pool, parts=pool.parts[:-1]) for pool in pools], bounds, settings)
-    (model,), (bound,) = models, bounds
-    kernels = tuple(part.kernel for part in pools[0].parts)
-    return Average(model, weights_of(model, settings.posterior.draws), kernels, bound, (Member(model.prior, 1.0),))
+    weights = own.prior.quantile(0.5)
+    parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
+    return search.fit(parts, noise, fitted.settings.fits.refit_iterations)
 
 
 def _as_structure(model: ExactModel) -> Structure:

@@ -5,7 +5,7 @@ close to the best. The square root is tried last, with the structure that was fo
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -14,13 +14,15 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.model.finishing import search_rows
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import Tell
+from farrier.search.beliefs import Beliefs
+from farrier.search.clock import Clock
 from farrier.search.periods import find_periods
 from farrier.search.search import Search
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision, Structure
 
 
-def best_scale(
+def searched_scales(
     X: np.ndarray,
     y: np.ndarray,
     known: Sequence[float],
@@ -28,8 +30,8 @@ def best_scale(
     timed: bool,
     tell: Tell,
     settings: SearchSettings,
-) -> "Scaled":
-    """The scale of y with the highest score, with the structure found on it."""
+) -> list["Scaled"]:
+    """The scales of y that were searched to the end, with the structures found on them, best first."""
     scales = settings.scales
     tried = worth_trying(y, scales.smallest_ratio) if transform == "auto" else [named(transform)]
     searches = [
@@ -38,16 +40,18 @@ def best_scale(
         if one.name != "square root" or transform != "auto"
     ]
     # the same candidates on every scale, so that their bounds can be compared
-    periods = searches[-1].search.periods()
+    periods = searches[-1].search.all_periods()
     for scaled in searches:
         scaled.structure = scaled.whole = scaled.search.whole(periods)
     for scaled in (left := _close(searches, Scaled.total, scales.pool_margin)):
         scaled.structure = scaled.search.shrunk(scaled.structure)
     for scaled in (left := _close(left, Scaled.score, scales.structure_margin)):
         scaled.structure = scaled.search.best(scaled.structure)
-    best = max(left, key=Scaled.score)
+    found = sorted(left, key=Scaled.score, reverse=True)
+    best = found[0]
     best.note_choice(searches)
-    return best.or_square_root(X, y, known, tell) if len(searches) > 1 else best
+    root = best.or_square_root(X, y, known, tell) if len(searches) > 1 else best
+    return found if root is best else [root, *found]
 
 
 def _close(searches: Sequence["Scaled"], height: Callable[["Scaled"], float], nats: float) -> list["Scaled"]:
@@ -87,6 +91,9 @@ class Scaled:
         if X.shape[1] == 1 and len(rows) < len(y):
             most = settings.candidates.most_periods
             periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
+        # a series has a clock; of several inputs only the first may be time
+        series = X.shape[1] == 1
+        beliefs = Beliefs(Clock.of(X[:, 0], known)) if series else Beliefs()
         search = Search(
             X[rows],
             z[rows],
@@ -96,8 +103,18 @@ class Scaled:
             settings=settings,
             whole_series_periods=periods,
             timed=timed,
+            beliefs=beliefs,
         )
         return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
+
+    def on_all_rows(self, X: np.ndarray, y: np.ndarray) -> "Scaled":
+        """The same structure fitted to all rows; itself if the search has seen them all."""
+        if len(self.search.y) == len(y):
+            return self
+        search = replace(self.search, X=X, y=self.scale.forward(y), covariance=covariance_of(X))
+        return replace(
+            self, search=search, structure=search.fit(self.structure.parts, self.structure.noise), whole=None
+        )
 
     def score(self) -> float:
         """The score for y in its own units, plus the prior log odds of the scale."""
@@ -105,8 +122,8 @@ class Scaled:
         return self.structure.score + self.jacobian + preference
 
     def total(self) -> float:
-        """The bound for y in its own units."""
-        return (self.structure.terms.total if self.structure.terms else self.structure.score) + self.jacobian
+        """The log evidence for y in its own units, without the prior log odds of the scale."""
+        return self.structure.score + self.jacobian
 
     def note_choice(self, others: Sequence["Scaled"]) -> None:
         """Add the scores of all scales, relative to the best other one, to the record."""

@@ -3,104 +3,28 @@
     y = level + damped trend + random walk + seasons that move + AR(1) + noise
 
 Each season is a periodic kernel times a rough one with a long lengthscale, so that its shape moves as in exponential
-smoothing. All parameters have log-normal priors that were learned from many series (search/structural_priors.py). They
-are fitted to the top of their posterior density, and predictions average over draws from Laplace's approximation there.
-The scale of the target is the one with the higher evidence.
+smoothing. All parameters have priors that were learned from many series (search/beliefs.py). They are fitted to the top
+of their posterior density, and predictions average over draws from Laplace's approximation there and over the scales of
+the target, by their evidence.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import final
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.evaluation.products import Products
 from farrier.inference.blas import one_thread
-from farrier.inference.exact import ExactObjective
-from farrier.inference.gaussian import LOG_2PI
-from farrier.inference.laplace import Laplace, LaplacePosterior, curvature
-from farrier.inference.lbfgs import climb
-from farrier.inference.likelihoods import Gaussian
-from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import LogNormal
-from farrier.kernels.algebra import Kernel
-from farrier.kernels.constant import Constant
-from farrier.kernels.damped_trend import DampedTrend
-from farrier.kernels.matern import Matern12
-from farrier.kernels.periodic import Periodic
-from farrier.kernels.random_walk import RandomWalk
 from farrier.model.fitted import Fitted
+from farrier.model.members import Contender, fitted_set
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import exact_posterior
-from farrier.search.appraisal import Z95, Appraisal
+from farrier.search.appraisal import Appraisal, intervals
+from farrier.search.beliefs import Beliefs
+from farrier.search.candidates import ordinary_series
+from farrier.search.clock import Clock
+from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
-from farrier.search.structural_priors import Priors, frequency_of, priors_for
-
-
-@final
-@dataclass(frozen=True)
-class Clock:
-    """The times of a series: its first row, the step between rows, and the seasons, shortest first."""
-
-    origin: float
-    """One step before the first row: trend and walk start there."""
-    step: float
-    seasons: tuple[float, ...]
-
-    @classmethod
-    def of(cls, x: np.ndarray, seasons: Sequence[float]) -> "Clock":
-        """From the times of the rows, and seasons in the same units."""
-        distinct = np.unique(x)
-        step = float(np.median(np.diff(distinct)))
-        return cls(float(distinct[0]) - step, step, tuple(sorted(seasons)))
-
-    @property
-    def unit(self) -> float:
-        """What times of the priors are counted in: the shortest season, or a step."""
-        return self.seasons[0] if self.seasons else self.step
-
-    @property
-    def frequency(self) -> str:
-        """Which priors suit it."""
-        return frequency_of(self.unit / self.step if self.seasons else None)
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class StructuralFit:
-    """The structural model on one scale of the target, at the top of its posterior density."""
-
-    clock: Clock
-    scale: TargetScale
-    objective: ExactObjective
-    mode: np.ndarray
-    """All parameters, unbounded."""
-    moving: np.ndarray
-    """Which of them were fitted."""
-    laplace: Laplace
-    evidence: float
-    """Laplace's approximation of the log evidence of y."""
-    steps: int
-
-    @property
-    def named(self) -> dict[int, tuple[str, float, float]]:
-        """For each parameter its name in the priors, and what turns u into the logarithm there: (u + offset) factor."""
-        unit = float(np.log(self.clock.unit))
-        offsets = {"damping": unit, "drift": -unit, "ar_length": -unit}
-        names = structural_parameters(self.clock)
-        return {
-            place: (name, offsets.get(name, 0.0), 0.5 if name == "noise" else 1.0) for place, name in enumerate(names)
-        }
-
-    def models(self, draws: int) -> list[ExactModel]:
-        """The model at the mode, and at draws of its parameters."""
-        found = []
-        for values in (self.laplace.mode, *self.laplace.draws(draws)):
-            u = self.mode.copy()
-            u[self.moving] = values
-            found.append(self.objective.model(u))
-        return found
+from farrier.search.structure import Part
 
 
 def fit_structural(
@@ -112,103 +36,54 @@ def fit_structural(
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """The structural model of y over one standardised input; `seasons` are periods in the units of X."""
-    clock = Clock.of(X[:, 0], seasons)
+    beliefs = Beliefs(Clock.of(X[:, 0], seasons))
     tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else [named(transform)]
     chosen = [one for one in tried if one.name != "square root" or transform != "auto"]
     with one_thread(small=len(X) <= settings.rows.exact):
-        fits = [structural_fit(X, y, clock, one, priors_for(clock.frequency), settings) for one in chosen]
-        best = max(fits, key=lambda one: one.evidence)
-        models = best.models(settings.structural.draws)
-        z = best.scale.forward(y)
-        posteriors = tuple(exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models)
-    mode, count = models[0], len(models[0].pool)
-    deviations = np.zeros(len(best.mode))
-    deviations[best.moving] = best.laplace.deviations
-    return Fitted(
-        posterior=LaplacePosterior(posteriors),
-        likelihood=Gaussian(mode.noise),
-        prior=replace(mode.prior, deviation=deviations[:count]),
-        kernels=tuple(mode.pool),
-        survivors=count - 1,
-        scale=best.scale,
-        bound=best.evidence,
-        tier="exact",
-        steps=best.steps,
-        level=count - 1,
-        appraisal=_appraised(
-            mode, deviations[count + 1 :], posteriors[0].components(X)[0], settings.structural.smallest_share
-        ),
-        settings=settings,
-        noises=np.array([model.noise for model in models]),
-    )
+        found = [structural_fit(X, y, beliefs, one, settings) for one in chosen]
+        found.sort(key=lambda one: one.height, reverse=True)
+        return fitted_set(
+            found,
+            None,
+            X,
+            y,
+            appraisal=_appraised(found[0], X, y, settings),
+            record=(),
+            settings=settings,
+            steps=sum(one.evaluator.steps for one in found),
+        )
 
 
-def _appraised(mode: ExactModel, deviations: np.ndarray, means: np.ndarray, smallest: float) -> Appraisal:
+def structural_fit(
+    X: np.ndarray, y: np.ndarray, beliefs: Beliefs, transform: Transform, settings: SearchSettings
+) -> Contender:
+    """The structural model on one scale of the target."""
+    own, scale = settings.structural, TargetScale.of(transform, y)
+    last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
+    z = scale.forward(y[last])
+    evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs)
+    structure = evaluator.fit(structural_parts(beliefs, settings), beliefs.noise, own.iterations, own.tolerance)
+    return Contender(f"the {transform.name} scale", structure, evaluator, scale, y[last])
+
+
+def structural_parts(beliefs: Beliefs, settings: SearchSettings) -> list[Part]:
+    """All components of the structural model, at the medians of their priors."""
+    seasons = () if beliefs.clock is None else beliefs.clock.seasons
+    kernels = ordinary_series(beliefs, seasons, [], settings.candidates)
+    return [beliefs.part(kernel, beliefs.scale(kernel), 1) for kernel in kernels]
+
+
+def _appraised(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Appraisal:
     """The 95 % intervals of the hyperparameters, and which components are worth a word, largest first.
 
     No component was removed, and no row left out, to see what it is worth.
     """
-    u, count = mode.pool.unbounded, len(mode.pool) - 1
-    ends = [tuple(mode.pool.with_unbounded(u + sign * Z95 * deviations))[:count] for sign in (-1.0, 1.0)]
+    mode, count = contender.structure.mode, len(contender.structure.parts)
+    assert mode is not None
+    z, weights = contender.scale.forward(y), mode.model.prior.quantile(0.5)[None]
+    means = exact_posterior(mode.model, X, z, settings, weights).component_means(X)[0]
     sizes = means[:count].std(axis=1)
-    order = [int(i) for i in np.argsort(sizes)[::-1] if sizes[i] ** 2 > smallest * np.sum(sizes**2)]
-    return Appraisal(ends[0], ends[1], (None,) * count, (), tuple(order), tuple(float(size) for size in sizes))
-
-
-def structural_fit(
-    X: np.ndarray, y: np.ndarray, clock: Clock, transform: Transform, priors: Priors, settings: SearchSettings
-) -> StructuralFit:
-    """The structural model on one scale of the target."""
-    own, scale = settings.structural, TargetScale.of(transform, y)
-    last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
-    model, covariance = structural_model(clock, priors), covariance_of(X[last])
-    objective = ExactObjective(model, covariance, covariance.scatter(scale.forward(y[last])), np.zeros((1, 0)))
-    mode, terms = climb(objective, own.iterations, own.tolerance)
-    limits = objective.limits()
-    moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
-    H = curvature(objective, mode, which=moving)
-    laplace = Laplace.of(mode[moving], H, own.least_curvature)
-    # the priors of hyperparameters and noise, whose normalising constants the bound leaves out
-    sds = np.append(objective.parameters.prior_deviations, model.noise_prior[1])
-    constant = -float(np.sum(np.log(sds[sds > 0.0]) + 0.5 * LOG_2PI))
-    evidence = terms[-1].total + constant + laplace.log_volume + scale.log_jacobian(y[last])
-    return StructuralFit(clock, scale, objective, mode, moving, laplace, evidence, len(terms))
-
-
-def structural_parts(clock: Clock, priors: Priors) -> list[tuple[str, Kernel, tuple[str, ...]]]:
-    """Each component: its name in the priors, its kernel at the prior medians, and the names of its hyperparameters."""
-    unit = clock.unit
-
-    def median(name: str) -> float:
-        return float(np.exp(priors[name].mean))
-
-    def season(period: float) -> Kernel:
-        return Matern12(median("drift") * unit) * Periodic(period, median("shape"))
-
-    return [
-        ("trend", DampedTrend(median("damping") / unit, clock.origin, unit), ("damping",)),
-        ("walk", RandomWalk(clock.origin, unit), ()),
-        *(("season", season(period), ("drift", "period", "shape")) for period in clock.seasons),
-        ("ar", Matern12(median("ar_length") * unit), ("ar_length",)),
-        ("level", Constant(), ()),
-    ]
-
-
-def structural_parameters(clock: Clock) -> list[str]:
-    """The names of all parameters, in the order of their vector."""
-    parts = structural_parts(clock, priors_for(clock.frequency))
-    return [*(name for name, _, _ in parts), "noise", *(name for _, _, own in parts for name in own)]
-
-
-def structural_model(clock: Clock, priors: Priors) -> ExactModel:
-    """All components at the medians of their priors."""
-    parts = structural_parts(clock, priors)
-    pool = Products.of([kernel for _, kernel, _ in parts], 1)
-    # periods are those of the calendar and are not fitted
-    names = [name for _, _, own in parts for name in own]
-    spread = np.array([0.0 if name == "period" else priors[name].sd for name in names])
-    sizes = [priors[name] for name, _, _ in parts]
-    weights = LogNormal.initial(np.array([one.mean for one in sizes]), np.array([one.sd for one in sizes]))
-    # the noise is counted as a variance
-    noise = 2.0 * priors["noise"].mean, 2.0 * priors["noise"].sd
-    return ExactModel(weights, float(np.exp(noise[0])), pool, pool.unbounded, None, spread, noise)
+    smallest = settings.structural.smallest_share * np.sum(sizes**2)
+    order = tuple(int(i) for i in np.argsort(sizes)[::-1] if sizes[i] ** 2 > smallest)
+    low, high = intervals(contender.structure)
+    return Appraisal(low, high, (None,) * count, (), order, tuple(float(size) for size in sizes))

@@ -80,6 +80,16 @@ class TargetScale:
         """z of y."""
         return (self.transform.forward(y) - self.mean) / self.sd
 
+    @property
+    def least(self) -> float:
+        """The smallest y that has a z, for a logarithm or a root the smallest positive number."""
+        return self.transform.lowest if self.transform.lowest == -np.inf else np.finfo(float).tiny
+
+    def reached(self, y: np.ndarray) -> np.ndarray:
+        """z of y; minus infinity where y is below what the scale can reach."""
+        possible = y >= self.least
+        return np.where(possible, self.forward(np.where(possible, y, 1.0)), -np.inf)
+
     def inverse(self, z: np.ndarray) -> np.ndarray:
         """y of z."""
         return self.transform.inverse(z * self.sd + self.mean)

@@ -18,9 +18,8 @@ from farrier.inference.inducing_points import choose
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
-from farrier.search.scoring import many_draws
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Part, Structure, model_with
+from farrier.search.structure import Part, Structure, horseshoe_model
 
 Tell = Callable[[str, float], None]
 """A callback for progress: gets the current phase and the current bound."""
@@ -45,7 +44,7 @@ def objective_of(
 
 def bound_of(tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> float:
     """The bound with many draws of the weights. The bound of a fit is too high: it overfits its few draws."""
-    objective = objective_of(tier, model, X, z, many_draws(model.prior, settings.fits), settings)
+    objective = objective_of(tier, model, X, z, settings.fits.bound_draws if model.prior.noise_size else 1, settings)
     return objective.value(objective.start()).total
 
 
@@ -92,7 +91,7 @@ def collapsed_fit(
     `rows` is the known noise variance of each row, if there is one.
     """
     rounds = settings.fits.collapsed_rounds if rounds is None else rounds
-    model = model_with(parts, noise, X.shape[1], rows)
+    model = horseshoe_model(parts, noise, X.shape[1], rows)
     for _ in range(rounds):
         structure, _ = climbed(
             "collapsed",
@@ -111,7 +110,8 @@ def collapsed_fit(
 
 def weights_of(model: ExactModel, draws: int) -> np.ndarray:
     """Draws of the weights for predictions, (S, m)."""
-    return prediction_weights(model.prior, quasi_normal(draws, model.prior.noise_size))
+    count = draws if model.prior.noise_size else 1
+    return prediction_weights(model.prior, quasi_normal(count, model.prior.noise_size))
 
 
 def exact_posterior(

@@ -1,6 +1,6 @@
 """The uncertainty and the importance of each component.
 
-- 95 % intervals of the hyperparameters, from the curvature of the bound (Laplace approximation) with q(w) fixed.
+- 95 % intervals of the hyperparameters, from Laplace's approximation.
 - The evidence that is lost without the component, the others fitted again.
 - The leave-one-out error with the largest components, one more at a time. In closed form: with a = C^-1 y, the residual
   of row n predicted from all other rows is a_n / (C^-1)_nn.
@@ -10,13 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import leave_one_out
-from farrier.inference.hyperparameter_priors import spreads
-from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.search.scoring import two_draws
 from farrier.search.search import Search
 from farrier.search.settings import AppraisalSettings
 from farrier.search.structure import Structure
@@ -47,7 +42,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     """The appraisal of a structure on the rows of the search."""
     if structure.model is None or not structure.parts:
         return Appraisal((), (), (), (float(search.y.std()),), (), ())
-    low, high = intervals(search, structure.model, len(structure.parts))
+    low, high = intervals(structure)
     C = search.covariance_at(structure) + structure.noise * np.eye(len(search.y))
     a = np.linalg.solve(C, search.y)
     grams = search.covariance.grams(structure.model.pool)[: len(structure.parts)]
@@ -70,7 +65,7 @@ def appraise_sites(search: Search, structure: Structure) -> Appraisal:
         return Appraisal((), (), (), (), (), ())
     sizes = search.sizes(structure)
     return Appraisal(
-        *intervals(search, structure.model, len(structure.parts)),
+        *intervals(structure),
         losses=tuple(float(loss) for loss in search.refitted_losses(structure)),
         errors=(),
         order=tuple(int(i) for i in np.argsort(sizes)[::-1]),
@@ -89,21 +84,12 @@ def left_out_error(K: np.ndarray, noise: float, y: np.ndarray, settings: Apprais
     return error
 
 
-def intervals(search: Search, model: ExactModel, count: int) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
+def intervals(structure: Structure) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
     """Kernels with the lower and with the upper ends of the 95 % intervals of all hyperparameters."""
-    covariance, settings = search.covariance, search.settings.appraisal
-    objective = ExactObjective(model, covariance, covariance.scatter(search.y), two_draws(model))
-    numbers = objective.start()
-    # hyperparameters are the last entries of the vector
-    spread = spreads(model.pool)
-    which = len(numbers) - len(spread) + np.arange(len(spread))
-    # where the bound is flat or curved upwards, the prior's curvature is used
-    H = curvature(objective, numbers, which, settings.difference)
-    sd = Laplace.of(numbers[which], H, 1.0 / np.max(spread, initial=1.0) ** 2).deviations
-    ends = []
-    for sign in (-1.0, 1.0):
-        moved = numbers.copy()
-        moved[which] += sign * Z95 * np.minimum(sd, settings.widest * spread)
-        pool = objective.model(moved).pool
-        ends.append(tuple(pool[i] for i in range(count)))
-    return ends[0], ends[1]
+    mode, count = structure.mode, len(structure.parts)
+    assert mode is not None
+    pool = mode.model.pool
+    deviations = mode.deviations[len(pool) + 1 :]
+    ends = [pool.with_unbounded(pool.unbounded + sign * Z95 * deviations) for sign in (-1.0, 1.0)]
+    low, high = (tuple(end[i] for i in range(count)) for end in ends)
+    return low, high

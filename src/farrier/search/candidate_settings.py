@@ -118,6 +118,20 @@ class CandidateSettings:
 
 @final
 @dataclass(frozen=True)
+class PriorSettings:
+    """Priors of weights that were not learned."""
+
+    scale: float = 0.5
+    """Prior scale of the weight of a component for which none was learned.
+    [standard deviations of y; by judgement]"""
+    smallest_weight: float = 1e-3
+    """Smallest weight at the start of a fit. [standard deviations of y; by judgement]"""
+    rounding: float = 1e-6
+    """Relative difference up to which two periods are the same. [part of the period; rounding of floats]"""
+
+
+@final
+@dataclass(frozen=True)
 class StartSettings:
     """Starting values of kernels that the user names, weak and strong as in Kim and Teh (2018)."""
 

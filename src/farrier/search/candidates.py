@@ -14,7 +14,18 @@ import numpy as np
 
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.normal import simplify
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
+from farrier.kernels.registry import (
+    CentredPeriodic,
+    DampedTrend,
+    Linear,
+    Matern12,
+    Matern52,
+    RandomWalk,
+    SquaredExponential,
+    Step,
+    StepUntil,
+)
+from farrier.search.beliefs import Beliefs
 from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.settings import SearchSettings
@@ -46,6 +57,7 @@ def series(
     known: Sequence[float],
     found: Sequence[Kernel],
     change: float | None,
+    beliefs: Beliefs,
     settings: SearchSettings,
 ) -> list[Kernel]:
     """Candidates for one input: `left` is the residual, `change` the location of a possible changepoint."""
@@ -53,7 +65,9 @@ def series(
     fresh = [*_smooth(extent, own), Linear(0.0)]
     periods = find_periods(x, left, own.most_periods, known, settings.periods)
     periods += multiples_of(x, left, periods, settings.periods)
-    for period in [*periods, *(p for p in known if p not in periods and _fits(p, extent, own))]:
+    every = [*periods, *(p for p in known if p not in periods and _fits(p, extent, own))]
+    fresh += beliefs.structural(every)
+    for period in every:
         fresh += _cycles(period, extent, own)
     if change is not None:
         fresh += _changes(change, extent, found, own)
@@ -80,15 +94,10 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings:
 
 
 def ordinary_series(
-    x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
+    beliefs: Beliefs, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
 ) -> list[Kernel]:
-    """The ordinary candidates of a series, without those in `found`: trends, and cycles that drift or grow."""
-    extent = Extent.of(x)
-    growing = SquaredExponential(settings.ordinary_growth * extent.range) * _line_before(extent, settings)
-    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in settings.ordinary_lengthscales]
-    kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), growing]
-    for period in periods[: settings.most_periods]:
-        kernels += _cycles(period, extent, settings)[1:]
+    """What ordinary series are made of, without what is in `found`: trend, walk, seasons that move, AR(1)."""
+    kernels = beliefs.structural(periods[: settings.most_periods])
     return _distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
 
 
@@ -108,7 +117,8 @@ def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
 
 
 def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
-    """The product without one of its factors, and with a smooth factor in place of a rough one."""
+    """The product without one of its factors, with a smooth factor in place of a rough one, and the limits of a
+    damped trend: a line and a random walk."""
     factors = kernel.products()[0]
     fewer = [product_of([f for k, f in enumerate(factors) if k != gone]) for gone in range(len(factors))]
     smooth = [
@@ -117,7 +127,10 @@ def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
         if isinstance(rough, Matern12)
         for part in settings.rough_replacements
     ]
-    return [*(fewer if len(factors) > 1 else []), *smooth]
+    if len(factors) > 1:
+        return [*fewer, *smooth]
+    (only,) = factors
+    return [Linear(0.0), RandomWalk(only.origin, only.scale)] if isinstance(only, DampedTrend) else smooth
 
 
 def _smooth_like(rough: Base, part: float) -> Base:

@@ -1,12 +1,18 @@
-"""Scores of structures, and the gain of each component that a structure has or might have.
+"""The evidence of structures, and the gain of each component that a structure has or might have.
 
-A fit maximises the exact bound under the horseshoe prior. The score of a structure is that bound minus the price of its
-components (inference/hyperparameter_priors.py), in nats. The gain of a candidate, or the loss without a component, is
-first computed with all other parameters fixed: that takes a few Cholesky factors instead of a fit.
+A fit finds the highest point of the log posterior density of all parameters, under the priors of beliefs.py. The score
+of a structure is its log evidence by Laplace's approximation there:
+
+    log p(y) = log p(y | u*) + log p(u*) + (P log 2 pi - log|H|) / 2
+
+A component that is not needed lowers it: its parameters are then free within their prior, and the likelihood gains
+nothing. The gain of a candidate, or the loss without a component, is first computed with all other parameters fixed:
+that takes a few Cholesky factors instead of a fit.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -15,13 +21,13 @@ from farrier.evaluation.covariance import Covariance
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import log_density
-from farrier.inference.hyperparameter_priors import price
+from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import climb
-from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import WeightPrior, quasi_normal
+from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
-from farrier.search.settings import FitSettings, SearchSettings
-from farrier.search.structure import LEVEL, Move, Part, Structure, model_with
+from farrier.search.beliefs import Beliefs
+from farrier.search.settings import SearchSettings
+from farrier.search.structure import LEVEL, Mode, Move, Part, Structure
 
 
 @dataclass
@@ -40,8 +46,13 @@ class Evaluator:
     steps: int = 0
     """L-BFGS steps of all fits so far."""
     settings: SearchSettings = SearchSettings()
+    beliefs: Beliefs = Beliefs()
     _fitted: dict[tuple[Any, ...], tuple[Sequence[Part], Structure]] = field(default_factory=dict, init=False)
     """Cache of fits by their starting point: different moves can lead to the same fit."""
+
+    def part(self, kernel: Kernel, weight: float, scale: float | None = None) -> Part:
+        """A component with the priors that suit the rows."""
+        return self.beliefs.part(kernel, weight, self.X.shape[1], scale)
 
     def spread(self, structure: Structure) -> np.ndarray:
         """The noise variance of each row."""
@@ -52,12 +63,12 @@ class Evaluator:
         return C + np.diag(self.spread(structure))
 
     def empty(self) -> Structure:
-        """The structure without components: noise alone, and a level if the noise of each row is known."""
-        if self.rows is not None:
-            return Structure((), 1.0, log_density(np.diag(self.rows) + 1.0, self.y))
-        variance = float(np.mean(self.y**2))
-        n = len(self.y)
-        return Structure((), variance, -0.5 * n * (1.0 + np.log(2.0 * np.pi * variance)))
+        """The structure without components: a level and noise."""
+        return self._empty
+
+    @cached_property
+    def _empty(self) -> Structure:
+        return self.fit([], float(np.mean(self.y**2)) if self.rows is None else 1.0)
 
     def fit(
         self,
@@ -65,40 +76,73 @@ class Evaluator:
         noise: float,
         iterations: int | None = None,
         tolerance: float | None = None,
-        draws: int | None = None,
+        least: float = -np.inf,
     ) -> Structure:
-        """A structure with all parameters fitted together, from their current values; defaults as in the search."""
+        """A structure with all parameters fitted together, from their current values; defaults as in the search.
+
+        If the log likelihood does not reach `least`, the structure is not good enough to be compared, and its score
+        is minus infinity.
+        """
         usual = self.settings.fits
         iterations = usual.iterations if iterations is None else iterations
         tolerance = usual.tolerance if tolerance is None else tolerance
-        draws = usual.draws if draws is None else draws
-        start = (*map(id, parts), noise, iterations, tolerance, draws)
+        start = (*map(id, parts), noise, iterations, tolerance, least)
         if start not in self._fitted:
             # the parts are stored too, so that their ids stay unique
-            self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, draws)
+            self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, least)
         return self._fitted[start][1]
 
-    def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, draws: int) -> Structure:
-        model = model_with([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        noise_of_weights = two_draws(model) if draws == 2 else quasi_normal(draws, model.prior.noise_size)
-        objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), noise_of_weights)
-        numbers, terms = climb(objective, iterations, tolerance)
+    def _climbed(
+        self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, least: float
+    ) -> Structure:
+        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)
+        objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
+        u, terms = climb(objective, iterations, tolerance)
         self.steps += len(terms)
-        fitted = objective.model(numbers)
-        medians = np.asarray(fitted.prior.quantile(0.5))
-        found = tuple(Part(fitted.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
-        cost = sum(price(part.kernel, len(self.y)) for part in found)
-        self.tell("fitting", terms[-1].total)
-        return Structure(found, float(fitted.noise), terms[-1].total - cost, fitted, terms[-1])
+        fitted, top = objective.model(u), terms[-1]
+        self.tell("fitting", top.total)
+        weights = fitted.prior.quantile(0.5)
+        found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
+        if top.evidence < least:
+            return Structure(found, float(fitted.noise), -np.inf, fitted, top)
+        mode = self._mode(objective, u)
+        score = self._evidence(top, mode) + self.beliefs.log_structure(parts, self.X.shape[1])
+        return Structure(found, float(fitted.noise), score, fitted, top, mode)
 
-    def bound(self, structure: Structure) -> float:
-        """The bound with many draws of the weights. The bound of a fit is too high: it overfits its few draws."""
-        model = structure.model
-        if model is None:
-            return structure.score
-        noise = quasi_normal(many_draws(model.prior, self.settings.fits), model.prior.noise_size)
-        objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), noise)
-        return objective.value(objective.start()).total
+    def _mode(self, objective: ExactObjective, u: np.ndarray) -> Mode:
+        limits = objective.limits()
+        free = limits[:, 1] > limits[:, 0]
+        # where each row has its own noise, the common one has no part in the density
+        free[len(objective.template.prior.vector())] &= self.rows is None
+        moving = np.flatnonzero(free)
+        H = curvature(objective, u, moving, self.settings.appraisal.difference * objective.typical())
+        laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
+        return Mode(objective.model(u), u, moving, laplace)
+
+    def _evidence(self, top: Terms, mode: Mode) -> float:
+        """Laplace's approximation of the log evidence."""
+        return top.evidence + float(self._log_densities(mode).sum()) + mode.laplace.log_volume
+
+    def _log_densities(self, mode: Mode) -> np.ndarray:
+        x = np.unique(self.X[:, 0])
+        return self.beliefs.log_densities(mode.model, float(x[-1] - x[0]), float(np.median(np.diff(x))))
+
+    def prices(self, structure: Structure) -> np.ndarray:
+        """What each component costs: minus the log of the part of its prior that the posterior fills, in nats.
+
+        This is the component's own share of the evidence, without its correlation with others.
+        """
+        mode = structure.mode
+        if mode is None:
+            return np.zeros(len(structure.parts))
+        count = len(mode.model.pool)
+        densities, owner = self._log_densities(mode), np.full(len(mode.u), -1)
+        owner[:count] = np.arange(count)
+        owner[count + 1 :] = [number.product for number in mode.model.pool.layout]
+        filled = densities + np.log(np.sqrt(2.0 * np.pi) * np.maximum(mode.deviations, 1e-300))
+        own = [(owner == i) & (mode.deviations > 0) for i in range(len(structure.parts))]
+        odds = [self.beliefs.log_structure([part], self.X.shape[1]) for part in structure.parts]
+        return np.array([-float(filled[one].sum()) - prior for one, prior in zip(own, odds, strict=True)])
 
     def covariance_at(self, structure: Structure) -> np.ndarray:
         """C of the rows at the median weights, without noise."""
@@ -113,16 +157,20 @@ class Evaluator:
         return list(self.covariance.grams(Products.of(kernels, self.X.shape[1])))
 
     def screen(self, structure: Structure, moves: Sequence[Move]) -> np.ndarray:
-        """The gain of each move in log evidence minus price, with all other parameters fixed."""
+        """The gain of each move in log evidence, with all other parameters fixed.
+
+        Additional components are first ranked by a score test; minus infinity marks those that it leaves out.
+        """
         C = self.covariance_at(structure)
-        n = len(self.y)
         settings = self.settings.screening
         left = structure.noise if self.rows is None else settings.latent_variance
         levels = [part * self.spread(structure) for part in (settings.noise_factors if self.rows is None else (1.0,))]
         base = log_density(self.noisy(C, structure), self.y)
         there = self._grams([part.kernel for part in structure.parts]) if structure.parts else []
+        grams = self._grams([move.kernel for move in moves])
         gains = np.full(len(moves), -np.inf)
-        for i, (move, K) in enumerate(zip(moves, self._grams([move.kernel for move in moves]), strict=True)):
+        for i in self._ranked(C, structure, moves, grams):
+            move, K = moves[i], grams[i]
             if move.place is None:
                 others, sizes = C, [left * weight * 3.0 for weight in settings.squared_weights]
             else:
@@ -131,11 +179,29 @@ class Evaluator:
             for size in sizes:
                 for noise in levels:
                     total = others + (size / _mean_variance(K)) * K
-                    total[np.diag_indices(n)] += noise
+                    total[np.diag_indices(len(total))] += noise
                     gains[i] = max(gains[i], log_density(total, self.y) - base)
-            gains[i] -= price(move.kernel, n)
-            gains[i] += 0.0 if move.place is None else price(structure.parts[move.place].kernel, n)
         return gains
+
+    def _ranked(
+        self, C: np.ndarray, structure: Structure, moves: Sequence[Move], grams: Sequence[np.ndarray]
+    ) -> list[int]:
+        """The moves in place of a component, and the additional components with the highest score statistics.
+
+        With a = C^-1 y, the slope of the log evidence in a candidate's squared weight at zero is
+        (a'Ka - tr C^-1 K) / 2 and its information is tr(C^-1 K C^-1 K) / 2.
+        """
+        inverse = np.linalg.inv(self.noisy(C, structure))
+        a = inverse @ self.y
+        heights = np.full(len(moves), -np.inf)
+        for i, (move, K) in enumerate(zip(moves, grams, strict=True)):
+            if move.place is None:
+                slope = 0.5 * float(a @ K @ a - np.vdot(inverse, K))
+                B = inverse @ K
+                information = 0.5 * float(np.vdot(B, B.T))
+                heights[i] = np.sign(slope) * slope**2 / max(information, 1e-300)
+        best = np.argsort(heights)[::-1][: self.settings.screening.ranked]
+        return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 
     def residual(self, structure: Structure) -> np.ndarray:
         """y minus the posterior mean of all components."""
@@ -154,16 +220,9 @@ class Evaluator:
         return np.array([base - log_density(each, self.y) for each in without])
 
     def refitted_losses(self, structure: Structure) -> np.ndarray:
-        """The loss in the bound without each component, after a short fit of the others.
-
-        Without the only component, noise is left, whose log density has a closed form.
-        """
-        total = structure.terms.total if structure.terms else structure.score
-        if len(structure.parts) < 2:
-            return np.array([total - self.empty().score for _ in structure.parts])
+        """The loss of log evidence without each component, after a fit of the others."""
         fewer = [[part for part in structure.parts if part is not gone] for gone in structure.parts]
-        without = [self.fit(parts, structure.noise, self.settings.fits.short_iterations).terms for parts in fewer]
-        return np.array([total - terms.total if terms else np.nan for terms in without])
+        return np.array([structure.score - self.fit(parts, structure.noise).score for parts in fewer])
 
     def sizes(self, structure: Structure) -> np.ndarray:
         """The standard deviation over the rows of each component's posterior mean."""
@@ -173,22 +232,6 @@ class Evaluator:
         a = np.linalg.solve(C, self.y)
         grams = self.covariance.grams(structure.model.pool)
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
-
-
-def many_draws(prior: WeightPrior, fits: FitSettings) -> int:
-    """The number of draws for bounds that are compared or reported; one if q(w) is a point mass."""
-    return fits.bound_draws if prior.noise_size else 1
-
-
-def two_draws(model: ExactModel) -> np.ndarray:
-    """The noise of the two draws with which structures are compared: all weights one standard deviation up, or down.
-
-    With two quasi-random draws any two variables would be perfectly correlated, positively or negatively. If tau and
-    a lambda were negatively correlated, raising both variances would raise the bound without changing the variance of
-    the weight. So each weight is drawn from its own marginal, and the score does not depend on the order of components.
-    """
-    ones = np.ones((1, len(model.pool)))
-    return np.concatenate([ones, -ones])
 
 
 def _mean_variance(K: np.ndarray) -> float:

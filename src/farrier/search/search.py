@@ -1,11 +1,11 @@
 """The search for a structure: components are added, replaced and dropped until no change improves the score.
 
-The score of a structure is its evidence lower bound minus the price of its hyperparameters (scoring.py). In each round
+The score of a structure is its log evidence (scoring.py). In each round
 
 1. candidates come from the residual (candidates.py), as additional components or in place of a component;
 2. they are screened with all other parameters fixed;
-3. the best are fitted together with the whole structure under the horseshoe prior;
-4. components whose loss is below their price are dropped.
+3. the best are fitted together with the whole structure;
+4. components without which the evidence is not lower are dropped.
 
 The search starts from nothing, from a shrunk pool of ordinary candidates, and from two regimes, and keeps the best
 result. It uses only the rows it is given. Each decision is kept in a record.
@@ -18,9 +18,10 @@ import numpy as np
 
 from farrier.evaluation.products import Products
 from farrier.inference.gaussian import log_density
-from farrier.inference.hyperparameter_priors import price
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
+from farrier.search.beliefs import Beliefs
+from farrier.search.clock import Clock
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
@@ -40,6 +41,11 @@ class Search(Evaluator):
     """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
     """Whether the first of several inputs is time, and hence gets the candidates of a series."""
+
+    @property
+    def _timed(self) -> Beliefs:
+        """The priors for the times of the rows; of several inputs, for the first."""
+        return self.beliefs if self.beliefs.clock is not None else Beliefs(Clock.of(self.X[:, 0], self.known))
 
     def change(self, structure: Structure) -> tuple[float, float]:
         """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
@@ -80,7 +86,9 @@ class Search(Evaluator):
         changed = place if gain > np.log(len(self.y)) else None
         over = candidates.over_time(found) if self.timed else found
         known = [*self.known, *(self.whole_series_periods or ())]
-        series = candidates.series(self.X[:, 0], self.residual(structure), known, over, changed, self.settings)
+        series = candidates.series(
+            self.X[:, 0], self.residual(structure), known, over, changed, self._timed, self.settings
+        )
         return candidates.series_and_table(series, table) if self.timed else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
@@ -90,7 +98,7 @@ class Search(Evaluator):
         if table and not self.timed:
             return table
         over = candidates.over_time(found) if self.timed else found
-        series = candidates.ordinary_series(self.X[:, 0], periods, over, own)
+        series = candidates.ordinary_series(self._timed, periods, over, own)
         return candidates.series_and_table(series, table) if self.timed else series
 
     def _inputs_by_correlation(self, structure: Structure) -> list[int]:
@@ -116,18 +124,26 @@ class Search(Evaluator):
         """The structure after the first promising move that improves the score, or None."""
         settings = self.settings.growing
         for move in self.promising(structure):
-            parts = after(structure, move, settings.first_weight)
-            grown = self.fit(parts, structure.noise * settings.noise_factor)
+            parts = self.after(structure, move)
+            least = -np.inf if structure.terms is None else structure.terms.evidence
+            grown = self.fit(parts, structure.noise * settings.noise_factor, least=least)
             if grown.score > structure.score - settings.prune_margin:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
             if gain > settings.minimum_gain and self.cycles_repeat(grown):
                 instead = "" if move.place is None else f", in place of {structure.parts[move.place].kernel.formula()}"
-                self._note(round, "kept", move.kernel, gain, f"worth its price{instead}")
+                self._note(round, "kept", move.kernel, gain, f"more evidence{instead}")
                 return grown
-            reason = "not worth its price" if gain <= settings.minimum_gain else "a cycle that does not come round"
+            reason = "no more evidence" if gain <= settings.minimum_gain else "a cycle that does not come round"
             self._note(round, "tried", move.kernel, gain, reason)
         return None
+
+    def after(self, structure: Structure, move: Move) -> list[Part]:
+        """The components after a move, not yet fitted."""
+        if move.place is None:
+            return [*structure.parts, self.part(move.kernel, self.settings.growing.first_weight)]
+        new = self.part(move.kernel, structure.parts[move.place].weight)
+        return [new if i == move.place else part for i, part in enumerate(structure.parts)]
 
     def narrow(self, structure: Structure, round: int) -> Structure:
         """The structure without inputs along which a kernel hardly varies, if its score is not lower."""
@@ -143,7 +159,7 @@ class Search(Evaluator):
         if all(new is None for new in narrower) or formulas in self.rejected:
             return None
         parts = [
-            part if new is None else Part(new, new, part.weight)
+            part if new is None else self.part(new, part.weight)
             for part, new in zip(structure.parts, narrower, strict=True)
         ]
         fitted = self.fit(parts, structure.noise)
@@ -166,7 +182,7 @@ class Search(Evaluator):
                     if move in tried or improved:
                         continue
                     tried.add(move)
-                    parts = [Part(kernel, kernel, p.weight) if j == i else p for j, p in enumerate(structure.parts)]
+                    parts = [self.part(kernel, p.weight) if j == i else p for j, p in enumerate(structure.parts)]
                     simpler = self.fit(parts, structure.noise, self.settings.fits.short_iterations)
                     if structure.score > simpler.score > structure.score - self.settings.growing.hopeless_margin:
                         simpler = self.fit(simpler.parts, simpler.noise)
@@ -186,7 +202,7 @@ class Search(Evaluator):
         if self.X.shape[1] > 1:
             structure = self.narrow(structure, round)
         while len(structure.parts) > 1:
-            worth = self.losses(structure) - [price(part.kernel, len(self.y)) for part in structure.parts]
+            worth = self.losses(structure) - self.prices(structure)
             order = [i for i in np.argsort(worth) if worth[i] < doubtful]
             for i in order[:tries]:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
@@ -200,7 +216,7 @@ class Search(Evaluator):
                         "dropped",
                         structure.parts[i].kernel,
                         without.score - structure.score,
-                        "no longer worth its price",
+                        "no less evidence without it",
                     )
                     structure = without
                     break
@@ -217,6 +233,13 @@ class Search(Evaluator):
         settings = self.settings
         return find_periods(self.X[:, 0], self.y, settings.candidates.most_periods, self.known, settings.periods)
 
+    def all_periods(self) -> list[float]:
+        """The seasons of the clock, and the periods of y that are not among them."""
+        seasons = [] if self.beliefs.clock is None else list(self.beliefs.clock.seasons)
+        same = self.settings.candidates.same_period
+        found = self.periods()
+        return seasons + [one for one in found if all(abs(np.log(one / season)) >= same for season in seasons)]
+
     def whole(self, periods: Sequence[float]) -> Structure:
         """All ordinary candidates, fitted together under the horseshoe prior.
 
@@ -224,9 +247,10 @@ class Search(Evaluator):
         everything, so that no cycle improves the score any more.
         """
         kernels = self.ordinary(periods, [])
-        start = [Part(kernel, kernel, 1.0 / np.sqrt(len(kernels))) for kernel in kernels]
+        start = [self.part(kernel, self.beliefs.scale(kernel)) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
-        return self.fit(start, self.settings.fits.start_noise, self.settings.fits.long_iterations)
+        fits = self.settings.fits
+        return self.fit(start, fits.start_noise, fits.long_iterations, fits.long_tolerance)
 
     def shrunk(self, whole: Structure) -> Structure:
         """The large components of a shrunk pool, pruned."""
@@ -259,7 +283,7 @@ class Search(Evaluator):
         starts: list[Structure] = []
         for _, time, left, right in sorted(found, key=lambda one: -one[0])[: settings.split_fits]:
             step = candidates.step_at(time, candidates.Extent.of(x), own)
-            parts = [Part(kernel, kernel, settings.split_weight) for kernel in ((1 - step) * left, step * right)]
+            parts = [self.part(kernel, settings.split_weight) for kernel in ((1 - step) * left, step * right)]
             starts.append(self.shift(self.fit(parts, self.settings.fits.start_noise), 0))
         return self.prune(max(starts, key=lambda one: one.score), 0)
 
@@ -279,7 +303,7 @@ class Search(Evaluator):
             if values[1 + best] <= values[0]:
                 continue
             kernels = [candidates.moved(part.kernel, change, places[best], own) for part in structure.parts]
-            parts = [Part(k, k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
+            parts = [self.part(k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
             shifted = self.fit(parts, structure.noise)
             if shifted.score > structure.score and self.cycles_repeat(shifted):
                 self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
@@ -365,11 +389,3 @@ class Search(Evaluator):
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))
-
-
-def after(structure: Structure, move: Move, first_weight: float) -> list[Part]:
-    """The components after a move, not yet fitted."""
-    if move.place is None:
-        return [*structure.parts, Part(move.kernel, move.kernel, first_weight)]
-    weight = structure.parts[move.place].weight
-    return [Part(move.kernel, move.kernel, weight) if i == move.place else p for i, p in enumerate(structure.parts)]

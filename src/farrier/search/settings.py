@@ -14,7 +14,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, final
 
 from farrier.inference.inducing_points import PointLimits
-from farrier.search.candidate_settings import CandidateSettings, PeriodSettings, StartSettings
+from farrier.search.candidate_settings import CandidateSettings, PeriodSettings, PriorSettings, StartSettings
 from farrier.search.described import Setting, described
 
 
@@ -89,6 +89,8 @@ class ScreeningSettings:
     """Squared weights at which a candidate is tried. [parts of three times the noise variance; by judgement]"""
     noise_factors: tuple[float, ...] = (1.0, 0.4)
     """Noise variances at which a candidate is tried. [parts of the noise variance; by judgement]"""
+    ranked: int = 12
+    """Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
     latent_variance: float = 0.3
     """Replaces the noise variance in the squared weights if each row has its own known noise.
     [variance of the latent function; by judgement]"""
@@ -106,7 +108,7 @@ class GrowingSettings:
     tries_in_place: int = 1
     """Candidates fitted in a round in place of a component.
     [fits; commit 944a31d: score on 56 public and made series]"""
-    minimum_gain: float = 1.0
+    minimum_gain: float = 0.0
     """Log evidence beyond its price that a component must gain to be added or kept. [nats; by judgement]"""
     first_weight: float = 0.5
     """Weight at which an added component starts. [standard deviations of y; by judgement]"""
@@ -183,19 +185,18 @@ class ScaleSettings:
 @final
 @dataclass(frozen=True)
 class AveragingSettings:
-    """The pools that predict: survivors with ordinary candidates, averaged by their bounds."""
+    """The structures that predict together, weighted by their evidence."""
 
-    temperature: float = 10.0
-    """Difference of two bounds at which one pool has e times the share of the other: a bound is not the evidence.
-    [nats; commit cfb1f1f: held-out forecasts of 34 public, 6 benchmark and 39 made series]"""
+    draws: int = 24
+    """Draws of all parameters from Laplace's approximation over which predictions average, beside the modes; each
+    structure has its share of them. [draws, even; by judgement]"""
+    explaining_share: float = 0.25
+    """Draws for the structure that explains. [part of `draws`; by judgement]"""
+    smallest_share: float = 0.02
+    """Share of the evidence below which a structure does not predict. [part; by judgement]"""
     rest_weight: float = 0.05
-    """Weight at which ordinary candidates start in the pool of the survivors.
+    """Prior scale, and weight at the start, of ordinary candidates beside the components that were found.
     [standard deviations of y; by judgement]"""
-
-    @property
-    def margin(self) -> float:
-        """Difference of two bounds, in nats, within which both pools predict: the shares then differ by at most e^2."""
-        return 2.0 * self.temperature
 
 
 @final
@@ -261,9 +262,6 @@ class StructuralSettings:
     """Most L-BFGS iterations of its fit. [iterations; by judgement]"""
     tolerance: float = 1e-3
     """Gain of five iterations below which its fit ends. [nats; by judgement]"""
-    draws: int = 24
-    """Draws of all parameters from Laplace's approximation over which predictions average, beside the mode.
-    [draws, even; by judgement]"""
     smallest_share: float = 1e-3
     """Share of the variance of all components below which one is not told. [part of the variance; by judgement]"""
     least_curvature: float = 0.3
@@ -302,6 +300,8 @@ class SearchSettings:
     """Periods of a series."""
     candidates: CandidateSettings = CandidateSettings()
     """Kernels that are tried."""
+    priors: PriorSettings = PriorSettings()
+    """Priors that were not learned."""
     screening: ScreeningSettings = ScreeningSettings()
     """First evaluation of candidates."""
     growing: GrowingSettings = GrowingSettings()

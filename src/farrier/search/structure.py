@@ -1,13 +1,15 @@
-"""The data types of the search: components, structures, moves, the model of a structure, lines of the record."""
+"""The data types of the search: components, structures, moves, lines of the record."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import final
 
 import numpy as np
 
 from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.parameter_vector import ExactModel, Terms
+from farrier.inference.laplace import Laplace
+from farrier.inference.parameter_vector import ExactModel, ParameterVector, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Constant
 
@@ -19,14 +21,16 @@ class Part:
     kernel: Kernel
     """The kernel, for standardised inputs."""
     centre: Kernel
-    """The kernel at its starting values, where the priors of its hyperparameters are centred."""
+    """The kernel with the centres of the priors of its hyperparameters."""
     weight: float
-    """The median of its weight under q(w)."""
+    """The weight, or the median of its distribution."""
+    scale: float = 0.5
+    """The prior scale of the weight."""
 
 
-LEVEL = Part(Constant(), Constant(), 0.3)
+LEVEL = Part(Constant(), Constant(), 0.3, 1.0)
 """A constant, the last component of every structure's model: the mean of y over the rows is not that of the function.
-The weight, in standard deviations of y, is by judgement."""
+The weights, in standard deviations of y, are by judgement."""
 
 
 @dataclass(frozen=True)
@@ -47,8 +51,38 @@ class Decision:
     """Such as "kept", "tried", "dropped"."""
     formula: str
     gain: float
-    """Gain of the score (log evidence minus price), in nats."""
+    """Gain of log evidence, in nats."""
     reason: str
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Mode:
+    """The highest point of a log posterior density, with Laplace's approximation there."""
+
+    model: ExactModel
+    u: np.ndarray
+    """All parameters, unbounded."""
+    moving: np.ndarray
+    """The indices of those that are fitted."""
+    laplace: Laplace
+
+    def models(self, draws: int) -> list[ExactModel]:
+        """The model at the mode, and at an even number of draws of its parameters."""
+        vector = ParameterVector(self.model, np.zeros((1, 0)))
+        found = [self.model]
+        for values in self.laplace.draws(draws) if draws else ():
+            u = self.u.copy()
+            u[self.moving] = values
+            found.append(vector.model(u))
+        return found
+
+    @property
+    def deviations(self) -> np.ndarray:
+        """The standard deviation of each parameter; 0 for those that are not fitted."""
+        found = np.zeros(len(self.u))
+        found[self.moving] = self.laplace.deviations
+        return found
 
 
 @dataclass(frozen=True)
@@ -59,19 +93,20 @@ class Structure:
     noise: float
     """The noise variance."""
     score: float
-    """The bound minus the price of all components, in nats."""
+    """The log evidence, in nats."""
     model: ExactModel | None = None
     terms: Terms | None = None
+    mode: Mode | None = None
 
 
-def model_with(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
-    """The model of some components; `rows` is the known noise variance of each row, if there is one."""
+def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
+    """The model of some components under the paper's horseshoe; `rows` is the known noise variance of each row."""
     pool = Products.of([part.kernel for part in parts], inputs)
     centre = Products.of([part.centre for part in parts], inputs).unbounded
-    return ExactModel(_prior(np.array([part.weight for part in parts])), noise, pool, centre, rows)
+    return ExactModel(_horseshoe(np.array([part.weight for part in parts])), noise, pool, centre, rows)
 
 
-def _prior(weights: np.ndarray) -> Horseshoe:
+def _horseshoe(weights: np.ndarray) -> Horseshoe:
     """q(w) with given medians of the weights; tau has the median 0.3."""
     mu_tau = 2.0 * np.log(0.3)
     return Horseshoe(

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.search.structural_priors import PARAMETERS, STEPS, frequency_of, priors_for
+from farrier.search.learned_priors import PARAMETERS, STEPS, frequency_of, priors_for
 
 
 @pytest.mark.parametrize("frequency", ["yearly", "quarterly", "monthly", "weekly", "hourly", "other"])

@@ -1,6 +1,6 @@
 """Priors of the structural model, learned from many series: one log-normal for each parameter and frequency.
 
-`structural_priors.csv` beside this file is the table, and its first lines say which command made it from which series.
+`learned_priors.csv` beside this file is the table, and its first lines say which command made it from which series.
 Sizes are standard deviations of what a component adds, y having standard deviation one; times are counted in seasons
 (years of monthly data, days of hourly data), or in steps where there is no season.
 """
@@ -10,7 +10,7 @@ from functools import cache
 from pathlib import Path
 from typing import NamedTuple
 
-TABLE = Path(__file__).with_name("structural_priors.csv")
+TABLE = Path(__file__).with_name("learned_priors.csv")
 STEPS = {"quarterly": 4, "monthly": 12, "weekly": 52, "daily": 7, "hourly": 24}
 """Steps in a season, by frequency: those of the calendar."""
 PARAMETERS = ("trend", "damping", "walk", "season", "shape", "drift", "ar", "ar_length", "level", "noise")

@@ -1,0 +1,142 @@
+"""The set of structures that predicts: a few that explain the rows about as well, on any scale, weighted by evidence.
+
+The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence.
+Predictions average over draws of all parameters of each structure.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+
+from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.weight_priors import HalfCauchy
+from farrier.model.fitted import Alone, Fitted, Member
+from farrier.model.target_scale import TargetScale
+from farrier.model.tiers import exact_posterior
+from farrier.search.appraisal import Appraisal
+from farrier.search.scoring import Evaluator
+from farrier.search.settings import SearchSettings
+from farrier.search.structure import Decision, Structure
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Contender:
+    """A fitted structure that may predict."""
+
+    name: str
+    """What it is, for the record."""
+    structure: Structure
+    evaluator: Evaluator
+    """It was fitted to these rows."""
+    scale: TargetScale
+    rows: np.ndarray
+    """The target in its own units at the rows of the fit."""
+
+    @property
+    def height(self) -> float:
+        """The log evidence of y in its own units, with the prior log odds of structure and scale.
+
+        All structures that predict have the components of ordinary series, so these have no price.
+        """
+        evaluator, parts = self.evaluator, self.structure.parts
+        preference = evaluator.settings.scales.preference(self.scale.transform.name)
+        ordinary = [part for part in parts if evaluator.beliefs.ordinary(part.kernel)]
+        free = evaluator.beliefs.log_structure(ordinary, evaluator.X.shape[1])
+        return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference
+
+
+def fitted_set(
+    contenders: Sequence[Contender],
+    explains: Contender | None,
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    appraisal: Appraisal,
+    record: Sequence[Decision],
+    settings: SearchSettings,
+    steps: int,
+) -> Fitted:
+    """The fitted model: all contenders predict, `explains` (None: the first of them) explains.
+
+    The components of the first contender begin with those of `explains`.
+    """
+    shares = shares_of(contenders, settings.averaging.smallest_share)
+    members = [
+        member(one, float(share), X, y, settings) for one, share in zip(contenders, shares, strict=True) if share > 0
+    ]
+    first, size = contenders[0], len(contenders[0].structure.parts)
+    survivors = size if explains is None else len(explains.structure.parts)
+    mode = first.structure.mode
+    assert mode is not None
+    heights = [one.height for one in contenders]
+    said = [
+        Decision(0, "averaged" if share > 0 else "dropped", one.name, height - heights[0], "evidence of the structure")
+        for one, share, height in zip(contenders[1:], shares[1:], heights[1:], strict=True)
+    ]
+    return Fitted(
+        posterior=members[0].posterior,
+        likelihood=Gaussian(mode.model.noise),
+        prior=_prior(first.structure),
+        kernels=tuple(mode.model.pool),
+        survivors=survivors,
+        scale=first.scale,
+        bound=heights[0],
+        tier="exact",
+        steps=steps,
+        level=size,
+        alone=None if explains is None or survivors == 0 else alone(explains, X, y, settings),
+        record=(*record, *said),
+        appraisal=appraisal,
+        settings=settings,
+        noises=members[0].noises,
+        share=members[0].share,
+        others=tuple(members[1:]),
+        beliefs=first.evaluator.beliefs,
+    )
+
+
+def alone(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Alone:
+    """The structure that explains, without the other candidates."""
+    mode, count = contender.structure.mode, len(contender.structure.parts)
+    assert mode is not None
+    posterior = member(contender, settings.averaging.explaining_share, X, y, settings).posterior
+    return Alone(posterior, _prior(contender.structure), tuple(mode.model.pool)[:count], count, mode.model.noise)
+
+
+def _prior(structure: Structure) -> HalfCauchy:
+    """The weights of a structure with their posterior deviations."""
+    mode = structure.mode
+    assert mode is not None
+    prior = mode.model.prior
+    assert isinstance(prior, HalfCauchy)
+    return replace(prior, deviation=mode.deviations[: len(mode.model.pool)])
+
+
+def shares_of(contenders: Sequence[Contender], smallest: float) -> np.ndarray:
+    """The share of each contender; one that is smaller than `smallest` is zero, except the first, which explains."""
+    heights = np.array([one.height for one in contenders])
+    shares = np.exp(heights - heights.max())
+    shares /= shares.sum()
+    kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
+    return kept / kept.sum()
+
+
+def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Member:
+    """The posterior of a contender given all rows, with as many draws of its parameters as its share demands."""
+    mode, z = contender.structure.mode, contender.scale.forward(y)
+    assert mode is not None
+    models = mode.models(2 * int(np.ceil(0.5 * share * settings.averaging.draws)))
+    posteriors: list[Any] = [
+        exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models
+    ]
+    return Member(
+        share,
+        LaplacePosterior(tuple(posteriors)),
+        np.array([model.noise for model in models]),
+        contender.scale,
+        tuple(mode.model.pool),
+    )

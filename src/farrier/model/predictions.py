@@ -1,0 +1,60 @@
+"""Predictions of structures on different scales of the target, mixed by their shares.
+
+The distribution function of y is the average of those of all structures. Its quantile at a level lies between the
+quantiles of the structures at that level, and is found by bisection.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.special import logsumexp, ndtr
+
+from farrier.inference.gaussian import LOG_2PI
+from farrier.inference.mixtures import HALVINGS, quantiles
+from farrier.model.target_scale import TargetScale
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Prediction:
+    """Observations at N rows by one structure: an equal mixture of S normals on its scale."""
+
+    share: float
+    scale: TargetScale
+    mean: np.ndarray
+    """(S, N)."""
+    sd: np.ndarray
+    """(S, N)."""
+
+    def quantiles(self, levels: np.ndarray) -> np.ndarray:
+        """Quantiles of y, (levels, N)."""
+        return self.scale.inverse(quantiles(self.mean, self.sd, levels))
+
+    def cumulative(self, y: np.ndarray) -> np.ndarray:
+        """The share times P(Y <= y), for y (levels, N)."""
+        below = ndtr((self.scale.reached(y)[:, None, :] - self.mean[None]) / self.sd[None])
+        return self.share * below.mean(axis=1)
+
+    def log_density(self, y: np.ndarray) -> np.ndarray:
+        """The log of the share times the density of y (N,)."""
+        z = self.scale.reached(y)
+        each = -0.5 * (((z - self.mean) / self.sd) ** 2 + LOG_2PI) - np.log(self.sd)
+        possible = np.isfinite(z)
+        slopes = self.scale.log_slopes(np.where(possible, y, 1.0))
+        inside = logsumexp(np.where(possible, each, 0.0), axis=0) - np.log(len(each)) + slopes + np.log(self.share)
+        return np.where(possible, inside, -np.inf)
+
+
+def mixed_quantiles(predictions: Sequence[Prediction], levels: np.ndarray) -> np.ndarray:
+    """Quantiles of y, (levels, N), of the mixture of all predictions."""
+    each = np.stack([one.quantiles(levels) for one in predictions])
+    if len(each) == 1:
+        return each[0]
+    low, high = each.min(axis=0), each.max(axis=0)
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        below = np.sum([one.cumulative(middle) for one in predictions], axis=0) < levels[:, None]
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return 0.5 * (low + high)

@@ -1,0 +1,208 @@
+"""What is believed of a structure before the rows are seen: priors of its weights, hyperparameters and noise.
+
+- A weight is half-Cauchy: the local scales of a horseshoe. Its scale was learned for components of ordinary series.
+- A hyperparameter is normal on its unbounded scale. Mean and spread were learned for the same components (a season's
+  shape and drift, the damping of a trend ...); elsewhere they are those of its family, about the starting value.
+- A period that the data suggest is uniform on its logarithm between two steps and half the range, and the location of
+  a changepoint is uniform over the range. A period of the calendar is known and is not fitted.
+
+All densities are normalised, so that the evidence of different structures can be compared (scoring.py). The learned
+numbers are in learned_priors.csv.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from farrier.evaluation.products import Number, Products
+from farrier.inference.gaussian import LOG_2PI
+from farrier.inference.hyperparameter_priors import spreads
+from farrier.inference.parameter_vector import NOISE_CENTRE, NOISE_SPREAD, ExactModel
+from farrier.inference.weight_priors import HalfCauchy
+from farrier.kernels.algebra import Base, Kernel
+from farrier.kernels.registry import (
+    CentredPeriodic,
+    Constant,
+    DampedTrend,
+    Linear,
+    Matern12,
+    Periodic,
+    RandomWalk,
+    SquaredExponential,
+    Step,
+)
+from farrier.search.candidate_settings import PriorSettings
+from farrier.search.clock import Clock
+from farrier.search.learned_priors import Priors, priors_for
+from farrier.search.structure import Part
+
+
+@final
+@dataclass(frozen=True)
+class Beliefs:
+    """The priors for rows that are a series with a clock, or a table."""
+
+    clock: Clock | None = None
+    given: Priors | None = None
+    """Priors in place of the learned ones."""
+    settings: PriorSettings = PriorSettings()
+    """Priors of what was not learned."""
+
+    def part(self, kernel: Kernel, weight: float, inputs: int, scale: float | None = None) -> Part:
+        """A component that starts at its kernel's values; `scale` replaces the prior scale of its weight."""
+        if self.clock is None:
+            return Part(kernel, kernel, weight, scale or self.settings.scale)
+        pool = Products.of([kernel], inputs)
+        centre = pool.unbounded.copy()
+        for place, number in enumerate(pool.layout):
+            learned = self._learned(pool, number)
+            if learned is not None:
+                centre[place] = learned[0]
+        return Part(kernel, pool.with_unbounded(centre)[0], weight, scale or self.scale(kernel))
+
+    def scale(self, kernel: Kernel) -> float:
+        """The prior scale of the weight of a product."""
+        name = _size_of(kernel.products()[0])
+        if self.clock is None or name is None:
+            return self.settings.scale
+        return self._median(name)
+
+    def model(self, parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
+        """The model of some components; `rows` is the known noise variance of each row, if there is one."""
+        pool = Products.of([part.kernel for part in parts], inputs)
+        centre = Products.of([part.centre for part in parts], inputs).unbounded
+        scales = np.array([part.scale for part in parts])
+        weights = HalfCauchy(np.array([max(part.weight, self.settings.smallest_weight) for part in parts]), scales)
+        return ExactModel(weights, noise, pool, centre, rows, self._spreads(pool), self._noise)
+
+    def log_densities(self, model: ExactModel, range: float, spacing: float) -> np.ndarray:
+        """The log prior density of each parameter in the vector of a model; 0 for those that are not fitted."""
+        assert model.spread is not None
+        assert isinstance(model.prior, HalfCauchy)
+        away = np.log(model.prior.w / model.prior.scale)
+        weights = -np.logaddexp(away, -away) - np.log(0.5 * np.pi)
+        noise = 0.0 if model.rows is not None else _normal(np.log(model.noise), *model.noise_prior)
+        # a period lies between two steps and half of the range, on its logarithm
+        widths = {"period": float(np.log(max(0.25 * range / spacing, np.e)))}
+        each = zip(model.pool.layout, model.pool.unbounded, model.centre, model.spread, strict=True)
+        numbers = [
+            0.0
+            if spread == 0.0
+            else _normal(u, centre, spread)
+            if np.isfinite(spread)
+            else -float(np.log(widths.get(number.name, range)))
+            for number, u, centre, spread in each
+        ]
+        return np.concatenate([weights, [noise], numbers])
+
+    def structural(self, periods: Sequence[float]) -> list[Kernel]:
+        """What ordinary series are made of, at the medians of the priors: trend, walk, AR(1), seasons that move."""
+        clock = self.clock
+        assert clock is not None
+        unit = clock.unit
+        return [
+            DampedTrend(self._median("damping") / unit, clock.origin, unit),
+            RandomWalk(clock.origin, unit),
+            Matern12(self._median("ar_length") * unit),
+            *(
+                Matern12(self._median("drift") * unit) * CentredPeriodic(period, self._median("shape"))
+                for period in periods
+            ),
+        ]
+
+    def _median(self, name: str) -> float:
+        return float(np.exp(self._priors[name].mean))
+
+    def ordinary(self, kernel: Kernel) -> bool:
+        """Whether a product is one of what ordinary series are made of."""
+        factors = kernel.products()[0]
+        if self.clock is None or _size_of(factors) is None:
+            return False
+        return len(factors) == 1 or any(isinstance(factor, Matern12) for factor in factors)
+
+    def log_structure(self, parts: Sequence[Part], inputs: int) -> float:
+        """The log prior of a structure: every factor is one of the families, of one of the inputs."""
+        factors = [factor for part in parts for factor in part.kernel.products()[0]]
+        columns = sum(len(factor.dims or ()) for factor in factors)
+        return -len(factors) * float(np.log(len(VOCABULARY))) - columns * float(np.log(inputs))
+
+    @property
+    def _priors(self) -> Priors:
+        if self.given is not None:
+            return self.given
+        return priors_for("other" if self.clock is None else self.clock.frequency)
+
+    @property
+    def noise(self) -> float:
+        """The prior median of the noise variance."""
+        return float(np.exp(self._noise[0]))
+
+    @property
+    def _noise(self) -> tuple[float, float]:
+        """Mean and standard deviation of the log noise variance."""
+        if self.clock is None:
+            return NOISE_CENTRE, NOISE_SPREAD
+        sd = self._priors["noise"]
+        return 2.0 * sd.mean, 2.0 * sd.sd
+
+    def _spreads(self, pool: Products) -> np.ndarray:
+        """The prior standard deviation of each hyperparameter: 0 if it is known, infinite if its prior is uniform."""
+        found = spreads(pool)
+        for place, number in enumerate(pool.layout):
+            learned = self._learned(pool, number)
+            if learned is not None:
+                found[place] = learned[1]
+            if number.name == "period" and self._known(float(pool.numbers[place])):
+                found[place] = 0.0
+        return found
+
+    def _known(self, period: float) -> bool:
+        seasons = () if self.clock is None else self.clock.seasons
+        return any(abs(period / season - 1.0) < self.settings.rounding for season in seasons)
+
+    def _learned(self, pool: Products, number: Number) -> tuple[float, float] | None:
+        """Mean and spread of a learned prior in the units of the rows, on the unbounded scale."""
+        factors = pool.kernels[number.product]
+        name = _parameter_of(factors, factors[number.factor], number.name)
+        if self.clock is None or name is None:
+            return None
+        mean, sd = self._priors[name]
+        unit = float(np.log(self.clock.unit))
+        return mean + (-unit if name == "damping" else 0.0 if name == "shape" else unit), sd
+
+
+VOCABULARY = (Linear, DampedTrend, RandomWalk, SquaredExponential, Matern12, CentredPeriodic, Step)
+"""The families from which the search makes components; a product has each factor from one of them."""
+
+
+def _normal(u: float, mean: float, sd: float) -> float:
+    """log N(u; mean, sd^2)."""
+    return -0.5 * float(((u - mean) / sd) ** 2 + LOG_2PI) - float(np.log(sd))
+
+
+_CYCLES = (Periodic, CentredPeriodic)
+
+
+def _size_of(factors: Sequence[Base]) -> str | None:
+    """The name of the learned prior of a product's weight; None if there is none."""
+    if any(isinstance(factor, _CYCLES) for factor in factors):
+        return "season"
+    if len(factors) != 1:
+        return None
+    kinds = {DampedTrend: "trend", RandomWalk: "walk", Matern12: "ar", Constant: "level"}
+    return kinds.get(type(factors[0]))
+
+
+def _parameter_of(factors: Sequence[Base], factor: Base, name: str) -> str | None:
+    """The name of the learned prior of a factor's hyperparameter; None if there is none."""
+    if name == "damping":
+        return "damping"
+    if name != "lengthscale":
+        return None
+    if isinstance(factor, _CYCLES):
+        return "shape"
+    if isinstance(factor, Matern12 | SquaredExponential) and any(isinstance(one, _CYCLES) for one in factors):
+        return "drift"
+    return "ar_length" if isinstance(factor, Matern12) and len(factors) == 1 else None
