@@ -206,7 +206,7 @@ class Regressor(RegressorMixin, Estimator):
             return fit_structural(inputs, y, seasons, transform=self.scale)
         if self.method != "stochastic" and self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-            found = {"known": known, "timed": self._timed and inputs.shape[1] > 1, "tell": tell}
+            found = {"known": known, "timed": self._timed, "tell": tell}
             if gaussian:
                 return learn(inputs, y, transform=self.scale, tier=self.method, **found)
             return learn_sites(inputs, y, self._noise(), scale=target, **found)

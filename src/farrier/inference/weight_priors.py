@@ -196,10 +196,10 @@ class HalfCauchy(WeightPrior):
         return self.w * np.exp(self.deviation * ndtri(probability))
 
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
-        at = self.with_vector(u)
+        away = u - np.log(self.scale)
         w2 = np.broadcast_to(np.exp(2.0 * u), (len(noise), len(u)))
-        slope = np.tanh(u - np.log(self.scale))
-        return Weighed(w2, float(at.kl()), lambda dw2: 2.0 * np.sum(dw2 * w2, axis=0) - slope)
+        kl = float(np.sum(np.logaddexp(away, -away) + np.log(0.5 * np.pi)))
+        return Weighed(w2, kl, lambda dw2: 2.0 * np.sum(dw2 * w2, axis=0) - np.tanh(away))
 
 
 @final

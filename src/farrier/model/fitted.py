@@ -178,7 +178,7 @@ class Fitted:
         if not self.others:
             return own
         rest = [prediction.log_density(y) for prediction in self._predictions(inputs)[1:]]
-        return logsumexp([own + np.log(self.share), *rest], axis=0)
+        return np.asarray(logsumexp([own + np.log(self.share), *rest], axis=0))
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """P(Y <= y) for each row; uniformly distributed if the model is calibrated."""

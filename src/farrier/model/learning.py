@@ -59,7 +59,7 @@ def learn(
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it.
 
-    `known` are periods to try, in units of the standardised inputs. `timed` says that the first of several inputs is
+    `known` are periods to try, in units of the standardised inputs. `timed` says that the first input is
     time. `tell` is called with the current phase and bound.
     """
     with one_thread():

@@ -23,7 +23,6 @@ from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell, climbed, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
 from farrier.search.search import Search
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Part, Structure, horseshoe_model
@@ -43,7 +42,7 @@ def learn_sites(
     """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
     rows, z = search_rows(X, settings.rows), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    beliefs = Beliefs(Clock.of(X[:, 0], known)) if X.shape[1] == 1 and len(np.unique(X)) > 1 else Beliefs()
+    beliefs = Beliefs.of(X, known, timed=timed)
     search = Search(
         X[rows],
         sites.target,
@@ -59,7 +58,7 @@ def learn_sites(
         given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance
         search = replace(search, y=sites.target, rows=given, record=[], runners_up=[], rejected=set(), steps=0)
         with one_thread():
-            structure = search.best(search.shrunk(search.whole(search.all_periods())))
+            structure = search.best(search.shrunk(search.whole(search.seasons())))
         if given is None:
             likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), settings.sites.degrees)
             sites = replace(sites, variance=np.full(len(rows), structure.noise))

@@ -15,7 +15,6 @@ from farrier.model.finishing import search_rows
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import Tell
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
 from farrier.search.periods import find_periods
 from farrier.search.search import Search
 from farrier.search.settings import SearchSettings
@@ -40,7 +39,7 @@ def searched_scales(
         if one.name != "square root" or transform != "auto"
     ]
     # the same candidates on every scale, so that their bounds can be compared
-    periods = searches[-1].search.all_periods()
+    periods = searches[-1].search.seasons()
     for scaled in searches:
         scaled.structure = scaled.whole = scaled.search.whole(periods)
     for scaled in (left := _close(searches, Scaled.total, scales.pool_margin)):
@@ -91,9 +90,7 @@ class Scaled:
         if X.shape[1] == 1 and len(rows) < len(y):
             most = settings.candidates.most_periods
             periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
-        # a series has a clock; of several inputs only the first may be time
-        series = X.shape[1] == 1
-        beliefs = Beliefs(Clock.of(X[:, 0], known)) if series else Beliefs()
+        beliefs = Beliefs.of(X, known, timed=timed)
         search = Search(
             X[rows],
             z[rows],

@@ -50,6 +50,17 @@ class Beliefs:
     settings: PriorSettings = PriorSettings()
     """Priors of what was not learned."""
 
+    @classmethod
+    def of(cls, X: np.ndarray, known: Sequence[float] = (), *, timed: bool = False) -> "Beliefs":
+        """For rows X with known periods; `timed` says that the first input is time. A single input is a series."""
+        series = timed or X.shape[1] == 1
+        return cls(Clock.of(X[:, 0], known, of_time=timed)) if series else cls()
+
+    @property
+    def of_time(self) -> bool:
+        """Whether the rows are a series in time."""
+        return self.clock is not None and self.clock.of_time
+
     def part(self, kernel: Kernel, weight: float, inputs: int, scale: float | None = None) -> Part:
         """A component that starts at its kernel's values; `scale` replaces the prior scale of its weight."""
         if self.clock is None:
@@ -118,15 +129,25 @@ class Beliefs:
     def ordinary(self, kernel: Kernel) -> bool:
         """Whether a product is one of what ordinary series are made of."""
         factors = kernel.products()[0]
-        if self.clock is None or _size_of(factors) is None:
+        cycles = [factor for factor in factors if isinstance(factor, _CYCLES)]
+        if not self.of_time or _size_of(factors) is None:
             return False
-        return len(factors) == 1 or any(isinstance(factor, Matern12) for factor in factors)
+        rough = any(isinstance(factor, Matern12) for factor in factors)
+        return not cycles or (rough and all(self._known(float(np.ravel(one.period)[0])) for one in cycles))
 
     def log_structure(self, parts: Sequence[Part], inputs: int) -> float:
-        """The log prior of a structure: every factor is one of the families, of one of the inputs."""
-        factors = [factor for part in parts for factor in part.kernel.products()[0]]
-        columns = sum(len(factor.dims or ()) for factor in factors)
-        return -len(factors) * float(np.log(len(VOCABULARY))) - columns * float(np.log(inputs))
+        """The log prior of a structure.
+
+        What ordinary series are made of is there or not with even odds. Of other components every factor is one of the
+        families, of one of the inputs.
+        """
+        total = 0.0
+        for part in parts:
+            factors = part.kernel.products()[0]
+            columns = sum(len(factor.dims or ()) for factor in factors)
+            unusual = len(factors) * np.log(len(VOCABULARY)) + columns * np.log(inputs)
+            total -= float(np.log(2.0) if self.ordinary(part.kernel) else unusual)
+        return total
 
     @property
     def _priors(self) -> Priors:

@@ -93,6 +93,19 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings:
     return _distinct(fresh, found, settings, settings.same_lengthscale)
 
 
+def ordinary_curve(
+    x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
+) -> list[Kernel]:
+    """The ordinary candidates of one input that is not time, without those in `found`: curves, lines and cycles."""
+    extent = Extent.of(x)
+    growing = SquaredExponential(settings.ordinary_growth * extent.range) * _line_before(extent, settings)
+    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in settings.ordinary_lengthscales]
+    kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), growing]
+    for period in periods[: settings.most_periods]:
+        kernels += _cycles(period, extent, settings)[1:]
+    return _distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
+
+
 def ordinary_series(
     beliefs: Beliefs, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
 ) -> list[Kernel]:
@@ -129,8 +142,9 @@ def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
     ]
     if len(factors) > 1:
         return [*fewer, *smooth]
-    (only,) = factors
-    return [Linear(0.0), RandomWalk(only.origin, only.scale)] if isinstance(only, DampedTrend) else smooth
+    damped = [one for one in factors if isinstance(one, DampedTrend)]
+    limits = [limit for one in damped for limit in (Linear(0.0), RandomWalk(one.origin, one.scale))]
+    return [*smooth, *limits]
 
 
 def _smooth_like(rough: Base, part: float) -> Base:

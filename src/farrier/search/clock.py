@@ -18,13 +18,15 @@ class Clock:
     """One step before the first row: trend and walk start there."""
     step: float
     seasons: tuple[float, ...] = ()
+    of_time: bool = True
+    """Whether rows are known to be a series in time, as those are from which priors were learned."""
 
     @classmethod
-    def of(cls, x: np.ndarray, seasons: Sequence[float] = ()) -> "Clock":
+    def of(cls, x: np.ndarray, seasons: Sequence[float] = (), *, of_time: bool = True) -> "Clock":
         """From the times of the rows, and seasons in the same units."""
         distinct = np.unique(x)
         step = float(np.median(np.diff(distinct)))
-        return cls(float(distinct[0]) - step, step, tuple(sorted(seasons)))
+        return cls(float(distinct[0]) - step, step, tuple(sorted(seasons)), of_time or len(seasons) > 0)
 
     @property
     def unit(self) -> float:

@@ -20,8 +20,6 @@ from farrier.evaluation.products import Products
 from farrier.inference.gaussian import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
-from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
@@ -40,12 +38,12 @@ class Search(Evaluator):
     rejected: set[str] = field(default_factory=set)
     """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
-    """Whether the first of several inputs is time, and hence gets the candidates of a series."""
+    """Whether the first input is time; among several inputs it then gets the candidates of a series."""
 
     @property
-    def _timed(self) -> Beliefs:
-        """The priors for the times of the rows; of several inputs, for the first."""
-        return self.beliefs if self.beliefs.clock is not None else Beliefs(Clock.of(self.X[:, 0], self.known))
+    def _beside_table(self) -> bool:
+        """Whether time is one of several inputs."""
+        return self.timed and self.X.shape[1] > 1
 
     def change(self, structure: Structure) -> tuple[float, float]:
         """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
@@ -80,26 +78,29 @@ class Search(Evaluator):
         found = [part.kernel for part in structure.parts]
         inputs, own = self.X.shape[1], self.settings.candidates
         table = candidates.table(inputs, found, self._inputs_by_correlation(structure), own) if inputs > 1 else []
-        if table and not self.timed:
+        if table and not self._beside_table:
             return table
         place, gain = self.change(structure)
         changed = place if gain > np.log(len(self.y)) else None
-        over = candidates.over_time(found) if self.timed else found
+        over = candidates.over_time(found) if self._beside_table else found
         known = [*self.known, *(self.whole_series_periods or ())]
         series = candidates.series(
-            self.X[:, 0], self.residual(structure), known, over, changed, self._timed, self.settings
+            self.X[:, 0], self.residual(structure), known, over, changed, self.beliefs, self.settings
         )
-        return candidates.series_and_table(series, table) if self.timed else series
+        return candidates.series_and_table(series, table) if self._beside_table else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates: common trends and cycles of a series, or curves of each input of a table."""
         inputs, own = self.X.shape[1], self.settings.candidates
         table = candidates.ordinary_table(inputs, found, own) if inputs > 1 else []
-        if table and not self.timed:
+        if table and not self._beside_table:
             return table
-        over = candidates.over_time(found) if self.timed else found
-        series = candidates.ordinary_series(self._timed, periods, over, own)
-        return candidates.series_and_table(series, table) if self.timed else series
+        over = candidates.over_time(found) if self._beside_table else found
+        if self.beliefs.of_time:
+            series = candidates.ordinary_series(self.beliefs, periods, over, own)
+        else:
+            series = candidates.ordinary_curve(self.X[:, 0], periods, over, own)
+        return candidates.series_and_table(series, table) if self._beside_table else series
 
     def _inputs_by_correlation(self, structure: Structure) -> list[int]:
         """The inputs by their absolute correlation with the residual, highest first."""
@@ -183,7 +184,8 @@ class Search(Evaluator):
                         continue
                     tried.add(move)
                     parts = [self.part(kernel, p.weight) if j == i else p for j, p in enumerate(structure.parts)]
-                    simpler = self.fit(parts, structure.noise, self.settings.fits.short_iterations)
+                    short = self.settings.fits.short_iterations
+                    simpler = self.fit(parts, structure.noise, short, least=self._least(structure))
                     if structure.score > simpler.score > structure.score - self.settings.growing.hopeless_margin:
                         simpler = self.fit(simpler.parts, simpler.noise)
                     gain = simpler.score - structure.score
@@ -206,7 +208,7 @@ class Search(Evaluator):
             order = [i for i in np.argsort(worth) if worth[i] < doubtful]
             for i in order[:tries]:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
-                without = self.fit(fewer, structure.noise, short)
+                without = self.fit(fewer, structure.noise, short, least=self._least(structure))
                 needed = structure.score - settings.minimum_gain
                 if needed > without.score > structure.score - settings.hopeless_margin:
                     without = self.fit(without.parts, without.noise)
@@ -224,21 +226,26 @@ class Search(Evaluator):
                 return structure
         return structure
 
+    def _least(self, structure: Structure) -> float:
+        """The log likelihood below which a simpler structure cannot have more evidence."""
+        assert structure.terms is not None
+        return structure.terms.evidence - float(np.sum(self.prices(structure))) - self.settings.growing.hopeless_margin
+
     def periods(self) -> list[float]:
         """The periods of y; empty for several inputs, unless the first is time."""
-        if self.X.shape[1] > 1 and not self.timed:
+        if self.X.shape[1] > 1 and not self._beside_table:
             return []
         if self.whole_series_periods is not None:
             return list(self.whole_series_periods)
         settings = self.settings
         return find_periods(self.X[:, 0], self.y, settings.candidates.most_periods, self.known, settings.periods)
 
-    def all_periods(self) -> list[float]:
-        """The seasons of the clock, and the periods of y that are not among them."""
-        seasons = [] if self.beliefs.clock is None else list(self.beliefs.clock.seasons)
-        same = self.settings.candidates.same_period
-        found = self.periods()
-        return seasons + [one for one in found if all(abs(np.log(one / season)) >= same for season in seasons)]
+    def seasons(self) -> list[float]:
+        """The periods of the ordinary candidates: those of the calendar, or else those of y."""
+        clock = self.beliefs.clock
+        if clock is not None and clock.seasons:
+            return list(clock.seasons)
+        return self.periods()[: 1 if self.beliefs.of_time else None]
 
     def whole(self, periods: Sequence[float]) -> Structure:
         """All ordinary candidates, fitted together under the horseshoe prior.
