@@ -12,10 +12,11 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from itertools import pairwise
 
 from farrier.datasets.date_parsing import CENTURY, Parsed, parse
 from farrier.series.columns import TIME_WORDS, is_number
-from farrier.series.stamps import is_stamp
+from farrier.series.stamps import NO_DATE, is_stamp
 
 ORDERS = ("dmy", "mdy", "ymd", "ydm", "my", "ym")
 """The orders that the user can ask for."""
@@ -105,7 +106,7 @@ def _decide(
         if order not in valid:
             bad = next(i for i, one in enumerate(parsed) if one is not None and one.moment(order) is None)
             doubt = (
-                f"column {name!r}, {rows[bad]}: {cells[bad]!r} is no date in --date-format {wanted.text}: correct it"
+                f"column {name!r}, {rows[bad]}: {cells[bad]!r} is no date by --date-format {wanted.text}: correct it"
             )
     else:
         valid = [order for order in valid if order != "ydm"]
@@ -144,7 +145,7 @@ def _contradiction(name: str, cells: Sequence[str | None], parsed: Sequence[Pars
     for i, one in enumerate(parsed):
         orders = [order for order in one.orders if order != "ydm" and one.moment(order)] if one is not None else ["any"]
         if not orders:
-            return f"column {name!r}, {rows[i]}: {cells[i]!r} is no date in the calendar: correct it"
+            return f"column {name!r}, {rows[i]}: {cells[i]!r} {NO_DATE}"
         if one is not None and len(orders) == 1:
             shown.setdefault(orders[0], i)
     i, j = list(shown.values())[:2]
@@ -161,11 +162,12 @@ def _century(
         if one is not None:
             year = one.parts[order.index("y")]
             if year not in CENTURY:
-                return (
-                    f"column {name!r}, {rows[i]}: {cells[i]!r} may be in 19{year:02d} or 20{year:02d}: "
-                    "write years with four digits"
-                )
+                return _two_centuries(f"column {name!r}, {rows[i]}: {cells[i]!r}", year)
     return ""
+
+
+def _two_centuries(cell: str, year: int) -> str:
+    return f"{cell} may be in 19{year:02d} or 20{year:02d}: write years with four digits"
 
 
 def _is_regular(moments: Sequence[datetime | None]) -> bool:
@@ -173,11 +175,11 @@ def _is_regular(moments: Sequence[datetime | None]) -> bool:
     times = sorted({moment for moment in moments if moment is not None})
     if len(times) < 3:
         return False
-    if len({later - earlier for earlier, later in zip(times, times[1:], strict=False)}) == 1:
+    if len({later - earlier for earlier, later in pairwise(times)}) == 1:
         return True
     months = [12 * moment.year + moment.month for moment in times]
     ends = all((moment + timedelta(days=1)).day == 1 for moment in times)
-    steps = {later - earlier for earlier, later in zip(months, months[1:], strict=False)}
+    steps = {later - earlier for earlier, later in pairwise(months)}
     return (ends or len({moment.day for moment in times}) == 1) and len(steps) == 1 and steps != {0}
 
 
@@ -260,7 +262,7 @@ def _by_pattern(name: str, cells: Sequence[str | None], rows: Sequence[str], wan
     doubt = ""
     for i, (cell, moment) in enumerate(zip(cells, moments, strict=True)):
         if cell is not None and moment is None and not doubt:
-            doubt = f"column {name!r}, {rows[i]}: {cell!r} is no date in --date-format {wanted.text}: correct it"
+            doubt = f"column {name!r}, {rows[i]}: {cell!r} is no date by --date-format {wanted.text}: correct it"
     written = [
         cell if moment is None else iso(moment, order, clock) for cell, moment in zip(cells, moments, strict=True)
     ]
@@ -269,6 +271,6 @@ def _by_pattern(name: str, cells: Sequence[str | None], rows: Sequence[str], wan
 
 def _strptime(text: str, pattern: str) -> datetime | None:
     try:
-        return datetime.strptime(text, pattern).replace(tzinfo=None)
+        return datetime.strptime(text, pattern)
     except ValueError:
         return None

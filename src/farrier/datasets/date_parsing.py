@@ -148,7 +148,7 @@ def _compact(text: str) -> Parsed | None:
 
 def _named(text: str) -> Parsed | None:
     found = _NAMED.fullmatch(text)
-    if found is None or (month := _month(found[2])) is None or (found[1] and found[3]):
+    if found is None or (month := month_number(found[2])) is None or (found[1] and found[3]):
         return None
     day = found[1] or found[3]
     year, short = int(found[4]), len(found[4]) == 2
@@ -161,7 +161,7 @@ def _named(text: str) -> Parsed | None:
 
 def _year_first(text: str) -> Parsed | None:
     found = _YEAR_FIRST.fullmatch(text)
-    if found is None or (month := _month(found[2])) is None or not _in_range(int(found[1])):
+    if found is None or (month := month_number(found[2])) is None or not _in_range(int(found[1])):
         return None
     parts = (int(found[1]), month, *([int(found[3])] if found[3] else []))
     return Parsed("named", parts, ("ymd" if found[3] else "ym",))
@@ -182,7 +182,7 @@ def _week(text: str) -> Parsed | None:
     return Parsed("week", parts, ("ywd" if found[3] else "yw",))
 
 
-def _month(name: str) -> int | None:
+def month_number(name: str) -> int | None:
     """The number of a month from its English name or the first three letters of it ("sept" too)."""
     short = name[:3]
     if short not in MONTH_NAMES:

@@ -4,8 +4,8 @@
     decimal_mark(amount)                   # (",", True): certain
     to_float(amount, ",")                  # 1234.5
 
-A point or comma alone may be either mark: "1.234" is 1.234 or 1234. Other cells of the column decide, then other columns
-of the file. If nothing decides, the column is in doubt, and using it raises an error that names the option to give.
+A point or comma alone may be either mark: "1.234" is 1.234 or 1234. Other cells of the column decide, then the other
+columns of the file. If nothing decides, the column is in doubt: using it raises an error that names the option to give.
 """
 
 import re
