@@ -35,6 +35,9 @@ MIN_ROWS = 12
 """Usable rows below which a file is refused; by judgement."""
 STANDARD_INPUT = "-"
 """The path that stands for standard input."""
+GZIP = b"\x1f\x8b"
+"""The first bytes of gzipped data."""
+NOT_TEXT = "is not CSV text"
 OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 """Spreadsheets that nothing here reads."""
 PARQUET_READERS = {"polars": ("polars",), "pyarrow": ("pyarrow",), "pandas": ("pandas", "fastparquet")}
@@ -106,7 +109,7 @@ def read_table(
     """The columns of a Parquet or Excel file, or of text separated by commas, semicolons, tabs or bars.
 
     Text may be gzipped (`.gz`); "-" is standard input. The first line names the columns. `date_format` is the order of
-    day, month and year ("dmy", "mdy", "ymd", "my", "ym") or a pattern of strptime, `decimal` is "comma" or "point". Both
+    day, month and year ("dmy", "mdy", "ymd", "my", "ym") or a pattern of strptime, `decimal` "comma" or "point". Both
     are found from all rows if left out; a column that can be read in two ways cannot be used. `sheet` names the sheet
     of an Excel file. `Table.notes` says how the cells were read.
     """
@@ -123,7 +126,7 @@ def read_table(
     elif excel:
         table = _table(read_excel(name, data, sheet), reading)
     else:
-        text, encoding = _text(name, data)
+        text, encoding = _decode(name, data)
         table = _table(sheet_of(name, text), reading, encoding)
     if len(table) == 1:
         raise ValueError(
@@ -190,30 +193,39 @@ def _usable(table: Table, target: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _read_bytes(path: str | os.PathLike[str]) -> tuple[str, bytes]:
-    """The name of a file and its bytes, without those of Parquet, which is read by its path."""
+    """The name of a file and its bytes, unpacked; those of Parquet are left out, since it is read by its path."""
     if str(path) == STANDARD_INPUT:
-        return "standard input", sys.stdin.buffer.read()
+        data = sys.stdin.buffer.read()
+        return "standard input", _unpacked("standard input", data) if data.startswith(GZIP) else data
     path = Path(path)
     if not path.exists():
         raise FileNotFoundError(f"path: there is no file {str(path)!r}: check the name and the folder")
     if path.is_dir():
         raise ValueError(f"path: {str(path)!r} is a folder: name one CSV, Excel or Parquet file in it")
-    return path.name, b"" if path.suffix.lower() in (".parquet", ".pq") else path.read_bytes()
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return path.name, b""
+    data = path.read_bytes()
+    return path.name, _unpacked(path.name, data) if path.suffix.lower() == ".gz" else data
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
+    try:
+        return gzip.decompress(data)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"path: {name!r} {NOT_TEXT} ({error}): save it as CSV in UTF-8") from None
+
+
+def _decode(name: str, data: bytes) -> tuple[str, str]:
+    """The text of a file, and its encoding if it is not UTF-8."""
+    try:
+        return decode(data)
+    except ValueError as error:
+        raise ValueError(f"path: {name!r} {NOT_TEXT} ({error}): save it as CSV in UTF-8") from None
 
 
 def _is_excel(data: bytes) -> bool:
     """Whether bytes are a zip archive that holds a workbook."""
     return data.startswith(b"PK\x03\x04") and b"xl/workbook" in data
-
-
-def _text(name: str, data: bytes) -> tuple[str, str]:
-    """The text of a file, plain or gzipped, and its encoding if it is not UTF-8."""
-    try:
-        if name.endswith(".gz") or data.startswith(b"\x1f\x8b"):
-            data = gzip.decompress(data)
-        return decode(data)
-    except (ValueError, gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise ValueError(f"path: {name!r} is not CSV text ({error}): save it as CSV in UTF-8") from None
 
 
 def _table(sheet: Sheet, reading: Reading, encoding: str = "") -> Table:

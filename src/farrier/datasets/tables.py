@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from farrier.datasets.date_format import DateFormat, read_dates
+from farrier.datasets.date_parsing import parse
 from farrier.datasets.number_format import Amount, Evidence, read_amount, refuse_signs, to_float
 from farrier.series.columns import is_number
 
@@ -59,6 +60,11 @@ class _Numbers:
     whole: bool
     """Whether no cell is text."""
 
+    @property
+    def amounts(self) -> list[Amount | None]:
+        """The cells that are amounts, and None for the others."""
+        return [value if isinstance(value, Amount) else None for value in self.values]
+
 
 def read_cells(
     cells: Mapping[str, Sequence[Any]], rows: Sequence[str], reading: Reading, *, comma_separated: bool = False
@@ -67,7 +73,12 @@ def read_cells(
     found = Columns()
     numbers: dict[str, _Numbers] = {}
     ways = []
+    plain = comma_separated and reading.decimal != ","
     for name, column in cells.items():
+        if plain and reading.dates is None and (quick := _plain_numbers(column)) is not None:
+            found.columns[name] = None
+            numbers[name] = quick
+            continue
         texts = [cell if cell is None else str(cell) for cell in column]
         dates = read_dates(name, texts, rows, reading.dates)
         if dates is not None:
@@ -76,8 +87,8 @@ def read_cells(
             if dates.doubt:
                 found.doubts[name] = dates.doubt
             continue
-        read = _numbers(column, plain=comma_separated and reading.decimal != ",")
-        if read is None or not (read.whole or any(isinstance(value, Amount) for value in read.values)):
+        read = _numbers(column, plain=plain)
+        if read is None or not (read.whole or any(read.amounts)):
             found.columns[name] = texts
         else:
             found.columns[name] = None  # keeps the order of the columns
@@ -88,6 +99,21 @@ def read_cells(
     found.notes += [f"dates as {way}" for way in ways]
     _settle(found, numbers, rows, reading.decimal, comma_separated=comma_separated)
     return found
+
+
+def _plain_numbers(column: Sequence[str | None]) -> _Numbers | None:
+    """A column of text that Python reads as numbers, and that cannot be dates; None for others. For speed."""
+    first = next((cell for cell in column if cell is not None), None)
+    if first is None or parse(first) is not None or not is_number(first):
+        return None
+    try:
+        values = [np.nan if cell is None else float(cell) for cell in column]
+    except ValueError:
+        return None
+    if any(cell is not None and "_" in cell for cell in column):
+        return None
+    row = next((i for i, cell in enumerate(column) if cell is not None and "." in cell), None)
+    return _Numbers(values, Evidence({} if row is None else {".": row}), True)
 
 
 def _numbers(column: Sequence[Any], *, plain: bool) -> _Numbers | None:
@@ -124,9 +150,12 @@ def _settle(
     elsewhere = {mark for one in numbers.values() for mark in one.evidence.decided}
     marks, groups = set(), set()
     for name, one in numbers.items():
-        evidence = one.evidence
+        evidence, amounts = one.evidence, one.amounts
+        if not any(amounts):
+            found.columns[name] = _array(one.values)
+            continue
         mark = wanted or evidence.settle(elsewhere, comma_separated)
-        doubt = refuse_signs([value if isinstance(value, Amount) else None for value in one.values], rows)
+        doubt = refuse_signs(amounts, rows)
         doubt = doubt and f"column {name!r}: {doubt}"
         if mark is None:
             doubt, mark = doubt or _two_ways(name, one, rows), next(iter(evidence.decided), ".")
@@ -137,12 +166,12 @@ def _settle(
             found.doubts[name] = doubt
         values = [_value(value, mark) for value in one.values]
         found.columns[name] = _array(values) if one.whole else values
-        signs = {value.currency or "%" * value.percent for value in one.values if isinstance(value, Amount)} - {""}
+        signs = {amount.currency or "%" * amount.percent for amount in amounts if amount} - {""}
         if len(signs) == 1:
             found.units[name] = signs.pop()
         if mark in {*evidence.decided, *evidence.undecided}:
             marks.add(mark)
-        if any(isinstance(value, Amount) and _other(mark) in value.digits for value in one.values):
+        if any(amount and _other(mark) in amount.digits for amount in amounts):
             groups.add(_other(mark))
     if marks == {","} or (marks and groups):
         found.notes.append(" and ".join(f"decimal {MARKS[mark]}" for mark in sorted(marks)))
@@ -159,7 +188,7 @@ def _two_ways(name: str, one: _Numbers, rows: Sequence[str]) -> str:
         first, other = (one.values[place].digits for place in places[:2])
         return (
             f"column {name!r}: {first} in {rows[places[0]]} and {other} in {rows[places[1]]} have different decimal "
-            "marks: write all numbers alike, or give --decimal comma or point"
+            "marks: write all numbers alike"
         )
     amount = one.values[places[0]]
     as_comma, as_point = to_float(amount, ","), to_float(amount, ".")
@@ -177,7 +206,7 @@ def _value(value: Any, mark: str) -> Any:
 
 
 def _array(values: Sequence[Any]) -> np.ndarray:
-    return np.array([np.nan if value is None else float(value) for value in values], dtype=np.float64)
+    return np.array([np.nan if value is None else value for value in values], dtype=np.float64)
 
 
 def _other(mark: str) -> str:

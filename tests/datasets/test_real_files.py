@@ -1,0 +1,68 @@
+"""Files as people have them are read right, or refused in one line that names the option to give; none is read wrong."""
+
+from datetime import datetime
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from farrier.datasets import choose_columns, read_table
+from tests.datasets.real_files import FILES, Rows, write
+
+READ = [name for name, case in FILES.items() if not case.refused]
+REFUSED = [name for name, case in FILES.items() if case.refused]
+
+
+def check(table, rows: Rows) -> None:
+    """The table has the times and the values of the truth, and nothing else."""
+    chosen = choose_columns(table)
+    assert chosen.kind == "series"
+    assert_allclose(chosen.y, [value for _, value in rows], rtol=1e-6)
+    assert [begin(label) for label in chosen.axis.labels()] == [time for time, _ in rows]
+
+
+def begin(label: str) -> datetime:
+    """The instant at which the time of a label begins."""
+    if "Q" in label:
+        year, quarter = label.split("Q")
+        return datetime(int(year), 3 * int(quarter) - 2, 1)
+    return datetime.fromisoformat(label + {4: "-01-01", 7: "-01"}.get(len(label), ""))
+
+
+def test_there_are_forty_files_and_more():
+    assert len(FILES) >= 40
+
+
+@pytest.mark.parametrize("name", READ)
+def test_a_file_is_read_right_and_what_was_understood_is_said(name, tmp_path):
+    case = FILES[name]
+    table = read_table(write(name, tmp_path))
+    check(table, case.rows)
+    for words in case.said:
+        assert words in "; ".join(table.notes)
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_a_file_that_can_be_read_in_two_ways_is_refused_and_the_option_reads_it_right(name, tmp_path):
+    case, path = FILES[name], write(name, tmp_path)
+    with pytest.raises(ValueError) as caught:
+        choose_columns(read_table(path))
+    assert case.refused in str(caught.value)
+    assert "\n" not in str(caught.value)
+    for options in case.options:
+        check(read_table(path, **options), case.rows)
+
+
+@pytest.mark.parametrize("name", READ)
+def test_the_wrong_option_never_reads_other_numbers_without_an_error(name, tmp_path):
+    """An option either changes nothing, or the file is refused: numbers that fit both marks are in doubt without it."""
+    case, path = FILES[name], write(name, tmp_path)
+    for decimal in ("comma", "point"):
+        try:
+            chosen = choose_columns(read_table(path, decimal=decimal))
+        except ValueError as error:
+            assert "\n" not in str(error)
+            continue
+        values = np.array([value for _, value in case.rows])
+        same = np.allclose(chosen.y, values, rtol=1e-6)
+        assert same or name == "thousands_beside_small_numbers"
