@@ -1,8 +1,8 @@
 """Files as people have them, with known truth: each is either read right, or refused with the option that settles it.
 
-`FILES` maps a name to a `Case`; `write` turns one into a file. The truth is a list of times and values; the writers below
-write it in the formats of real exports. Cases that are refused say which words the one line must have, and which options
-then read the file right.
+`FILES` maps a name to a `Case`; `write` turns one into a file. The truth is a list of times and values; the writers
+below write it in the formats of real exports. Cases that are refused say which words the one line must have, and which
+options then read the file right.
 """
 
 import gzip

@@ -267,7 +267,7 @@ DATE = "is not a date such as 2024-03 or 2024-03-15 18:30: correct it"
         ("a,b\n1,\n2,\n", "target: column 'b' has no value in any of its 2 rows: choose another"),
         (
             "a,b\n1,2\n2,1,234\n3,4\n",
-            "line 3 has 3 cells where the header names 2 columns: put quotes around text that contains the separator",
+            "line 3 has 3 cells where the header names 2 columns: put quotes around cells that contain the separator",
         ),
         ("a,b\n" + rows("1,2", "2,many"), f"column 'b', line 3: 'many' {NUMBER}"),
         ("a,b\n\n1,2\n\n2,many\n", f"column 'b', line 5: 'many' {NUMBER}"),

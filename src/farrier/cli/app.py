@@ -1,8 +1,8 @@
 """The command line: `farrier explain | forecast | compare | datasets | version`.
 
-DATA is a bundled series, a CSV (also gzipped), Excel or Parquet file, or - for standard input. This file defines the options; each command has its
-own file in this folder. Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the fit
-failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
+DATA is a bundled series, a CSV (also gzipped), Excel or Parquet file, or - for standard input. This file defines the
+options; each command has its own file in this folder. Results go to standard output, everything else to standard error.
+Exit codes: 0 done, 1 the fit failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
 """
 
 import farrier.cli.threads  # noqa: F401, I001 (before numpy)
@@ -72,9 +72,7 @@ RegressorsOption = Annotated[
 ]
 DateFormatOption = Annotated[
     str | None,
-    typer.Option(
-        "--date-format", metavar="FORMAT", help="The order of dates, as dmy or mdy, or a pattern like %d.%m.%Y."
-    ),
+    typer.Option("--date-format", metavar="FORMAT", help="The order of dates, dmy or mdy, or a pattern like %d.%m.%Y."),
 ]
 DecimalOption = Annotated[
     str | None, typer.Option("--decimal", metavar="MARK", help="The decimal mark of numbers: comma or point.")

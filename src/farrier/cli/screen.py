@@ -46,14 +46,14 @@ def rewrapped(text: str, width: int) -> str:
     from farrier.explain.sentences import WIDTH
 
     lines: list[str] = []
-    joined = False
-    for line in text.splitlines():
+    above = ""
+    for line in text.split("\n"):
         # a line that had no room for the next word goes on in the next line
-        if joined and line.strip() and len(previous) + 1 + len(line.split()[0]) > WIDTH:
+        if above.strip() and line.strip() and len(above) + 1 + len(line.split()[0]) > WIDTH:
             lines[-1] += " " + line.strip()
         else:
             lines.append(line)
-        previous, joined = line, bool(line.strip())
+        above = line
     return "\n".join(_filled(line, width) for line in lines)
 
 

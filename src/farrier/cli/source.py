@@ -76,8 +76,8 @@ class Source:
         """Raise ValueError if the file does not hold the regressors for so many steps after the last target."""
         if self.regressors and len(self.later) < horizon:
             raise ValueError(
-                f"--regressors: {self.table.name!r} has {len(self.later)} rows after the last {self.chosen.target!r}, and "
-                f"--horizon {horizon} needs {horizon}: add rows with times and regressors and an empty target"
+                f"--regressors: {self.table.name!r} has {len(self.later)} rows after the last {self.chosen.target!r} "
+                f"for {horizon} steps: add rows with times and regressors and an empty target"
             )
         _regressors(self.table, self.regressors, np.array(self.later[:horizon], dtype=int))
 

@@ -10,7 +10,7 @@ date stays as it is, and is refused where the times are read.
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
@@ -81,7 +81,12 @@ def read_dates(name: str, cells: Sequence[str | None], rows: Sequence[str], want
     if family[0] == "short pair" and wanted is None and name.lower() not in TIME_WORDS:
         return None
     of_family = [one if one is not None and _family(one) == family else None for one in parsed]
-    return _decide(name, cells, of_family, rows, wanted)
+    found = _decide(name, cells, of_family, rows, wanted)
+    stray = [i for i, one in enumerate(parsed) if one is not None and of_family[i] is None]
+    if found is None or found.doubt or not stray:
+        return found
+    first = next(i for i, one in enumerate(of_family) if one is not None)
+    return replace(found, doubt=_differ(name, cells, rows, (first, stray[0]), "are written in different ways"))
 
 
 def _family(parsed: Parsed) -> tuple[str, str, bool, tuple[str, ...]]:
@@ -149,10 +154,12 @@ def _contradiction(name: str, cells: Sequence[str | None], parsed: Sequence[Pars
         if one is not None and len(orders) == 1:
             shown.setdefault(orders[0], i)
     i, j = list(shown.values())[:2]
-    return (
-        f"column {name!r}: {cells[i]!r} in {rows[i]} and {cells[j]!r} in {rows[j]} have day, month and year in "
-        "different orders: write all dates alike"
-    )
+    return _differ(name, cells, rows, (i, j), "have day, month and year in different orders")
+
+
+def _differ(name: str, cells: Sequence[str | None], rows: Sequence[str], places: tuple[int, int], what: str) -> str:
+    one, other = (f"{cells[i]!r} in {rows[i]}" for i in sorted(places))
+    return f"column {name!r}: {one} and {other} {what}: write all dates alike"
 
 
 def _century(

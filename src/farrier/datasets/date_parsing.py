@@ -8,15 +8,18 @@ date_format.py decides the order from all rows of a column.
 """
 
 import re
+import unicodedata
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-MONTH_NAMES = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-FULL_NAMES = (
-    *("january", "february", "march", "april", "may", "june"),
-    *("july", "august", "september", "october", "november", "december"),
+MONTHS = (
+    "january february march april may june july august september october november december",
+    "januar februar marz april mai juni juli august september oktober november dezember",
+    "janvier fevrier mars avril mai juin juillet aout septembre octobre novembre decembre",
+    "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+    "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
 )
-"""Names of months in English."""
+"""Names of months in English, German, French, Spanish and Italian, without accents."""
 YEARS = (1800, 2199)
 """The years that four digits of a date can mean; by judgement."""
 CENTURY = {**dict.fromkeys(range(30), 2000), **dict.fromkeys(range(70, 100), 1900)}
@@ -27,13 +30,13 @@ _TIME = re.compile(
     r"\s?(?P<half>[AaPp])?(?(half)\.?[Mm]\.?)"
 )
 _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*\.?,?\s+", re.IGNORECASE)
-_NUMBERS = re.compile(r"(\d{1,4})([./-])\s?(\d{1,2})\2\s?(\d{1,4})")
+_NUMBERS = re.compile(r"(\d{1,4})([./ -])\s?(\d{1,2})\2\s?(\d{1,4})")
 _PAIR = re.compile(r"(\d{1,4})([./-])(\d{1,4})")
 _COMPACT = re.compile(r"(\d{4})(\d\d)(\d\d)?")
 _NAMED = re.compile(
-    r"(?:(\d{1,2})(?:st|nd|rd|th)?[ .-]*)?([a-z]{3,9})\.?[ ,'-]*(?:(\d{1,2})(?:st|nd|rd|th)?,\s*)?(\d{4}|\d\d)"
+    r"(?:(\d{1,2})(?:st|nd|rd|th)?[ .-]*)?([^\W\d_]{3,10})\.?[ ,'-]*(?:(\d{1,2})(?:st|nd|rd|th)?,\s*)?(\d{4}|\d\d)"
 )
-_YEAR_FIRST = re.compile(r"(\d{4})[ -]([a-z]{3,9})\.?(?:[ -](\d{1,2}))?")
+_YEAR_FIRST = re.compile(r"(\d{4})[ -]([^\W\d_]{3,10})\.?(?:[ -](\d{1,2}))?")
 _QUARTER = re.compile(r"(?:q([1-4])|([1-4])q)[ /.-]?(\d{4})|(\d{4})[ /.-]?q([1-4])")
 _WEEK = re.compile(r"(\d{4})[ -]?w(\d\d?)(?:-([1-7]))?")
 
@@ -92,7 +95,7 @@ def parse(text: str) -> Parsed | None:
     clock = timedelta(
         hours=hour, minutes=int(timed["minute"]), seconds=int(timed["second"] or 0), microseconds=fraction
     )
-    detail = "microseconds" if timed["fraction"] else "seconds" if timed["second"] else "minutes"
+    detail = "microseconds" if fraction else "seconds" if timed["second"] else "minutes"
     return Parsed(date.kind, date.parts, date.orders, date.mark, clock, detail, date.short)
 
 
@@ -183,12 +186,14 @@ def _week(text: str) -> Parsed | None:
 
 
 def month_number(name: str) -> int | None:
-    """The number of a month from its English name or the first three letters of it ("sept" too)."""
-    short = name[:3]
-    if short not in MONTH_NAMES:
+    """The number of a month from its name, or from three or more of its first letters if they fit one month only."""
+    plain = "".join(
+        letter for letter in unicodedata.normalize("NFD", name.lower()) if not unicodedata.combining(letter)
+    )
+    if len(plain) < 3:
         return None
-    month = MONTH_NAMES.index(short)
-    return month + 1 if name in (short, FULL_NAMES[month], "sept") else None
+    found = {i for names in MONTHS for i, month in enumerate(names.split(), 1) if month.startswith(plain)}
+    return found.pop() if len(found) == 1 else None
 
 
 def _in_range(year: int) -> bool:

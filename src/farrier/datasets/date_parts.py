@@ -71,7 +71,7 @@ def _date_and_clock(columns: Mapping[str, Any]) -> tuple[tuple[str, ...], list[s
     else:
         name, times = clocks[0], [None if cell is None else _clock(cell) for cell in columns[clocks[0]]]
     pairs = zip(columns[days[0]], times, strict=True)
-    return (days[0], name), [None if None in pair else " ".join(pair) for pair in pairs]
+    return (days[0], name), [None if day is None or time is None else f"{day} {time}" for day, time in pairs]
 
 
 def _clock(text: str) -> str | None:
@@ -100,9 +100,10 @@ def _numbered(columns: Mapping[str, Any]) -> tuple[tuple[str, ...], list[str | N
 
 
 def _moment(order: str, numbers: Sequence[int | None]) -> str | None:
-    if None in numbers:
+    known = [number for number in numbers if number is not None]
+    if len(known) < len(numbers):
         return None
-    parts = dict(zip(order, numbers, strict=False))
+    parts = dict(zip(order, known, strict=False))
     month = 3 * parts["q"] - 2 if "q" in parts else parts["m"]
     try:
         moment = datetime(parts["y"], month, parts.get("d", 1), parts.get("h", 0))

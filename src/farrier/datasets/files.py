@@ -271,7 +271,7 @@ def _read_parquet(path: Path, reading: Reading) -> Table:
         raise ValueError(f"path: {path.name!r} is empty: give columns with rows of numbers")
     columns = {series.name: read_column(series) for series in frame.iter_columns()}
     called = [f"row {i}" for i in range(len(frame))]
-    texts = {name: values for name, values in columns.items() if _is_text(values)}
+    texts: dict[str, Any] = {name: values for name, values in columns.items() if _is_text(values)}
     found = read_cells(texts, called, reading) if texts else Columns()
     return Table(path.name, columns | found.columns, None, found.notes, found.doubts, found.units)
 

@@ -11,6 +11,7 @@ columns of the file. If nothing decides, the column is in doubt: using it raises
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from farrier.series.columns import is_number
 
@@ -137,12 +138,17 @@ def to_float(amount: Amount, decimal: str) -> float | None:
     return -value if amount.negative else value
 
 
-def refuse_signs(amounts: Sequence[Amount | None], rows: Sequence[str]) -> str:
-    """What is wrong with the signs of a column: two currencies, or per cent in some rows only. Empty if nothing is."""
+def refuse_signs(values: Sequence[Any], rows: Sequence[str]) -> str:
+    """What is wrong with the signs of a column: two currencies, or per cent in some rows only. Empty if nothing is.
+
+    The values are amounts, plain numbers, None or text; a plain zero needs no sign.
+    """
     first: dict[str, int] = {}
-    for i, amount in enumerate(amounts):
-        if amount is not None:
-            first.setdefault("%" if amount.percent else amount.currency, i)
+    for i, value in enumerate(values):
+        if isinstance(value, Amount):
+            first.setdefault("%" if value.percent else value.currency, i)
+        elif isinstance(value, int | float) and value:
+            first.setdefault("", i)
     signs = [sign for sign in first if sign]
     if len(signs) > 1:
         one, other = signs[:2]

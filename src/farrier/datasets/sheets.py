@@ -102,14 +102,14 @@ def make_sheet(name: str, cells: Sequence[tuple[int, list[Any]]], *, comma_separ
         notes.append(f"{_lines([line for line, _ in rows[:start]])} above the header left out")
     (_, header), *rows = rows[start:]
     header = [str(cell or "") for cell in header]
-    _check_header(name, header)
+    _check_header(name, header, rows[0][1] if rows else ())
     for line, row in rows:
         while len(row) > len(header) and row[-1] in ("", None):
             row.pop()
         if len(row) > len(header):
             raise ValueError(
                 f"line {line} has {len(row)} cells where the header names {len(header)} columns: "
-                "put quotes around text that contains the separator"
+                "put quotes around cells that contain the separator"
             )
         row.extend([""] * (len(header) - len(row)))
     rows = _without_footers(rows, notes)
@@ -155,12 +155,18 @@ def _filled(row: Sequence[Any]) -> int:
     return sum(cell not in ("", None) for cell in row)
 
 
-def _check_header(name: str, header: Sequence[str]) -> None:
-    if all(is_value(cell) for cell in header):
+def _check_header(name: str, header: Sequence[str], below: Sequence[Any]) -> None:
+    dated = any(_is_day(cell) and _is_day(str(under)) for cell, under in zip(header, below, strict=False))
+    if dated or all(is_value(cell) for cell in header):
         raise ValueError(f"path: {name!r} starts with numbers, {', '.join(header)}: add a first line of names")
     for column in header:
         if column and header.count(column) > 1:
             raise ValueError(f"path: {name!r} names the column {column!r} {header.count(column)} times: rename one")
+
+
+def _is_day(cell: str) -> bool:
+    parsed = parse(cell)
+    return parsed is not None and all("d" in order for order in parsed.orders)
 
 
 def _without_footers(rows: Sequence[tuple[int, list[Any]]], notes: list[str]) -> list[tuple[int, list[Any]]]:

@@ -155,7 +155,7 @@ def _settle(
             found.columns[name] = _array(one.values)
             continue
         mark = wanted or evidence.settle(elsewhere, comma_separated)
-        doubt = refuse_signs(amounts, rows)
+        doubt = refuse_signs(one.values, rows)
         doubt = doubt and f"column {name!r}: {doubt}"
         if mark is None:
             doubt, mark = doubt or _two_ways(name, one, rows), next(iter(evidence.decided), ".")
@@ -191,9 +191,9 @@ def _two_ways(name: str, one: _Numbers, rows: Sequence[str]) -> str:
             "marks: write all numbers alike"
         )
     amount = one.values[places[0]]
-    as_comma, as_point = to_float(amount, ","), to_float(amount, ".")
+    sign, as_comma, as_point = "-" * amount.negative, to_float(amount, ","), to_float(amount, ".")
     return (
-        f"column {name!r}, {rows[places[0]]}: {amount.digits} may be {as_point:.10g} or {as_comma:.10g}: "
+        f"column {name!r}, {rows[places[0]]}: {sign}{amount.digits} may be {as_point:.10g} or {as_comma:.10g}: "
         "give --decimal point or --decimal comma"
     )
 
