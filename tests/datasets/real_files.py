@@ -30,6 +30,7 @@ WEEKS: Rows = [(datetime(2023, 1, 2) + timedelta(weeks=i), _value(i)) for i in r
 YEARS: Rows = [(datetime(1980 + i, 1, 1), _value(i)) for i in range(20)]
 WHOLE: Rows = [(time, float(round(1000 + value))) for time, value in MONTHS]
 MIXED: Rows = [(time, float(round(value / 3))) for time, value in MONTHS]
+LONG_AGO: Rows = [(time.replace(year=time.year - 70), value) for time, value in MONTHS]
 THREE: Rows = [(time, round(value + 0.125 + 0.001 * (i % 9), 3)) for i, (time, value) in enumerate(MONTHS)]
 
 
@@ -129,6 +130,7 @@ def _sum(rows: Rows) -> float:
 
 EURO = text(MONTHS, "%d.%m.%Y", lambda v: thousands_point(v) + " €", ";")
 US = text(DAYS, "%m/%d/%Y", quoted(lambda v: "$" + thousands_comma(v)))
+GERMAN = ("Jan", "Feb", "M\u00e4rz", "Apr", "Mai", "Juni", "Juli", "Aug", "Sept", "Okt", "Nov", "Dez")
 DMY, MDY, COMMA, POINT = {"date_format": "dmy"}, {"date_format": "mdy"}, {"decimal": "comma"}, {"decimal": "point"}
 
 FILES: dict[str, Case] = {
@@ -193,7 +195,16 @@ FILES: dict[str, Case] = {
         text(DAYS[:20], "%d/%m/%Y") + text(DAYS[20:], "%m/%d/%Y", header=""), [], "different orders"
     ),
     "two_digit_years_of_two_centuries": refused(
-        text([(t.replace(year=t.year + 30 - 100), v) for t, v in MONTHS], "%b-%y"), [], "four digits"
+        text(LONG_AGO, "%b-%y"), LONG_AGO, "--date-format", {"date_format": "%b-19%y"}
+    ),
+    "written_in_two_ways": refused(
+        text(DAYS[:20], "%d/%m/%Y") + text(DAYS[20:], "%Y-%m-%d", header=""), [], "different ways"
+    ),
+    "per_cent_in_some_rows": refused(
+        text(DAYS[:20], value=lambda v: f"{v:.2f}%") + text(DAYS[20:], header=""), [], "one unit"
+    ),
+    "german_month_names": case(
+        text(MONTHS, lambda t: f"{GERMAN[t.month - 1]} {t.year}", mark=";"), MONTHS, "names of months"
     ),
     "month_names": case(text(MONTHS, "%b %Y"), MONTHS, "names of months"),
     "month_names_short_years": case(text(MONTHS, "%b-%y"), MONTHS),

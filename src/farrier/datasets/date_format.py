@@ -36,7 +36,7 @@ class DateFormat:
 
     @classmethod
     def of(cls, text: str | None) -> "DateFormat | None":
-        """From "dmy", "dd.mm.yyyy", "day/month/year" or "%d.%m.%Y"."""
+        """From "dmy", "dd.mm.yyyy", "day/month/year", "%d.%m.%Y", or "%d.%m.19%y" for years of two digits."""
         if text is None:
             return None
         if "%" in text:
@@ -174,7 +174,7 @@ def _century(
 
 
 def _two_centuries(cell: str, year: int) -> str:
-    return f"{cell} may be in 19{year:02d} or 20{year:02d}: write years with four digits"
+    return f"{cell} may be in 19{year:02d} or 20{year:02d}: give its century, as in --date-format %b-19%y"
 
 
 def _is_regular(moments: Sequence[datetime | None]) -> bool:
@@ -266,10 +266,12 @@ def _by_pattern(name: str, cells: Sequence[str | None], rows: Sequence[str], wan
     clock = "microseconds" if "%f" in wanted.text else "seconds" if re.search("%[ScXT]", wanted.text) else ""
     clock = clock or ("minutes" if re.search("%[HIR]", wanted.text) else "")
     order = "d" if re.search("%[djcxUWVDF]", wanted.text) else "m" if re.search("%[mbB]", wanted.text) else "y"
-    doubt = ""
+    two_digits, doubt = re.search("(?<!19)(?<!20)%y", wanted.text), ""
     for i, (cell, moment) in enumerate(zip(cells, moments, strict=True)):
         if cell is not None and moment is None and not doubt:
             doubt = f"column {name!r}, {rows[i]}: {cell!r} is no date by --date-format {wanted.text}: correct it"
+        elif moment is not None and two_digits and moment.year % 100 not in CENTURY and not doubt:
+            doubt = _two_centuries(f"column {name!r}, {rows[i]}: {cell!r}", moment.year % 100)
     written = [
         cell if moment is None else iso(moment, order, clock) for cell, moment in zip(cells, moments, strict=True)
     ]
@@ -278,6 +280,9 @@ def _by_pattern(name: str, cells: Sequence[str | None], rows: Sequence[str], wan
 
 def _strptime(text: str, pattern: str) -> datetime | None:
     try:
-        return datetime.strptime(text, pattern)
+        if (century := re.search("(19|20)%y", pattern)) is None:
+            return datetime.strptime(text, pattern)
+        moment = datetime.strptime(text, pattern.replace(century[0], "%y"))
+        return moment.replace(year=100 * int(century[1]) + moment.year % 100)
     except ValueError:
         return None
