@@ -72,6 +72,8 @@ def test_small_whole_numbers_beside_three_digits_show_thousands():
     assert evidence("980", "12", "1.234").settle([], False) == ","
     assert evidence("100", "101.234").settle([], False) is None
     assert evidence("1234", "980", "1.234").settle([], False) is None
+    assert evidence("980", "1.234").settle([], True) is None
+    assert evidence("$1.234").settle([], True) is None
 
 
 def test_nothing_that_decides_or_two_marks_that_contradict_are_in_doubt():

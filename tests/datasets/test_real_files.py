@@ -1,6 +1,7 @@
 """Files as people have them are read right, or refused in one line that names the option; none is read wrong."""
 
 import contextlib
+import sys
 from datetime import datetime
 
 import numpy as np
@@ -41,6 +42,19 @@ def test_a_file_is_read_right_and_what_was_understood_is_said(name, tmp_path):
     check(table, case.rows)
     for words in case.said:
         assert words in "; ".join(table.notes)
+
+
+def test_without_openpyxl_the_extra_is_recommended(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "openpyxl", None)
+    with pytest.raises(ValueError, match=r"^path: 'excel.xlsx' is an Excel file, .*: pip install \"farrier\[excel\]\""):
+        read_table(write("excel", tmp_path))
+
+
+@pytest.mark.parametrize("name", ["old.xls", "sheet.ods"])
+def test_other_spreadsheets_are_refused(name, tmp_path):
+    (tmp_path / name).write_bytes(b"\xd0\xcf\x11\xe0")
+    with pytest.raises(ValueError, match=r"save it as \.xlsx or CSV$"):
+        read_table(tmp_path / name)
 
 
 @pytest.mark.parametrize("name", REFUSED)

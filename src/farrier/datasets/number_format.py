@@ -55,10 +55,13 @@ class Evidence:
     """Marks before exactly three digits, which may be thousands, and the first row that shows each."""
     whole: set[str] = field(default_factory=set)
     """Whole numbers other than 0 without any mark."""
+    currency: bool = False
+    """Whether a cell has the sign of a currency, whose amounts rarely have three decimals."""
 
     def add(self, amount: Amount, row: int) -> None:
         """Take one more row into account."""
         mark, certain = decimal_mark(amount)
+        self.currency |= bool(amount.currency)
         if mark and certain:
             self.decided.setdefault(mark, row)
         elif mark:
@@ -78,12 +81,13 @@ class Evidence:
         if len(self.undecided) > 1:
             return None
         mark = next(iter(self.undecided))
-        if comma_separated and mark == ".":
-            return "."
         # whole numbers up to 999 beside 1.234 show thousands: three decimals are rarely cut off twice, and never to two
-        if len(self.whole) > 1 and all(len(number) <= 3 for number in self.whole):
-            return _other(mark)
-        return None
+        thousands = len(self.whole) > 1 and all(len(number) <= 3 for number in self.whole)
+        if comma_separated and mark == "." and not self.whole and not self.currency:
+            return "."  # as every program that writes such files means it
+        if comma_separated and mark == ".":
+            return None
+        return _other(mark) if thousands else None
 
 
 def read_amount(text: str) -> Amount | None:

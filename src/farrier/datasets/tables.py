@@ -9,6 +9,7 @@ A column is dates, else numbers, if at least half of its cells are. Cells that d
 refused by their line where the column is used.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -23,6 +24,8 @@ from farrier.series.columns import is_number
 DECIMALS = {"comma": ",", ",": ",", "point": ".", "dot": ".", ".": "."}
 """The values of `decimal`, and the marks they stand for."""
 MARKS = {",": "comma", ".": "point"}
+
+_GROUP = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
 
 @dataclass(frozen=True)
@@ -73,9 +76,8 @@ def read_cells(
     found = Columns()
     numbers: dict[str, _Numbers] = {}
     ways = []
-    plain = comma_separated and reading.decimal != ","
     for name, column in cells.items():
-        if plain and reading.dates is None and (quick := _plain_numbers(column)) is not None:
+        if comma_separated and reading == Reading() and (quick := _plain_numbers(column)) is not None:
             found.columns[name] = None
             numbers[name] = quick
             continue
@@ -87,7 +89,7 @@ def read_cells(
             if dates.doubt:
                 found.doubts[name] = dates.doubt
             continue
-        read = _numbers(column, plain=plain)
+        read = _numbers(column)
         if read is None or not (read.whole or any(read.amounts)):
             found.columns[name] = texts
         else:
@@ -112,27 +114,25 @@ def _plain_numbers(column: Sequence[str | None]) -> _Numbers | None:
         return None
     if any(cell is not None and "_" in cell for cell in column):
         return None
-    row = next((i for i, cell in enumerate(column) if cell is not None and "." in cell), None)
+    pointed = [(i, cell) for i, cell in enumerate(column) if cell is not None and "." in cell]
+    row = next((i for i, cell in pointed if not _GROUP.fullmatch(cell)), None)
+    if pointed and row is None:  # all may be thousands
+        return None
     return _Numbers(values, Evidence({} if row is None else {".": row}), True)
 
 
-def _numbers(column: Sequence[Any], *, plain: bool) -> _Numbers | None:
-    """The numbers of a column; None if fewer than half of its cells are numbers.
-
-    With `plain`, a point is a decimal point, and text that Python reads as a number is one.
-    """
+def _numbers(column: Sequence[Any]) -> _Numbers | None:
+    """The numbers of a column; None if fewer than half of its cells are numbers."""
     values: list[Any] = []
     evidence = Evidence()
     count = present = 0
     for i, cell in enumerate(column):
         value: Any = cell
         if isinstance(cell, str):
-            if is_number(cell) and (plain or "." not in cell):
+            if is_number(cell) and "." not in cell:
                 value = float(cell)
-                if "." in cell:
-                    evidence.decided.setdefault(".", i)
-                elif cell.isdigit() and value:
-                    evidence.whole.add(cell)
+                if value:
+                    evidence.whole.add(cell.lstrip("+-"))
             else:
                 value = read_amount(cell) or (float(cell) if is_number(cell) else cell)
                 if isinstance(value, Amount):
@@ -148,7 +148,7 @@ def _settle(
 ) -> None:
     """Fill in the columns of numbers, with the decimal mark that is wanted, or that the cells show."""
     elsewhere = {mark for one in numbers.values() for mark in one.evidence.decided}
-    marks, groups = set(), set()
+    marks, groups, told = set(), set(), False
     for name, one in numbers.items():
         evidence, amounts = one.evidence, one.amounts
         if not any(amounts):
@@ -171,9 +171,10 @@ def _settle(
             found.units[name] = signs.pop()
         if mark in {*evidence.decided, *evidence.undecided}:
             marks.add(mark)
+            told = told or not evidence.decided
         if any(amount and _other(mark) in amount.digits for amount in amounts):
             groups.add(_other(mark))
-    if marks == {","} or (marks and groups):
+    if "," in marks or (marks and (groups or told)):
         found.notes.append(" and ".join(f"decimal {MARKS[mark]}" for mark in sorted(marks)))
     if groups:
         found.notes.append(" and ".join(f"thousands {MARKS[mark]}s" for mark in sorted(groups)))
