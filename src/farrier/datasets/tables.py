@@ -99,7 +99,8 @@ def read_cells(
     if reading.dates is not None and not ways:
         raise ValueError(f"--date-format: no column has dates written as {reading.dates.text}: correct or leave it out")
     found.notes += [f"dates as {way}" for way in ways]
-    _settle(found, numbers, rows, reading.decimal, comma_separated=comma_separated)
+    pointed = any("." in way for way in ways)  # where dates have points, numbers rarely do
+    _settle(found, numbers, rows, reading.decimal, comma_separated=comma_separated and not pointed)
     return found
 
 
