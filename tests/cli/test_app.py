@@ -207,7 +207,7 @@ def test_words_and_numbers_stay_whole_at_every_width(width):
     assert [name for names in shown for name in names[1:]] == ["mean", "low_80", "high_80", ""]
     assert all(names[0] == "month" for names in shown)
     sizes = {name: max(len(name), len(rows[0][name])) for name in rows[0]}
-    assert all(len(names) == 2 or sum(sizes[name] + 1 for name in names) - 1 <= width // 3 for names in shown)
+    assert all(len(names) == 2 or sum(sizes[name] + 2 for name in names) - 2 <= width // 3 for names in shown)
 
 
 def test_compare_prints_the_methods_that_were_asked_for(run, sales):

@@ -22,7 +22,7 @@ from rich.table import Table
 TRACEBACK = "FARRIER_TRACEBACK"
 """The environment variable that, if set, makes errors show Python's traceback."""
 
-GAP = 1
+GAP = 2
 """The number of spaces between the columns of a table, as rich prints them."""
 
 out = Console(highlight=False)
