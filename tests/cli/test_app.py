@@ -9,13 +9,14 @@ import os
 import signal
 import subprocess
 import sys
+import textwrap
 
 import numpy as np
 import pytest
 
 from farrier.cli import compare, source
 from farrier.cli.app import app, spread
-from farrier.cli.screen import decimals
+from farrier.cli.screen import blocks, decimals, rewrapped
 
 FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")
 """Fixed candidates, on one scale: a fit of a second or two."""
@@ -57,8 +58,9 @@ def test_datasets_lists_the_bundled_series(run):
     assert "co2        521 rows" in out
 
 
-def test_version_is_a_version(run):
-    code, out, _ = run("version")
+@pytest.mark.parametrize("asked", ["version", "--version"])
+def test_version_is_a_version(run, asked):
+    code, out, _ = run(asked)
     assert code == 0
     assert out.count(".") == 2
 
@@ -125,6 +127,89 @@ def test_forecast_knows_many_series_in_one_file(run, tmp_path):
     assert float(found[1]["mean"]) > float(found[0]["mean"])
 
 
+GERMAN = "monat;absatz\n" + "".join(
+    f"01.{i % 12 + 1:02d}.{2020 + i // 12};{1200 + 30 * i + 9 * (i * 7 % 5):,}".replace(",", ".") + ",50 €\n"
+    for i in range(24)
+)
+
+
+def test_what_was_understood_of_a_file_is_said_in_one_line(run, tmp_path):
+    path = tmp_path / "absatz.csv"
+    path.write_bytes(GERMAN.encode("cp1252"))
+    code, out, err = run("explain", path, *FAST)
+    assert code == 0
+    assert err.splitlines()[0] == (
+        "farrier: read 24 rows; Windows-1252, dates as day.month.year, decimal comma, thousands points, 'absatz' in €"
+    )
+    assert out.startswith("Absatz (€)\n24 rows from January 2020 to December 2021")
+
+
+@pytest.mark.parametrize("pack", [bytes, gzip.compress])
+def test_a_minus_is_standard_input(run, monkeypatch, pack):
+    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pack(GERMAN.encode()))))
+    code, out, err = run("forecast", "-", "--horizon", "1", "--quick", "--quiet")
+    assert (code, err) == (0, "")
+    assert out.splitlines()[1].startswith("2022-01-01,")
+
+
+def test_the_options_say_how_a_file_is_to_be_read(run, tmp_path):
+    path = tmp_path / "two_ways.csv"
+    rows = [
+        (f"{day:02d}/{month:02d}/2021", f"{2000 + 97 * day * month % 5000}")
+        for month in (1, 2, 4)
+        for day in (1, 5, 7, 9)
+    ]
+    path.write_text("date;sales\n" + "".join(f"{date};{value[:-3]}.{value[-3:]}\n" for date, value in rows))
+    forecast = ("forecast", path, "--horizon", "1", "--quick", "--quiet")
+    assert "--decimal point or --decimal comma" in run(*forecast)[2]
+    assert "--date-format dmy or mdy" in run(*forecast, "--decimal", "comma")[2]
+    code, out, _ = run(*forecast, "--decimal", "comma", "--date-format", "dmy")
+    assert code == 0
+    assert float(out.splitlines()[1].split(",")[1]) > 1000
+
+
+def priced(rows, later):
+    rng = np.random.default_rng(1)
+    prices = rng.uniform(1, 3, rows + later)
+    values = [f"{80 - 20 * price + i / 2 + rng.normal() / 10:.2f}" for i, price in enumerate(prices)]
+    months = [stamp for stamp, _ in monthly(rows + later)]
+    return [
+        (month, f"{price:.3f}", value if i < rows else "")
+        for i, (month, price, value) in enumerate(zip(months, prices, values, strict=True))
+    ]
+
+
+def test_regressors_take_their_future_from_the_rows_without_target(run, tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text(text_of("month,price,sales", priced(30, 3)))
+    named = (path, "--target", "sales", "--regressors", "price", "--scale", "identity", "--quiet")
+    code, out, err = run("forecast", *named, "--horizon", "3")
+    assert (code, err) == (0, "")
+    found = [(row["month"], float(row["mean"])) for row in csv.DictReader(io.StringIO(out))]
+    truth = [(month, 80 - 20 * float(price) + i / 2) for i, (month, price, _) in enumerate(priced(30, 3))][-3:]
+    assert [month for month, _ in found] == [month for month, _ in truth]
+    np.testing.assert_allclose([mean for _, mean in found], [mean for _, mean in truth], atol=1.5)
+    code, out, err = run("explain", *named, "--horizon", "4")
+    assert (code, out) == (2, "")
+    assert "has 3 rows after the last 'sales' for 4 steps" in err
+
+
+@pytest.mark.parametrize("width", [60, 80, 120])
+def test_words_and_numbers_stay_whole_at_every_width(width):
+    said = "Sales\n24 rows from January 2020.\n\n1. " + "It moves sales up and down by about 4.9 % of a mean. " * 5
+    lines = rewrapped(textwrap.fill(said.split("\n\n")[1], 88, subsequent_indent="   "), width).splitlines()
+    assert max(map(len, lines)) <= width
+    assert not any(line.endswith(" 4.9") or line.startswith("   %") for line in lines)
+    assert " ".join(" ".join(lines).split()) == " ".join(said.split("\n\n")[1].split())
+    assert rewrapped("Sales\n24 rows.", 10) == "Sales\n24 rows."
+    rows = [{"month": "2020-01", "mean": "123456.7", "low_80": "100000.0", "high_80": "150000.0", "": "a description"}]
+    shown = blocks(rows, width // 3)
+    assert [name for names in shown for name in names[1:]] == ["mean", "low_80", "high_80", ""]
+    assert all(names[0] == "month" for names in shown)
+    sizes = {name: max(len(name), len(rows[0][name])) for name in rows[0]}
+    assert all(len(names) == 2 or sum(sizes[name] + 2 for name in names) - 2 <= width // 3 for names in shown)
+
+
 def test_compare_prints_the_methods_that_were_asked_for(run, sales):
     code, out, err = run("compare", sales, "--methods", "full-gp", "--time-limit", "200")
     assert code == 0
@@ -169,6 +254,9 @@ def test_methods_that_suit_the_rows_are_chosen():
         ("f --levels 80 95 d.csv --quiet", "f --levels 80 --levels 95 d.csv --quiet"),
         ("c d --methods abcd paper --test 0.2", "c d --methods abcd --methods paper --test 0.2"),
         ("c --methods abcd d.csv", "c --methods abcd d.csv"),
+        ("f d --periods 7 365.25 --quick", "f d --periods 7 --periods 365.25 --quick"),
+        ("f d --regressors a b --quick", "f d --regressors a --regressors b --quick"),
+        ("f --regressors a airline", "f --regressors a airline"),
     ],
 )
 def test_an_option_takes_several_values(typed, meant):
@@ -227,6 +315,12 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is not a percentage from 1 to 100"),
         (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
+        (("explain", "airline", "--quick", "--method", "exact"), "--method exact is for the search"),
+        (("explain", "airline", "--periods", "0"), "0 is not the length of a period"),
+        (("explain", "airline", "--regressors", "price"), "'price' is not one of the other columns"),
+        (("explain", "airline", "--decimal", "dash"), "--decimal: 'dash' is no decimal mark: give comma or point"),
+        (("explain", "airline", "--date-format", "foo"), "--date-format: 'foo' is unknown"),
+        (("explain", "airline", "--sheet", "one"), "is not an Excel file"),
     ],
 )
 def test_a_bad_option_gives_one_line_and_code_two(run, arguments, message):
@@ -241,6 +335,14 @@ def test_a_bad_option_gives_one_line_and_code_two(run, arguments, message):
 )
 def test_what_typer_refuses_ends_with_code_two(run, arguments):
     assert run(*arguments)[0] == 2
+
+
+def test_the_data_are_never_written_over(run, sales):
+    before = sales.read_bytes()
+    code, _, err = run("forecast", sales, "--horizon", "2", "--out", sales)
+    assert code == 2
+    assert "holds the data: choose another" in err
+    assert sales.read_bytes() == before
 
 
 def test_rows_without_time_have_no_future(run, tmp_path):

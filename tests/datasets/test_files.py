@@ -267,11 +267,11 @@ DATE = "is not a date such as 2024-03 or 2024-03-15 18:30: correct it"
         ("a,b\n1,\n2,\n", "target: column 'b' has no value in any of its 2 rows: choose another"),
         (
             "a,b\n1,2\n2,1,234\n3,4\n",
-            "line 3 has 3 cells where the header names 2 columns: put quotes around text that contains the separator",
+            "line 3 has 3 cells where the header names 2 columns: put quotes around cells that contain the separator",
         ),
         ("a,b\n" + rows("1,2", "2,many"), f"column 'b', line 3: 'many' {NUMBER}"),
         ("a,b\n\n1,2\n\n2,many\n", f"column 'b', line 5: 'many' {NUMBER}"),
-        ("a;b\n1;2\n2;3\n3;4,5\n", f"column 'b', line 4: '4,5' {NUMBER}"),
+        ("a;b\n1;2\n2;3\n3;4,5,6\n", f"column 'b', line 4: '4,5,6' {NUMBER}"),
         ("a,b\n" + rows("1,2", "2,1_000"), f"column 'b', line 3: '1_000' {NUMBER}"),
         ("a,b\n" + rows("1,2", "2,-inf"), "column 'b', line 3: the cell is infinite: correct it or delete the row"),
         ("a,b\n" + rows("Jan 2020,2"), f"column 'a', line 2: 'Jan 2020' {DATE}"),
@@ -352,7 +352,7 @@ def test_a_missing_file_is_named(tmp_path):
 
 
 def test_a_folder_is_no_file(tmp_path):
-    assert "is a folder: name one CSV or Parquet file in it" in message(tmp_path)
+    assert "is a folder: name one CSV, Excel or Parquet file in it" in message(tmp_path)
 
 
 NOT_TEXT = {

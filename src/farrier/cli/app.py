@@ -1,8 +1,8 @@
 """The command line: `farrier explain | forecast | compare | datasets | version`.
 
-DATA is a bundled series, or a CSV (also gzipped) or Parquet file. This file defines the options; each command has its
-own file in this folder. Results go to standard output, everything else to standard error. Exit codes: 0 done, 1 the fit
-failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
+DATA is a bundled series, a CSV (also gzipped), Excel or Parquet file, or - for standard input. This file defines the
+options; each command has its own file in this folder. Results go to standard output, everything else to standard error.
+Exit codes: 0 done, 1 the fit failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
 """
 
 import farrier.cli.threads  # noqa: F401, I001 (before numpy)
@@ -56,13 +56,39 @@ class Method(StrEnum):
     stochastic = "stochastic"
 
 
-Data = Annotated[str, typer.Argument(metavar="DATA", help="A bundled series, or the path of a CSV or Parquet file.")]
+Data = Annotated[str, typer.Argument(metavar="DATA", help="A bundled series, a CSV, Excel or Parquet file, or -.")]
 TimeOption = Annotated[
     str | None, typer.Option("--time", metavar="COLUMN", help="The column of times; guessed if only one is possible.")
 ]
 TargetOption = Annotated[
     str | None,
     typer.Option("--target", metavar="COLUMN", help="The column to explain; guessed if only one is possible."),
+]
+RegressorsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--regressors", metavar="COLUMN ...", help="Columns whose future is known: rows without target hold it."
+    ),
+]
+DateFormatOption = Annotated[
+    str | None,
+    typer.Option("--date-format", metavar="FORMAT", help="The order of dates, dmy or mdy, or a pattern like %d.%m.%Y."),
+]
+DecimalOption = Annotated[
+    str | None, typer.Option("--decimal", metavar="MARK", help="The decimal mark of numbers: comma or point.")
+]
+SheetOption = Annotated[str | None, typer.Option("--sheet", metavar="NAME", help="The sheet of an Excel file.")]
+PeriodsOption = Annotated[
+    list[float] | None,
+    typer.Option(
+        "--periods",
+        metavar="LENGTH ...",
+        help="Periods to try: in years for steps of months or longer, in days for shorter steps. "
+        "[default: those of the calendar]",
+    ),
+]
+QuickOption = Annotated[
+    bool, typer.Option("--quick", help="Fit one structural model without a search, for ordinary series.")
 ]
 ScaleOption = Annotated[
     TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")
@@ -81,8 +107,18 @@ QuietOption = Annotated[bool, typer.Option("--quiet", help="Print results and er
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
 
 
+def _print_version(asked: bool) -> None:
+    if asked:
+        version()
+        raise typer.Exit
+
+
 @app.callback()
-def about() -> None:
+def about(
+    asked: Annotated[
+        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+    ] = False,
+) -> None:
     """Farrier finds the structure in data: trends, seasonal patterns, changepoints, noise."""
 
 
@@ -98,6 +134,12 @@ def explain(
     path: Annotated[
         Path | None, typer.Option("--out", metavar="FILE", help="Write the report, one HTML file, to this path.")
     ] = None,
+    regressors: RegressorsOption = None,
+    date_format: DateFormatOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    periods: PeriodsOption = None,
+    quick: QuickOption = False,
     scale: ScaleOption = TargetScale.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
@@ -108,10 +150,14 @@ def explain(
 ) -> None:
     """Explain the components of a series or a table in plain English."""
     from farrier.cli import explain as command
-    from farrier.cli.source import open_source
+    from farrier.cli.source import Reading, open_source
+    from farrier.cli.writing import check_out
 
-    source = open_source(data, time, target, quiet=quiet)
+    check_out(path, data)
+    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
     settings = _settings(scale, method, prior, kernels, seed)
+    settings |= _search(settings, periods, reading, quick=quick)
+    source = open_source(data, reading, quiet=quiet)
     command.explain(source, settings, horizon, path, quiet=quiet, as_json=as_json)
 
 
@@ -136,6 +182,12 @@ def forecast(
     jobs: Annotated[
         int, typer.Option(min=-1, metavar="N", help="Processes for many series; -1: one for each core.")
     ] = -1,
+    regressors: RegressorsOption = None,
+    date_format: DateFormatOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
+    periods: PeriodsOption = None,
+    quick: QuickOption = False,
     scale: ScaleOption = TargetScale.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
@@ -145,10 +197,13 @@ def forecast(
 ) -> None:
     """Forecast one series, or many, and write the result as CSV."""
     from farrier.cli import forecast as command
+    from farrier.cli.source import Reading
 
+    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
     settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
+    settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
-    command.forecast(data, {"time": time, "target": target}, settings, ahead, path, id=id, quiet=quiet)
+    command.forecast(data, reading, settings, ahead, path, id=id, quiet=quiet)
 
 
 @app.command()
@@ -167,16 +222,19 @@ def compare(
     ] = 120.0,
     time: TimeOption = None,
     target: TargetOption = None,
+    date_format: DateFormatOption = None,
+    decimal: DecimalOption = None,
+    sheet: SheetOption = None,
     seed: SeedOption = 0,
     quiet: QuietOption = False,
 ) -> None:
     """Compare Farrier with other methods on held-out rows."""
     from farrier.cli import compare as command
-    from farrier.cli.source import open_source
+    from farrier.cli.source import Reading, open_source
 
-    source = open_source(data, time, target, quiet=quiet)
-    named = [name for each in methods or () for name in each.split(",") if name]
-    command.compare(source, named, part, limit, seed, quiet=quiet)
+    reading = Reading(time, target, (), date_format, decimal, sheet)
+    source = open_source(data, reading, quiet=quiet)
+    command.compare(source, _names(methods), part, limit, seed, quiet=quiet)
 
 
 @app.command()
@@ -217,18 +275,43 @@ def spread(arguments: list[str]) -> list[str]:
             spelled.append(option)
         elif option and spelled[-1] != option:
             option = ""
-        if argument in ("--levels", "--methods"):
+        if argument in ("--levels", "--methods", "--periods", "--regressors"):
             option = argument
         spelled.append(argument)
     return spelled
 
 
 def _continues(option: str, argument: str) -> bool:
-    if option == "--levels":
+    if option in ("--levels", "--periods"):
         return argument.replace(".", "", 1).isdigit()
+    if option == "--regressors":
+        from farrier import datasets
+
+        return not argument.startswith("-") and argument not in datasets.names() and not Path(argument).exists()
     from farrier.baselines import BASELINES
 
     return argument in ("farrier", *BASELINES)
+
+
+def _names(given: list[str] | None) -> tuple[str, ...]:
+    """The names in an option that comes several times, or holds several names with commas between them."""
+    return tuple(dict.fromkeys(name for each in given or () for name in each.split(",") if name))
+
+
+def _search(settings: dict[str, Any], periods: list[float] | None, reading: Any, *, quick: bool) -> dict[str, Any]:
+    """The settings of `--periods` and `--quick`."""
+    for period in periods or ():
+        if not 0 < period < float("inf"):
+            raise ValueError(f"--periods: {period:g} is not the length of a period: give numbers above 0")
+    found: dict[str, Any] = {"periods": periods} if periods else {}
+    if quick:
+        for name, default in (("kernels", "auto"), ("prior", "horseshoe"), ("method", "auto")):
+            if settings[name] != default:
+                raise ValueError(f"--quick: --{name} {settings[name]} is for the search: leave one of them out")
+        if reading.regressors:
+            raise ValueError("--quick: it takes no --regressors: leave one of them out")
+        found["search"] = "quick"
+    return found
 
 
 def _settings(scale: TargetScale, method: Method, prior: Prior, kernels: Kernels, seed: int) -> dict[str, Any]:

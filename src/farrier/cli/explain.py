@@ -23,6 +23,7 @@ def explain(
     check_out(path)
     if horizon and source.chosen.axis is None:
         raise ValueError("--horizon: this table has no times: name their column with --time, or leave --horizon out")
+    source.check_later(horizon or 0)
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         model = fit(source, settings | {"progress": screen})
@@ -65,8 +66,7 @@ def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, An
         return []
     from farrier.explain.context import labels_of
 
-    future = axis.future(horizon)
-    X = future.numbers[:, None]
+    future, X = source.future(horizon)
     ends = [0.5 + sign * level / 200 for level in LEVELS for sign in (-1, 1)]
     names = [f"{end}_{level}" for level in LEVELS for end in ("low", "high")]
     columns = [model.predict(X), *model.predict_quantiles(X, ends).T]

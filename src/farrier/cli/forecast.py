@@ -5,19 +5,23 @@ import importlib.util
 import io
 import sys
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.cli.screen import Live, live, note
-from farrier.cli.source import Source, open_source, open_table
+from farrier.cli.source import Reading, Source, open_source, open_table, understood
 from farrier.cli.writing import check_out
 from farrier.model.writing import write_whole
-from farrier.series.columns import Table
+from farrier.series.columns import Table, name_columns
+
+if TYPE_CHECKING:
+    from farrier.estimators.forecaster import Forecaster
 
 ID = "unique_id"
 """The column that identifies the series, if none is named."""
@@ -27,7 +31,7 @@ SHOWN = 10
 
 def forecast(
     data: str,
-    names: dict[str, str | None],
+    reading: Reading,
     settings: dict[str, Any],
     ahead: tuple[int, Sequence[float]],
     path: Path | None,
@@ -36,17 +40,22 @@ def forecast(
     quiet: bool,
 ) -> None:
     """Fit a model, and write the forecast as CSV to `path`, or to standard output."""
-    check_out(path)
+    check_out(path, data)
     for level in ahead[1]:
         if not 1 <= level < 100:
             raise ValueError(f"--levels: {level:g} is not a percentage from 1 to 100: give numbers such as 80 and 95")
-    table = open_table(data)
+    table = open_table(data, reading)
     if id is None and ID in table:
         id = ID
-    frame = None if id is None else _frame(table, id)
-    source = open_source(data, **names, quiet=quiet) if id is None else None
+    names, frame = {}, None
+    if id is not None:
+        names, frame = _panel(table, id, reading)
+        if not quiet:
+            note(understood(table))
+    source = open_source(data, reading, quiet=quiet, table=table) if id is None else None
     if source is not None:
         _ = source.stamps  # raises before the work begins if there are no times
+        source.check_later(ahead[0])
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         if source is not None:
@@ -68,16 +77,34 @@ def _one(
     from farrier.estimators.forecaster import Forecaster
 
     settings = {name: value for name, value in settings.items() if name != "n_jobs"}
-    forecaster = Forecaster(**settings, progress=screen).fit(source.stamps, source.chosen.y)
+    forecaster = Forecaster(**settings, progress=screen)
+    if source.regressors:
+        return _with_regressors(source, forecaster, ahead, screen)
+    forecaster.fit(source.stamps, source.chosen.y)
     screen.doing("forecasting")
     table = forecaster.forecast(ahead[0], ahead[1])
     return {str(source.chosen.time): table.pop("time"), **table}
 
 
+def _with_regressors(
+    source: Source, forecaster: "Forecaster", ahead: tuple[int, Sequence[float]], screen: Live
+) -> dict[str, Sequence[Any]]:
+    """The forecast with the values that the regressors have in the rows after the last target."""
+    chosen, names = source.chosen, (str(source.chosen.time), source.chosen.target)
+    table = {name: source.table[name] for name in (*names, *source.regressors)}
+    past = _frame({name: _take(values, chosen.rows) for name, values in table.items()})
+    later = np.array(source.later[: ahead[0]], dtype=int)
+    future = _frame({name: _take(values, later) for name, values in table.items() if name != names[1]})
+    forecaster.fit(past, time=names[0], target=names[1], regressors=source.regressors)
+    screen.doing("forecasting")
+    found = nw.from_native(forecaster.forecast(ahead[0], ahead[1], future=future), eager_only=True)
+    return {name: found[name].to_list() for name in found.columns}
+
+
 def _many(
     frame: Any,
     id: str,
-    names: dict[str, str | None],
+    names: dict[str, Any],
     settings: dict[str, Any],
     ahead: tuple[int, Sequence[float]],
     screen: Live,
@@ -88,9 +115,7 @@ def _many(
 
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # failed series are listed below
-        forecaster = Forecaster(**settings, progress=screen).fit(
-            frame, id=id, time=names["time"], target=names["target"]
-        )
+        forecaster = Forecaster(**settings, progress=screen).fit(frame, id=id, **names)
     screen.doing("forecasting")
     found = nw.from_native(forecaster.forecast(ahead[0], ahead[1]), eager_only=True)
     if not quiet:
@@ -101,14 +126,30 @@ def _many(
     return {name: found[name].to_list() for name in found.columns}
 
 
-def _frame(table: Table, id: str) -> Any:
-    """The table as a frame of polars or pandas, whichever is installed."""
+def _panel(table: Table, id: str, reading: Reading) -> tuple[dict[str, Any], Any]:
+    """The roles of the columns of many series, and their frame."""
     if id not in table:
         raise ValueError(f"--id: there is no column {id!r}: choose one of {', '.join(map(repr, table))}")
+    if reading.regressors:
+        raise ValueError("--regressors: they are for one series: leave out --id")
+    others = replace(table, columns={name: values for name, values in table.columns.items() if name != id})
+    time, target = name_columns(others, reading.time, reading.target)
+    used = [id, *((time,) if time is not None else ()), target]
+    doubtful = {name for name in table if name in table.doubts and name not in used}
+    frame = _frame({name: table[name] for name in table if name not in doubtful})
+    return {"time": reading.time and time, "target": reading.target}, frame
+
+
+def _frame(columns: Mapping[str, Any]) -> Any:
+    """Columns as a frame of polars or pandas, whichever is installed."""
     backend: Any = next((name for name in ("polars", "pandas") if importlib.util.find_spec(name)), None)
     if backend is None:
-        raise ValueError("--id: many series in one file need a frame library: pip install polars, or pandas")
-    return nw.from_dict({name: _plain(values) for name, values in table.items()}, backend=backend).to_native()
+        raise ValueError("--id and --regressors need a frame library: pip install polars, or pandas")
+    return nw.from_dict({name: _plain(values) for name, values in columns.items()}, backend=backend).to_native()
+
+
+def _take(values: Any, rows: np.ndarray) -> Any:
+    return values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows]
 
 
 def _plain(values: Any) -> Any:

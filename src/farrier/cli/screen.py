@@ -8,6 +8,8 @@ stopped by Ctrl-C.
 import functools
 import math
 import os
+import re
+import textwrap
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,18 +22,54 @@ from rich.table import Table
 TRACEBACK = "FARRIER_TRACEBACK"
 """The environment variable that, if set, makes errors show Python's traceback."""
 
+GAP = 2
+"""The number of spaces between the columns of a table, as rich prints them."""
+
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
 
 def say(text: str = "") -> None:
-    """Print a line of the result."""
-    out.print(text, markup=False, soft_wrap=True)
+    """Print text of the result; at a narrow terminal its paragraphs are wrapped again, so that words stay whole."""
+    out.print(rewrapped(text, out.width) if out.is_terminal else text, markup=False, soft_wrap=True)
 
 
 def note(text: str) -> None:
-    """Print a message on standard error."""
-    err.print(f"farrier: {text}", markup=False, soft_wrap=True)
+    """Print a message on standard error: at a terminal wrapped between words, elsewhere as one line."""
+    err.print(f"farrier: {text}", markup=False, soft_wrap=not err.is_terminal)
+
+
+def rewrapped(text: str, width: int) -> str:
+    """Text whose paragraphs were wrapped for wider lines, wrapped for this width; other lines are wrapped alone."""
+    if max(map(len, text.splitlines()), default=0) <= width:
+        return text
+    from farrier.explain.sentences import WIDTH
+
+    lines: list[str] = []
+    above = ""
+    for line in text.split("\n"):
+        # a line that had no room for the next word goes on in the next line
+        if above.strip() and line.strip() and len(above) + 1 + len(line.split()[0]) > WIDTH:
+            lines[-1] += " " + line.strip()
+        else:
+            lines.append(line)
+        above = line
+    return "\n".join(_filled(line, width) for line in lines)
+
+
+def _filled(line: str, width: int) -> str:
+    number = re.match(r"\d+\. ", line)
+    indent = " " * (len(number[0]) if number else len(line) - len(line.lstrip()))
+    if len(line) <= width:
+        return line
+    filled = textwrap.fill(
+        line.replace(" %", "\N{NO-BREAK SPACE}%"),
+        width,
+        subsequent_indent=indent,
+        break_on_hyphens=False,
+        break_long_words=False,
+    )
+    return filled.replace("\N{NO-BREAK SPACE}%", " %")
 
 
 def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
@@ -115,15 +153,36 @@ def live(*, quiet: bool) -> Iterator[Live]:
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> None:
-    """Print rows as a table; all columns are right-aligned except the first and those without a name."""
-    grid = Table(box=None, pad_edge=False, header_style="bold")
-    for i, name in enumerate(rows[0]):
-        grid.add_column(name, justify="right" if i and name else "left", no_wrap=True)
-    for row in rows:
-        grid.add_row(*map(str, row.values()))
+    """Print rows as a table; all columns are right-aligned except the first and those without a name.
+
+    A terminal that is too narrow gets several tables, each with the first column.
+    """
     # a program that reads the output needs whole lines
     wide = out if out.is_terminal else Console(highlight=False, width=200)
-    wide.print(grid)
+    for i, names in enumerate(blocks(rows, wide.width)):
+        grid = Table(box=None, pad_edge=False, header_style="bold")
+        for k, name in enumerate(names):
+            grid.add_column(name, justify="right" if k and name else "left", no_wrap=bool(name))
+        for row in rows:
+            grid.add_row(*(str(row[name]) for name in names))
+        if i:
+            wide.print()
+        wide.print(grid)
+
+
+def blocks(rows: Sequence[Mapping[str, Any]], width: int) -> list[list[str]]:
+    """The names of the columns of each table that fits the width: the first column, and the others in their order."""
+    first, *others = rows[0]
+    sizes = {name: max(len(name), *(len(str(row[name])) for row in rows)) for name in rows[0]}
+    found: list[list[str]] = [[first]]
+    room = width - sizes[first]
+    for name in others:
+        if len(found[-1]) > 1 and sizes[name] + GAP > room:
+            found.append([first])
+            room = width - sizes[first]
+        found[-1].append(name)
+        room -= sizes[name] + GAP
+    return found
 
 
 def decimals(width: float) -> int:

@@ -1,8 +1,9 @@
-"""DATA on the command line: reads a bundled series, or a CSV or Parquet file, and fits a model to it.
+"""DATA on the command line: reads a bundled series, a CSV, Excel or Parquet file or standard input, and fits a model.
 
-Mistakes in a file are found here, before anything is fitted.
+Mistakes in a file are found here, before anything is fitted. What was understood is said in one line.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,12 +12,26 @@ import numpy as np
 
 from farrier import datasets
 from farrier.cli.screen import note
-from farrier.datasets.files import Chosen
+from farrier.datasets.files import STANDARD_INPUT, Chosen
 from farrier.model.tables import check_varies
-from farrier.series.columns import LISTED, TARGET_WORDS, Table
+from farrier.series.calendar import FutureTimes
+from farrier.series.columns import LISTED, TARGET_WORDS, Table, read_numbers
+from farrier.series.stamps import Column
 
 if TYPE_CHECKING:
     from farrier.estimators.regressor import Regressor
+
+
+@dataclass(frozen=True)
+class Reading:
+    """How a file is to be read, and which of its columns are used; None leaves it to the file."""
+
+    time: str | None = None
+    target: str | None = None
+    regressors: tuple[str, ...] = ()
+    date_format: str | None = None
+    decimal: str | None = None
+    sheet: str | None = None
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,6 +42,10 @@ class Source:
     unit: str
     table: Table
     chosen: Chosen
+    regressors: tuple[str, ...] = ()
+    """Columns whose future is known; in the X of `chosen` they follow the times."""
+    later: tuple[int, ...] = ()
+    """The rows after the last target in order of time, which hold the future of the regressors."""
 
     @property
     def stamps(self) -> Any:
@@ -36,22 +55,54 @@ class Source:
                 f"time: no column of {self.table.name!r} looks like times: name one with --time; "
                 f"it has {', '.join(map(repr, list(self.table)[:LISTED]))}"
             )
-        values, rows = self.table[self.chosen.time], self.chosen.rows
-        return values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows]
+        return _take(self.table[self.chosen.time], self.chosen.rows)
+
+    def future(self, horizon: int) -> tuple[FutureTimes, np.ndarray]:
+        """The next steps, and the inputs of the model there; ValueError if the future of a regressor is not known."""
+        axis = self.chosen.axis
+        if axis is None or self.chosen.time is None:
+            raise ValueError("--horizon: this table has no times: name their column with --time")
+        if not self.regressors:
+            found = axis.future(horizon)
+            return found, found.numbers[:, None]
+        self.check_later(horizon)
+        rows = np.array(self.later[:horizon], dtype=int)
+        stamps = _take(self.table[self.chosen.time], rows)
+        numbers = axis.locate(stamps)
+        extra = _regressors(self.table, self.regressors, rows)
+        return FutureTimes(numbers, stamps, list(map(str, stamps))), np.column_stack([numbers, extra])
+
+    def check_later(self, horizon: int) -> None:
+        """Raise ValueError if the file does not hold the regressors for so many steps after the last target."""
+        if self.regressors and len(self.later) < horizon:
+            raise ValueError(
+                f"--regressors: {self.table.name!r} has {len(self.later)} rows after the last {self.chosen.target!r} "
+                f"for {horizon} steps: add rows with times and regressors and an empty target"
+            )
+        _regressors(self.table, self.regressors, np.array(self.later[:horizon], dtype=int))
 
 
-def open_table(data: str) -> Table:
+def open_table(data: str, reading: Reading = Reading()) -> Table:  # noqa: B008 (immutable)
     """The columns of a bundled series, or of a file."""
-    if data in datasets.names() or not (Path(data).suffix or Path(data).exists()):
-        return datasets.read_table(datasets.locate(data))
-    return datasets.read_table(data)
+    options: dict[str, Any] = {"date_format": reading.date_format, "decimal": reading.decimal, "sheet": reading.sheet}
+    if data in datasets.names() or not (data == STANDARD_INPUT or Path(data).suffix or Path(data).exists()):
+        return datasets.read_table(datasets.locate(data), **options)
+    return datasets.read_table(data, **options)
 
 
-def open_source(data: str, time: str | None, target: str | None, *, quiet: bool) -> Source:
-    """The series or table to fit; prints which rows and columns are left out unless `quiet`."""
-    table = open_table(data)
-    chosen = _without_constants(datasets.choose_columns(table, time, target))
+def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None = None) -> Source:
+    """The series or table to fit; prints how the file was read and what is left out unless `quiet`.
+
+    `table` is the table of `data` if it has been read before.
+    """
+    table = open_table(data, reading) if table is None else table
+    chosen = _without_constants(datasets.choose_columns(table, reading.time, reading.target))
     check_varies(chosen.X, chosen.y, chosen.inputs)
+    later: tuple[int, ...] = ()
+    if reading.regressors:
+        chosen, later = _with_regressors(table, chosen, reading.regressors)
+    if not quiet and data not in datasets.names():
+        note(understood(table))
     if not quiet:
         _note_left_out(chosen)
     if data in datasets.names():
@@ -59,7 +110,53 @@ def open_source(data: str, time: str | None, target: str | None, *, quiet: bool)
         return Source(about.title, about.unit, table, chosen)
     stem = Path(table.name.removesuffix(".gz")).stem
     title = stem.replace("_", " ") if chosen.target.lower() in TARGET_WORDS else chosen.target
-    return Source(title[:1].upper() + title[1:], "", table, chosen)
+    unit = table.units.get(chosen.target, "")
+    return Source(title[:1].upper() + title[1:], unit, table, chosen, reading.regressors, later)
+
+
+def understood(table: Table) -> str:
+    """How a file was read, in one line: 'read 204 rows; dates as day.month.year, decimal comma'."""
+    rows = len(next(iter(table.columns.values())))
+    units = [f"{name!r} in {unit}" for name, unit in table.units.items()][:LISTED]
+    said = ", ".join([*table.notes, *units])
+    return f"read {rows:,} rows" + (f"; {said}" if said else "")
+
+
+def _with_regressors(table: Table, chosen: Chosen, names: Sequence[str]) -> tuple[Chosen, tuple[int, ...]]:
+    """The roles with regressors beside the times, and the rows after the last target in order of time."""
+    if chosen.axis is None or chosen.time is None:
+        raise ValueError("--regressors: this table has no times: name their column with --time, or leave them out")
+    for name in names:
+        if name not in table or name in (chosen.time, chosen.target):
+            listed = ", ".join(repr(other) for other in chosen.ignored[:LISTED])
+            raise ValueError(f"--regressors: {name!r} is not one of the other columns: choose among {listed or 'none'}")
+    extra = _regressors(table, names, chosen.rows)
+    for name, values in zip(names, extra.T, strict=True):
+        if np.ptp(values) == 0:
+            raise ValueError(f"--regressors: {name!r} is {values[0]:g} in every row with a target: leave it out")
+    rest = np.setdiff1d(np.arange(len(table.rows())), chosen.rows)
+    times = table[chosen.time]
+    rest = np.array([i for i in rest if times[i] is not None and times[i] == times[i]], dtype=int)
+    places = chosen.axis.locate(_take(times, rest)) if len(rest) else np.empty(0)
+    later = rest[np.argsort(places, kind="stable")][np.sort(places) > chosen.axis.numbers.max()]
+    ignored = tuple(name for name in chosen.ignored if name not in names)
+    inputs = (*chosen.inputs, *names)
+    return replace(chosen, X=np.column_stack([chosen.X, extra]), inputs=inputs, ignored=ignored), tuple(later.tolist())
+
+
+def _regressors(table: Table, names: Sequence[str], rows: np.ndarray) -> np.ndarray:
+    """The regressors at some rows, (N, R); an empty cell raises ValueError."""
+    called = table.rows()
+    extra = np.empty((len(rows), len(names)))
+    for k, name in enumerate(names):
+        extra[:, k] = read_numbers(table[name], Column(name, called))[rows]
+        column = Column(name, [called[i] for i in rows])
+        column.refuse(np.isnan(extra[:, k]), "the cell is empty: fill it in or delete the row")
+    return extra
+
+
+def _take(values: Any, rows: np.ndarray) -> Any:
+    return values[rows] if isinstance(values, np.ndarray) else [values[i] for i in rows]
 
 
 def _without_constants(chosen: Chosen) -> Chosen:
@@ -84,15 +181,16 @@ def _note_left_out(chosen: Chosen) -> None:
 
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
     """Fit a model, and give it the names of the rows and columns."""
+    from farrier.estimators.fitted_series import TimeRegressor
     from farrier.estimators.regressor import Regressor
 
     chosen = source.chosen
     if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:
         # the paper's periodic kernels take several inputs, which only its own algorithm supports
         settings = settings | {"method": "stochastic"}
-    if chosen.axis is not None:
+    if chosen.axis is not None and settings.get("periods") is None:
         settings = settings | {"periods": chosen.axis.calendar_periods()}
-    model = Regressor(**settings).fit(chosen.X, chosen.y)
+    model = (TimeRegressor if source.regressors else Regressor)(**settings).fit(chosen.X, chosen.y)
     return model.describe(
         title=source.title,
         target_name=chosen.target,

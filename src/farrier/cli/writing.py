@@ -6,10 +6,12 @@ from pathlib import Path
 from farrier.model.writing import is_stream, target_of
 
 
-def check_out(path: Path | None) -> None:
-    """Raise ValueError, before the work begins, if the path cannot be written to."""
+def check_out(path: Path | None, data: str | None = None) -> None:
+    """Raise ValueError, before the work begins, if the path cannot be written to, or is that of the data."""
     if path is None:
         return
+    if data is not None and path.exists() and Path(data).exists() and path.samefile(data):
+        raise ValueError(f"--out: {str(path)!r} holds the data: choose another")
     if path.is_dir():
         raise ValueError(f"--out: {str(path)!r} is a folder: name a file in it")
     if is_stream(path):

@@ -1,20 +1,19 @@
-"""Tables from CSV and Parquet files, and the roles of their columns.
+"""Tables from CSV, Excel and Parquet files, and the roles of their columns.
 
-`read_table` reads a file into columns: numbers as float64 with NaN for empty cells, dates as they are stored, others as
-text. `choose_columns` finds the times and the target, or, without times, the inputs and the target. `read_csv` makes a
-`Dataset` of a series. `series.columns` reads columns, `series.calendar` reads times.
+`read_table` reads a file into columns: numbers as float64 with NaN for empty cells, dates as ISO text or as they are
+stored, others as text. `choose_columns` finds the times and the target, or, without times, the inputs and the target.
+`read_csv` makes a `Dataset` of a series. decoding.py, sheets.py and tables.py read text, excel.py reads Excel files.
 
 A cell that cannot be used raises an error of one line that says where it is and what to do. If more than one column is
 possible, the user must name one. Rows without a target are left out and counted, never filled.
 """
 
-import csv
 import gzip
 import importlib.util
 import os
-import re
+import sys
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,14 +22,24 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.datasets.dataset import Dataset
+from farrier.datasets.date_parts import join_parts
+from farrier.datasets.decoding import decode
+from farrier.datasets.excel import read_excel
+from farrier.datasets.sheets import Sheet, sheet_of
+from farrier.datasets.tables import Columns, Reading, read_cells
 from farrier.series.calendar import TimeAxis
-from farrier.series.columns import Table, holds_numbers, is_number, list_names, name_columns, read_column, read_numbers
-from farrier.series.stamps import Column, is_stamp
+from farrier.series.columns import Table, holds_numbers, list_names, name_columns, read_column, read_numbers
+from farrier.series.stamps import Column
 
 MIN_ROWS = 12
 """Usable rows below which a file is refused; by judgement."""
-NO_CELL = frozenset({"", "na", "n/a", "#n/a", "nan", "null", "none", "?"})
-"""The texts of cells without a value, in lower case; by judgement."""
+STANDARD_INPUT = "-"
+"""The path that stands for standard input."""
+GZIP = b"\x1f\x8b"
+"""The first bytes of gzipped data."""
+NOT_TEXT = "is not CSV text"
+OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
+"""Spreadsheets that nothing here reads."""
 PARQUET_READERS = {"polars": ("polars",), "pyarrow": ("pyarrow",), "pandas": ("pandas", "fastparquet")}
 """Libraries that read Parquet, in order of preference, and the packages that each needs."""
 
@@ -56,13 +65,21 @@ class Chosen:
     """The number of rows without a target."""
 
 
-def read_csv(path: str | os.PathLike[str], time: str | None = None, target: str | None = None) -> Dataset:
+def read_csv(
+    path: str | os.PathLike[str],
+    time: str | None = None,
+    target: str | None = None,
+    *,
+    date_format: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> Dataset:
     """The series in a file that `read_table` can read.
 
     `time` and `target` name two of its columns, and may be left out if only one of each is possible. Rows may be in any
     order; each time may come once. Stamps become decimal years, numbers stay as they are.
     """
-    table = read_table(path)
+    table = read_table(path, date_format=date_format, decimal=decimal, sheet=sheet)
     chosen = choose_columns(table, time, target)
     if chosen.axis is None or chosen.time is None:
         raise ValueError(
@@ -76,26 +93,44 @@ def read_csv(path: str | os.PathLike[str], time: str | None = None, target: str 
         values=chosen.y,
         time_name=chosen.time,
         target_name=chosen.target,
-        unit="",
+        unit=table.units.get(chosen.target, ""),
         labels=tuple(chosen.axis.labels()),
         origin=table.name,
     )
 
 
-def read_table(path: str | os.PathLike[str]) -> Table:
-    """The columns of a Parquet file, or of comma, semicolon or tab separated text, plain or gzipped (`.gz`).
+def read_table(
+    path: str | os.PathLike[str],
+    *,
+    date_format: str | None = None,
+    decimal: str | None = None,
+    sheet: str | None = None,
+) -> Table:
+    """The columns of a Parquet or Excel file, or of text separated by commas, semicolons, tabs or bars.
 
-    The first line of text names the columns.
+    Text may be gzipped (`.gz`); "-" is standard input. The first line names the columns. `date_format` is the order of
+    day, month and year ("dmy", "mdy", "ymd", "my", "ym") or a pattern of strptime, `decimal` "comma" or "point". Both
+    are found from all rows if left out; a column that can be read in two ways cannot be used. `sheet` names the sheet
+    of an Excel file. `Table.notes` says how the cells were read.
     """
-    path = Path(path)
-    if not path.exists():
-        raise FileNotFoundError(f"path: there is no file {str(path)!r}: check the name and the folder")
-    if path.is_dir():
-        raise ValueError(f"path: {str(path)!r} is a folder: name one CSV or Parquet file in it")
-    table = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_text(path)
+    reading = Reading.of(date_format, decimal)
+    name, data = _read_bytes(path)
+    suffix = Path(name.removesuffix(".gz")).suffix.lower()
+    if suffix in OTHER_SHEETS:
+        raise ValueError(f"path: {name!r} is a spreadsheet that cannot be read: save it as .xlsx or CSV")
+    excel = suffix in (".xlsx", ".xlsm") or _is_excel(data)
+    if sheet is not None and not excel:
+        raise ValueError(f"--sheet: {name!r} is not an Excel file: leave it out")
+    if suffix in (".parquet", ".pq"):
+        table = _read_parquet(Path(path), reading)
+    elif excel:
+        table = _table(read_excel(name, data, sheet), reading)
+    else:
+        text, encoding = _decode(name, data)
+        table = _table(sheet_of(name, text), reading, encoding)
     if len(table) == 1:
         raise ValueError(
-            f"path: {path.name!r} has one column, {next(iter(table))!r}: give a column of times and one of values, "
+            f"path: {name!r} has one column, {next(iter(table))!r}: give a column of times and one of values, "
             "separated by commas, semicolons or tabs"
         )
     return table
@@ -122,7 +157,7 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
             axis = TimeAxis.of(_take(table[time], rows), time)
         inputs, X = (time,), axis.numbers[:, None]
     else:
-        axis, inputs = None, tuple(name for name in table if name != target and holds_numbers(table[name]))
+        axis, inputs = None, tuple(name for name in table if name != target and holds_numbers(table.columns[name]))
         if not inputs:
             raise ValueError(
                 f"target: {target!r} is the only column of numbers in {table.name!r}, and no other looks like times: "
@@ -157,52 +192,72 @@ def _usable(table: Table, target: str) -> tuple[np.ndarray, np.ndarray]:
     return rows, y[rows]
 
 
-def _read_text(path: Path) -> Table:
-    open_text = gzip.open if path.suffix == ".gz" else open
+def _read_bytes(path: str | os.PathLike[str]) -> tuple[str, bytes]:
+    """The name of a file and its bytes, unpacked; those of Parquet are left out, since it is read by its path."""
+    if str(path) == STANDARD_INPUT:
+        data = sys.stdin.buffer.read()
+        return "standard input", _unpacked("standard input", data) if data.startswith(GZIP) else data
+    path = Path(path)
+    if not path.exists():
+        raise FileNotFoundError(f"path: there is no file {str(path)!r}: check the name and the folder")
+    if path.is_dir():
+        raise ValueError(f"path: {str(path)!r} is a folder: name one CSV, Excel or Parquet file in it")
+    if path.suffix.lower() in (".parquet", ".pq"):
+        return path.name, b""
+    data = path.read_bytes()
+    return path.name, _unpacked(path.name, data) if path.suffix.lower() == ".gz" else data
+
+
+def _unpacked(name: str, data: bytes) -> bytes:
     try:
-        with open_text(path, mode="rt", encoding="utf-8-sig", newline="") as file:
-            lines = file.readlines()
-        reader = csv.reader(lines, delimiter=_delimiter(next(filter(str.strip, lines), "")))
-        cells = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(map(str.strip, row))]
-    except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error, csv.Error) as error:
-        raise ValueError(f"path: {path.name!r} is not CSV text ({error}): save it as CSV in UTF-8") from None
-    if not cells:
-        raise ValueError(f"path: {path.name!r} is empty: give a line of column names, then rows of numbers")
-    (_, header), *rows = cells
-    _check_header(path, header)
-    for line, row in rows:
-        if len(row) > len(header):
-            raise ValueError(
-                f"line {line} has {len(row)} cells where the header names {len(header)} columns: "
-                "put quotes around text that contains the separator"
-            )
-        row.extend([""] * (len(header) - len(row)))
-    columns = {name: _column([row[i] for _, row in rows]) for i, name in enumerate(header)}
-    return Table(path.name, columns, [line for line, _ in rows])
+        return gzip.decompress(data)
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise ValueError(f"path: {name!r} {NOT_TEXT} ({error}): save it as CSV in UTF-8") from None
 
 
-def _delimiter(line: str) -> str:
-    """The most frequent of tab, semicolon and comma in the line, outside quotes."""
-    return max("\t;,", key=re.sub(r'"[^"]*"', "", line).count)
+def _decode(name: str, data: bytes) -> tuple[str, str]:
+    """The text of a file, and its encoding if it is not UTF-8."""
+    try:
+        return decode(data)
+    except ValueError as error:
+        raise ValueError(f"path: {name!r} {NOT_TEXT} ({error}): save it as CSV in UTF-8") from None
 
 
-def _check_header(path: Path, header: list[str]) -> None:
-    if all(is_number(cell) or is_stamp(cell) for cell in header):
-        raise ValueError(f"path: {path.name!r} starts with numbers, {', '.join(header)}: add a first line of names")
-    for name in header:
-        if header.count(name) > 1:
-            raise ValueError(f"path: {path.name!r} names the column {name!r} {header.count(name)} times: rename one")
+def _is_excel(data: bytes) -> bool:
+    """Whether bytes are a zip archive that holds a workbook."""
+    return data.startswith(b"PK\x03\x04") and b"xl/workbook" in data
 
 
-def _column(cells: Sequence[str]) -> np.ndarray | list[str | None]:
-    """Numbers if all cells with a value are numbers, else text."""
-    values = [None if cell.lower() in NO_CELL else cell for cell in cells]
-    if all(value is None or is_number(value) for value in values):
-        return np.array([np.nan if value is None else float(value) for value in values])
-    return values
+def _table(sheet: Sheet, reading: Reading, encoding: str = "") -> Table:
+    """The cells of a sheet as columns, without a last row of sums, with the parts of times joined."""
+    cells = {name: [row[i] for row in sheet.rows] for i, name in enumerate(sheet.header)}
+    called = [f"line {line}" for line in sheet.lines]
+    found = read_cells(cells, called, reading, comma_separated=sheet.comma_separated)
+    lines, notes = list(sheet.lines), [encoding] if encoding else []
+    notes += found.notes + sheet.notes
+    if _ends_with_sums(found):
+        notes.append(f"the row of sums (line {lines.pop()}) left out")
+        found.columns = {name: values[:-1] for name, values in found.columns.items()}
+    joined = join_parts(found.columns)
+    if joined is None:
+        return Table(sheet.name, found.columns, lines, notes, found.doubts, found.units)
+    notes.insert(0, f"times from {' and '.join(map(repr, joined.parts))}")
+    doubts = {joined.name if name in joined.parts else name: doubt for name, doubt in found.doubts.items()}
+    parts = dict.fromkeys(joined.parts, joined.name)
+    return Table(sheet.name, joined.columns, lines, notes, doubts, found.units, parts)
 
 
-def _read_parquet(path: Path) -> Table:
+def _ends_with_sums(found: Columns) -> bool:
+    """Whether the last row has no first cell, as the only row, and the sum of the other rows in some column."""
+    first, *others = found.columns.values()
+    missing = [value is None or value != value for value in first]
+    if len(missing) < 3 or not missing[-1] or any(missing[:-1]):
+        return False
+    numbers = [values for values in others if isinstance(values, np.ndarray)]
+    return any(values[-1] and np.isclose(np.nansum(values[:-1]), values[-1], rtol=1e-6) for values in numbers)
+
+
+def _read_parquet(path: Path, reading: Reading) -> Table:
     installed = (name for name, needs in PARQUET_READERS.items() if all(map(importlib.util.find_spec, needs)))
     backend: Any = next(installed, None)
     if backend is None:
@@ -214,7 +269,15 @@ def _read_parquet(path: Path) -> Table:
         raise ValueError(f"path: {path.name!r} cannot be read as Parquet ({reason}): save it again") from None
     if not len(frame) or not frame.columns:
         raise ValueError(f"path: {path.name!r} is empty: give columns with rows of numbers")
-    return Table(path.name, {series.name: read_column(series) for series in frame.iter_columns()})
+    columns = {series.name: read_column(series) for series in frame.iter_columns()}
+    called = [f"row {i}" for i in range(len(frame))]
+    texts: dict[str, Any] = {name: values for name, values in columns.items() if _is_text(values)}
+    found = read_cells(texts, called, reading) if texts else Columns()
+    return Table(path.name, columns | found.columns, None, found.notes, found.doubts, found.units)
+
+
+def _is_text(values: Any) -> bool:
+    return isinstance(values, list) and all(value is None or isinstance(value, str) for value in values)
 
 
 def _take(values: Any, rows: np.ndarray) -> Any:

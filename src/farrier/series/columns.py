@@ -9,7 +9,7 @@ The user names a column, or it is the only possible one. If several are possible
 
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import date
 from typing import Any
 
@@ -35,9 +35,22 @@ class Table(Mapping[str, Any]):
     columns: Mapping[str, Any]
     lines: Sequence[int] | None = None
     """The line of the file of each row; None for a table without lines."""
+    notes: Sequence[str] = ()
+    """How the cells of a file were read, in words."""
+    doubts: Mapping[str, str] = field(default_factory=dict)
+    """Columns that can be read in two ways, and the error that using one raises."""
+    units: Mapping[str, str] = field(default_factory=dict)
+    """The currency of a column, or "%", where its cells show one."""
+    joined: Mapping[str, str] = field(default_factory=dict)
+    """Parts of times that were columns of their own, and the column that holds them now."""
 
     def __getitem__(self, name: str) -> Any:
+        if name in self.doubts:
+            raise ValueError(self.doubts[name])
         return self.columns[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.columns
 
     def __iter__(self) -> Iterator[str]:
         return iter(self.columns)
@@ -54,6 +67,7 @@ class Table(Mapping[str, Any]):
 
 def name_columns(table: Table, time: str | None, target: str | None) -> tuple[str | None, str]:
     """The columns of times and of the target; those not given are guessed. The time is None if no column fits."""
+    time = time if time is None else table.joined.get(time, time)
     for argument, name in (("time", time), ("target", target)):
         if name is not None and name not in table:
             raise ValueError(f"{argument}: there is no column {name!r}: {_hint(name, table)}")
@@ -67,14 +81,14 @@ def name_columns(table: Table, time: str | None, target: str | None) -> tuple[st
 def _guess_time(table: Table, target: str | None) -> str | None:
     others = [name for name in table if name != target]
     worded = [name for name in others if name.lower() in TIME_WORDS]
-    found = [name for name in others if _holds_stamps(table[name])]
+    found = [name for name in others if _holds_stamps(table.columns[name])]
     if len(found) > 1:
         found = [name for name in found if name in worded] or found
     if not found and len(table) == 2:
         first = others[0]
-        return worded[0] if worded else None if _repeats(table[first]) else first
+        return worded[0] if worded else None if _repeats(table.columns[first]) else first
     if not found:  # "month" from 1 to 12 over and over is an input, "year" once a row is a time
-        found = [name for name in worded if not _repeats(table[name])]
+        found = [name for name in worded if not _repeats(table.columns[name])]
     if len(found) > 1:
         raise ValueError(f"time: None, and {list_names(found)} all look like times: choose one of them")
     return found[0] if found else None
@@ -87,7 +101,7 @@ def _guess_target(table: Table, time: str | None) -> str:
         return worded[0]
     if time is None:
         return others[-1]
-    numeric = [name for name in others if holds_numbers(table[name])]
+    numeric = [name for name in others if holds_numbers(table.columns[name])]
     if len(numeric) > 1:
         raise ValueError(f"target: None, with {len(numeric)} columns of numbers: choose one of {list_names(numeric)}")
     return numeric[0] if numeric else others[-1]
