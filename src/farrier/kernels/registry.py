@@ -9,6 +9,10 @@ elsewhere needs only `register`, so that a saved model with that kernel can be l
 """
 
 from farrier.kernels.algebra import Base
+from farrier.kernels.calendar import (
+    PATTERNS,
+    LocalDay,
+)
 from farrier.kernels.constant import Constant
 from farrier.kernels.damped_trend import DampedTrend
 from farrier.kernels.linear import Linear
@@ -37,8 +41,10 @@ FAMILIES: tuple[type[Base], ...] = (
     DampedTrend,
 )
 """Farrier's own families, by rank."""
+CALENDAR: tuple[type[Base], ...] = (*PATTERNS, LocalDay)
+"""The families of the calendar, by rank. They have no formula in jax."""
 
-_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in FAMILIES}
+_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR)}
 """All families by the name of their class, those of `register` included."""
 
 
