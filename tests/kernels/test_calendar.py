@@ -14,8 +14,8 @@ from farrier.kernels.periodic import CentredPeriodic
 from farrier.kernels.registry import (
     CALENDAR,
     FAMILIES,
-    PATTERNS,
     AnyHoliday,
+    DayOff,
     DayOfMonth,
     DayOfWeek,
     Holiday,
@@ -36,13 +36,14 @@ CLOCK = {"changes": [FIRST + 90.041, FIRST + 300.041], "offsets": [1 / 24, 2 / 2
 HOLIDAY = {"holidays": [NEW_YEAR, LABOUR, FIRST + 366], "called": [1, 2, 1], "titles": ("New Year", "Labour Day")}
 KERNELS = [
     DayOfWeek(**CLOCK),
-    Weekend(**CLOCK, holidays=[LABOUR]),
+    Weekend(**CLOCK),
     MonthOfYear(),
     DayOfMonth(),
     MonthEnd(),
     LastWorkday(),
     Holiday(**HOLIDAY),
     AnyHoliday(holidays=[NEW_YEAR, LABOUR]),
+    DayOff(**CLOCK, holidays=[LABOUR]),
     LocalDay(**CLOCK, lengthscale=0.7),
 ]
 ROWS = (FIRST + np.round(RNG.uniform(0.0, 400.0, 60) * 24) / 24)[:, None]
@@ -75,7 +76,8 @@ def last_workday(day):
 
 ORACLES = {
     DayOfWeek: date.weekday,
-    Weekend: lambda day: int(day.weekday() > 4 or day == date(2024, 5, 1)),
+    Weekend: lambda day: int(day.weekday() > 4),
+    DayOff: lambda day: int(day.weekday() > 4 or day == date(2024, 5, 1)),
     MonthOfYear: lambda day: day.month - 1,
     DayOfMonth: lambda day: day.day - 1,
     MonthEnd: lambda day: int((day + timedelta(days=1)).day == 1),
@@ -145,7 +147,6 @@ def test_dims_choose_the_input_and_two_ask_for_them(kernel):
 
 def test_only_the_local_day_has_a_trained_number():
     assert [family for family in CALENDAR if trained(family)] == [LocalDay]
-    assert CALENDAR[:-1] == PATTERNS
 
 
 def test_the_local_day_is_a_cycle_of_local_time():

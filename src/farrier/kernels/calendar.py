@@ -109,19 +109,20 @@ class CalendarPattern(_Clocked):
     @classmethod
     def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
         left, right = cls.levels(values, X), cls.levels(values, Z)
-        same = left[:, None] == right[None, :]
+        return cls.of_levels(int(max(left.max(initial=0), right.max(initial=0))))[left][:, right], lambda dK: {}
+
+    @classmethod
+    def of_levels(cls, last: int) -> np.ndarray:
+        """The covariance of all pairs of levels; events have the levels 0 to `last`."""
         if cls.shares is None:
-            return np.where(same & (left > 0)[:, None], 1.0, 0.0), lambda dK: {}
+            return np.diag(np.arange(last + 1) > 0).astype(np.float64)
         p, s = cls.shares, np.sum(cls.shares**2)
-        return (same - p[left][:, None] - p[right][None, :] + s) / (1.0 - s), lambda dK: {}
+        return (np.eye(len(p)) - p[:, None] - p[None, :] + s) / (1.0 - s)
 
     @classmethod
     def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
         level = cls.levels(values, X)
-        if cls.shares is None:
-            return np.where(level > 0, 1.0, 0.0), lambda dk: {}
-        s = np.sum(cls.shares**2)
-        return (1.0 - 2.0 * cls.shares[level] + s) / (1.0 - s), lambda dk: {}
+        return np.diagonal(cls.of_levels(int(level.max(initial=0))))[level], lambda dk: {}
 
     def levels_at(self, x: np.ndarray) -> np.ndarray:
         """The level at times x (N,)."""
@@ -152,20 +153,18 @@ class DayOfWeek(CalendarPattern):
 @final
 @dataclass(frozen=True, eq=False, repr=False)
 class Weekend(CalendarPattern):
-    """Two levels: working days and weekends. Days in `holidays` count as weekends."""
+    """Two levels: working days (Monday to Friday) and weekends."""
 
     symbol: ClassVar[str] = "Weekend"
     rank: ClassVar[int] = 21
     kind: ClassVar[str] = "weekend"
     shares: ClassVar[np.ndarray | None] = np.array([5 / 7, 2 / 7])
-    names: ClassVar[tuple[str, ...]] = ("working day", "weekend")
-    holidays: PerColumn = fixed(default=(), whole=True)
-    """Days since 1970-01-01, in rising order."""
+    names: ClassVar[tuple[str, ...]] = ("working days", "weekends")
     dims: Dims = None
 
     @classmethod
     def level_of(cls, values: Values, days: np.ndarray) -> np.ndarray:
-        return np.where(((days + 3) % 7 >= 5) | np.isin(days, values["holidays"]), 1, 0)
+        return np.where((days + 3) % 7 >= 5, 1, 0)
 
 
 @final
@@ -283,11 +282,33 @@ class AnyHoliday(CalendarPattern):
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
+class DayOff(CalendarPattern):
+    """Two levels: working days, and weekends with holidays.
+
+    The shares are those of the week: it is centred but for the holidays on weekdays.
+    """
+
+    symbol: ClassVar[str] = "Dayoff"
+    rank: ClassVar[int] = 28
+    kind: ClassVar[str] = "weekend"
+    shares: ClassVar[np.ndarray | None] = np.array([5 / 7, 2 / 7])
+    names: ClassVar[tuple[str, ...]] = ("working days", "weekends and holidays")
+    holidays: PerColumn = fixed(default=(), whole=True)
+    """Days since 1970-01-01, in rising order."""
+    dims: Dims = None
+
+    @classmethod
+    def level_of(cls, values: Values, days: np.ndarray) -> np.ndarray:
+        return np.where(((days + 3) % 7 >= 5) | np.isin(days, values["holidays"]), 1, 0)
+
+
+@final
+@dataclass(frozen=True, eq=False, repr=False)
 class LocalDay(_Clocked):
     """The centred periodic kernel with a period of one day of local time: it follows daylight saving."""
 
     symbol: ClassVar[str] = "Perday"
-    rank: ClassVar[int] = 28
+    rank: ClassVar[int] = 29
     kind: ClassVar[str] = "periodic"
     lengthscale: PerColumn = positive(SHAPE, default=1.0)
     dims: Dims = None
@@ -312,16 +333,3 @@ class LocalDay(_Clocked):
 def _last_days(days: np.ndarray) -> np.ndarray:
     """The last day of the month of each day."""
     return (days.astype("M8[D]").astype("M8[M]") + 1).astype("M8[D]") - 1
-
-
-PATTERNS: tuple[type[CalendarPattern], ...] = (
-    DayOfWeek,
-    Weekend,
-    MonthOfYear,
-    DayOfMonth,
-    MonthEnd,
-    LastWorkday,
-    Holiday,
-    AnyHoliday,
-)
-"""The patterns, by rank."""

@@ -35,13 +35,23 @@ def learn_sites(
     scale: TargetScale = TargetScale(),
     known: Sequence[float] = (),
     timed: bool = False,
+    calendar: tuple[Kernel, ...] = (),
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
     rows, z = search_rows(X, settings.rows), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    search = Search(X[rows], sites.target, covariance_of(X[rows]), known, tell, settings=settings, timed=timed)
+    search = Search(
+        X[rows],
+        sites.target,
+        covariance_of(X[rows]),
+        known,
+        tell,
+        settings=settings,
+        timed=timed,
+        calendar=calendar,
+    )
     for turn in range(settings.sites.searches):
         # the scale of a Student-t likelihood is unknown at first: the first search estimates the noise variance
         given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance

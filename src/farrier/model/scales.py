@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
+from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import search_rows
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import Tell
@@ -28,12 +29,13 @@ def best_scale(
     timed: bool,
     tell: Tell,
     settings: SearchSettings,
+    calendar: tuple[Kernel, ...] = (),
 ) -> "Scaled":
     """The scale of y with the highest score, with the structure found on it."""
     scales = settings.scales
     tried = worth_trying(y, scales.smallest_ratio) if transform == "auto" else [named(transform)]
     searches = [
-        Scaled.of(one, X, y, known, tell, settings, timed)
+        Scaled.of(one, X, y, known, tell, settings, timed, calendar)
         for one in tried
         if one.name != "square root" or transform != "auto"
     ]
@@ -79,6 +81,7 @@ class Scaled:
         tell: Tell,
         settings: SearchSettings,
         timed: bool = False,
+        calendar: tuple[Kernel, ...] = (),
     ) -> "Scaled":
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
@@ -96,6 +99,7 @@ class Scaled:
             settings=settings,
             whole_series_periods=periods,
             timed=timed,
+            calendar=calendar,
         )
         return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
 
@@ -120,7 +124,8 @@ class Scaled:
         """The square root scale if the same structure has a higher score on it, else this scale."""
         if not self.structure.parts:
             return self
-        root = Scaled.of(named("square root"), X, y, known, tell, self.search.settings, self.search.timed)
+        own = self.search
+        root = Scaled.of(named("square root"), X, y, known, tell, own.settings, own.timed, own.calendar)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
         better = gain > 0.0

@@ -1,6 +1,6 @@
 """The structural model: one fixed sum of what ordinary series are made of, with learned priors and no search.
 
-    y = level + damped trend + random walk + seasons that move + AR(1) + noise
+    y = level + damped trend + random walk + seasons that move + patterns of the calendar + AR(1) + noise
 
 Each season is a periodic kernel times a rough one with a long lengthscale, so that its shape moves as in exponential
 smoothing. All parameters have log-normal priors that were learned from many series (search/structural_priors.py). They
@@ -47,13 +47,15 @@ class Clock:
     """One step before the first row: trend and walk start there."""
     step: float
     seasons: tuple[float, ...]
+    calendar: tuple[Kernel, ...] = ()
+    """Patterns of the calendar, whose sizes have the prior of the seasons'."""
 
     @classmethod
-    def of(cls, x: np.ndarray, seasons: Sequence[float]) -> "Clock":
+    def of(cls, x: np.ndarray, seasons: Sequence[float], calendar: Sequence[Kernel] = ()) -> "Clock":
         """From the times of the rows, and seasons in the same units."""
         distinct = np.unique(x)
         step = float(np.median(np.diff(distinct)))
-        return cls(float(distinct[0]) - step, step, tuple(sorted(seasons)))
+        return cls(float(distinct[0]) - step, step, tuple(sorted(seasons)), tuple(calendar))
 
     @property
     def unit(self) -> float:
@@ -108,11 +110,12 @@ def fit_structural(
     y: np.ndarray,
     seasons: Sequence[float] = (),
     *,
+    calendar: Sequence[Kernel] = (),
     transform: str = "auto",
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structural model of y over one standardised input; `seasons` are periods in the units of X."""
-    clock = Clock.of(X[:, 0], seasons)
+    """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X."""
+    clock = Clock.of(X[:, 0], seasons, calendar)
     tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else [named(transform)]
     chosen = [one for one in tried if one.name != "square root" or transform != "auto"]
     with one_thread(small=len(X) <= settings.rows.exact):
@@ -189,9 +192,16 @@ def structural_parts(clock: Clock, priors: Priors) -> list[tuple[str, Kernel, tu
         ("trend", DampedTrend(median("damping") / unit, clock.origin, unit), ("damping",)),
         ("walk", RandomWalk(clock.origin, unit), ()),
         *(("season", season(period), ("drift", "period", "shape")) for period in clock.seasons),
+        *(("season", kernel, _names_of(kernel)) for kernel in clock.calendar),
         ("ar", Matern12(median("ar_length") * unit), ("ar_length",)),
         ("level", Constant(), ()),
     ]
+
+
+def _names_of(kernel: Kernel) -> tuple[str, ...]:
+    """The names in the priors of the hyperparameters of a pattern of the calendar."""
+    names = {"period": "period", "lengthscale": "shape"}
+    return tuple(names[number.name] for number in Products.of([kernel], 1).layout)
 
 
 def structural_parameters(clock: Clock) -> list[str]:

@@ -14,7 +14,16 @@ import numpy as np
 
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.normal import simplify
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, Matern52, SquaredExponential, Step, StepUntil
+from farrier.kernels.registry import (
+    CALENDAR,
+    CentredPeriodic,
+    Linear,
+    Matern12,
+    Matern52,
+    SquaredExponential,
+    Step,
+    StepUntil,
+)
 from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.settings import SearchSettings
@@ -90,6 +99,32 @@ def ordinary_series(
     for period in periods[: settings.most_periods]:
         kernels += _cycles(period, extent, settings)[1:]
     return _distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
+
+
+def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+    """Patterns of the calendar that are not in `found`."""
+    return _distinct(patterns, found, settings, settings.same_lengthscale)
+
+
+def steps_last(kernels: Sequence[Kernel], gains: np.ndarray) -> list[int]:
+    """The indices of candidates by their gain, highest first; steps come after all patterns of the calendar that gain.
+
+    A set of steps can follow any pattern that repeats, so the patterns are tried before a step is accepted.
+    """
+    order = [int(i) for i in np.argsort(gains)[::-1]]
+    last = max((place for place, i in enumerate(order) if gains[i] > 0.0 and is_calendar(kernels[i])), default=0)
+    early = [i for i in order[:last] if has_step(kernels[i])]
+    return [*(i for i in order[: last + 1] if i not in early), *early, *order[last + 1 :]] if early else order
+
+
+def has_step(kernel: Kernel) -> bool:
+    """Whether a product has a changepoint."""
+    return any(isinstance(factor, Step | StepUntil) for factor in kernel.products()[0])
+
+
+def is_calendar(kernel: Kernel) -> bool:
+    """Whether a factor of a product is a pattern of the calendar."""
+    return any(isinstance(factor, CALENDAR) for factor in kernel.products()[0])
 
 
 def narrowed(kernel: Kernel, flat: float) -> Kernel | None:

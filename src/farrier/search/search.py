@@ -40,6 +40,8 @@ class Search(Evaluator):
     """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
     """Whether the first of several inputs is time, and hence gets the candidates of a series."""
+    calendar: tuple[Kernel, ...] = ()
+    """Patterns of the calendar over the first input, and daily cycles that differ between kinds of days."""
 
     def change(self, structure: Structure) -> tuple[float, float]:
         """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
@@ -81,6 +83,7 @@ class Search(Evaluator):
         over = candidates.over_time(found) if self.timed else found
         known = [*self.known, *(self.whole_series_periods or ())]
         series = candidates.series(self.X[:, 0], self.residual(structure), known, over, changed, self.settings)
+        series += candidates.of_calendar(self.calendar, over, own)
         return candidates.series_and_table(series, table) if self.timed else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
@@ -91,6 +94,7 @@ class Search(Evaluator):
             return table
         over = candidates.over_time(found) if self.timed else found
         series = candidates.ordinary_series(self.X[:, 0], periods, over, own)
+        series += candidates.of_calendar(self.calendar, over, own)
         return candidates.series_and_table(series, table) if self.timed else series
 
     def _inputs_by_correlation(self, structure: Structure) -> list[int]:
@@ -104,9 +108,14 @@ class Search(Evaluator):
         moves, settings = self.moves(structure), self.settings.growing
         gains = self.screen(structure, moves)
         chosen: dict[tuple[str, int | None], Move] = {}
-        for i in np.argsort(gains)[::-1]:
+        for i in candidates.steps_last([move.kernel for move in moves], gains):
             move, beside = moves[i], moves[i].place is None
-            alike = [one for one in chosen.values() if (one.place is None) == beside]
+            dated = beside and candidates.is_calendar(move.kernel)
+            alike = [
+                one
+                for one in chosen.values()
+                if (one.place is None) == beside and (beside and candidates.is_calendar(one.kernel)) == dated
+            ]
             tries = settings.tries_beside if beside else settings.tries_in_place
             if gains[i] >= -settings.hopeless_margin and len(alike) < tries:
                 chosen.setdefault((move.kernel.formula(), move.place), move)
@@ -332,6 +341,7 @@ class Search(Evaluator):
             self.fit(end.parts, end.noise, fits.long_iterations, fits.long_tolerance) if end.parts else end
             for end in ends
         ]
+        ends += [other for end in ends if (other := self.dated(end)) is not None]
         grown = max(ends, key=lambda end: end.score)
         self.runners_up = [end for end in ends if end is not grown and end.score > grown.score - settings.start_margin]
         last = settings.rounds + 1
@@ -343,6 +353,19 @@ class Search(Evaluator):
             return found
         self.runners_up = []
         return empty
+
+    def dated(self, structure: Structure) -> Structure | None:
+        """The structure with all patterns of the calendar in place of its steps, pruned and grown; None without steps.
+
+        A set of steps may hold what repeats, though each step was worth its price when it was added.
+        """
+        kept = [part for part in structure.parts if not candidates.has_step(part.kernel)]
+        patterns = candidates.of_calendar(self.calendar, [part.kernel for part in kept], self.settings.candidates)
+        if not patterns or len(kept) == len(structure.parts):
+            return None
+        weight = self.settings.growing.first_weight
+        start = self.fit([*kept, *(Part(kernel, kernel, weight) for kernel in patterns)], structure.noise)
+        return self.run(start=self.prune(start, 0, thoroughly=True))
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until no move improves the score."""
