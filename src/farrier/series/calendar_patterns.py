@@ -69,8 +69,8 @@ def calendar_patterns(axis: TimeAxis, holidays: Mapping[date, str] = {}) -> tupl
     tried: list[CalendarPattern] = [week, kinds, MonthEnd(**clock), LastWorkday(**clock), DayOfMonth(**clock)]
     tried.append(MonthOfYear(**clock))
     if len(days):
-        tried += [AnyHoliday(**clock, holidays=days), Holiday(**clock, holidays=days, called=called, titles=titles)]
-        tried.append(DayOff(**clock, holidays=days))
+        tried.append(Holiday(**clock, holidays=days, called=called, titles=titles))
+        tried += [AnyHoliday(**clock, holidays=days), DayOff(**clock, holidays=days)]
     found = _distinct([one for one in tried if _shown(one, axis.numbers)], axis.numbers)
     if axis.spacing >= 0.5:
         return tuple(found)
