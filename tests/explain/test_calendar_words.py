@@ -60,13 +60,13 @@ def pattern(kind, *others, **known):
             pattern("holiday", profile=EVENTS),
             SALES,
             "Holidays",
-            "Holidays: Christmas Day +120 EUR (95 to 145), Easter Monday -30.0 EUR (-41.0 to -19.0).",
+            "Holidays: Christmas Day +120 EUR (95 to 145), Easter Monday -30.0 EUR (-41.0 to -19.0), and one other.",
         ),
         (
-            pattern("holiday", profile=(Level("holidays", Estimate(9.0, 8.0, 10.0)),)),
+            pattern("holiday", profile=(Level("promotion", Estimate(9.0, 8.0, 10.0)),)),
             SALES,
-            "Holidays",
-            "Holidays: +9.00 EUR (8.00 to 10.00).",
+            "Promotion",
+            "Promotion: +9.00 EUR (8.00 to 10.00).",
         ),
         (
             pattern("month", profile=(Level("May", Estimate(2.0, 1.0, 3.0)), Level("June", Estimate(-1.0, -2.0, 0.0)))),

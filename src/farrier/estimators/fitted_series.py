@@ -182,10 +182,9 @@ def dated(settings: dict[str, Any], axis: TimeAxis, present: TimeAxis) -> dict[s
         raise ValueError(
             f"country={country!r}, holidays={given!r}: the times of {axis.name!r} are plain numbers: give dates."
         )
-    if shows_days(present):
-        holidays = read_holidays(country, given, *year_range(present))
-        made["calendar"] = calendar_patterns(present, holidays)
-    return made
+    # what is given is checked for longer steps too, which show no days
+    years = year_range(present) if shows_days(present) else (2000, 2000)
+    return made | {"calendar": calendar_patterns(present, read_holidays(country, given, *years))}
 
 
 def _without_callback(model: Regressor) -> Regressor:

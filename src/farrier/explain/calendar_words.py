@@ -27,12 +27,13 @@ def noun(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:
     kind = parts.calendar[0].kind
     if kind in ("weekend", "monthend"):
         return _contrast(facts, kind, target, brief=brief)
-    name = NOUNS[kind]
     levels = [level for level in facts.profile if known(level.value.value)]
+    single = kind == "holiday" and len(levels) == 1
+    name = levels[0].name if single else NOUNS[kind]
     if brief or not levels:
         return name
     if kind == "holiday":
-        return f"{name}: {_events(levels, target)}"
+        return f"{name}: {signed(levels[0].value, target, interval=True) if single else _events(levels, target)}"
     low, high = (choose(levels, key=lambda level: level.value.value) for choose in (min, max))
     low_text, high_text = (f"{_on(kind, one.name)} ({signed(one.value, target)})" for one in (low, high))
     return f"{name}: lowest {low_text}, highest {high_text}{SCALES.get(target.scale, '')}"
@@ -79,10 +80,10 @@ def _events(levels: list[Level], target: Target) -> str:
     """The largest events whose sign is certain, and how many others there are."""
     certain = [level for level in levels if level.value.low > 0 or level.value.high < 0] or levels
     largest = sorted(certain, key=lambda level: -abs(level.value.value))[:TOLD]
-    named = [("" if level.name == NOUNS["holiday"] else f"{level.name} ", level.value) for level in largest]
-    said = ", ".join(f"{name}{signed(value, target, interval=True)}" for name, value in named)
+    said = ", ".join(f"{level.name} {signed(level.value, target, interval=True)}" for level in largest)
     others = len(levels) - len(largest)
-    return f"{said}{SCALES.get(target.scale, '')}{f', and {others} others' if others > 1 else ''}"
+    more = "" if not others else ", and one other" if others == 1 else f", and {others} others"
+    return f"{said}{SCALES.get(target.scale, '')}{more}"
 
 
 def _on(kind: str, name: str) -> str:
