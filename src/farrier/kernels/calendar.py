@@ -317,17 +317,29 @@ class LocalDay(_Clocked):
     def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
         cls.check_one_column(X)
         one_day = {"period": np.ones(1), "lengthscale": values["lengthscale"]}
-        left, right = (local_times(values, A[:, 0])[:, None] for A in (X, Z))
-        K, back_all = CentredPeriodic.between(one_day, left, right)
+        # regular rows share a few times of the day, and the kernel is evaluated once for each pair of these
+        (left, of_x), (right, of_z) = (_times_of_day(values, A[:, 0]) for A in (X, Z))
+        K, back_all = CentredPeriodic.between(one_day, left[:, None], right[:, None])
 
         def back(dK: np.ndarray) -> Slopes:
-            return {"lengthscale": back_all(dK)["lengthscale"]}
+            by_rows = np.zeros((len(left), dK.shape[1]))
+            np.add.at(by_rows, of_x, dK)
+            by_times = np.zeros((len(right), len(left)))
+            np.add.at(by_times, of_z, by_rows.T)
+            return {"lengthscale": back_all(by_times.T)["lengthscale"]}
 
-        return K, back
+        return K[of_x][:, of_z], back
 
     @classmethod
     def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
         return np.ones(len(X)), lambda dk: {"lengthscale": np.zeros(1)}
+
+
+def _times_of_day(values: Values, x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The distinct local times of the day, in days, and for each row the index of its own."""
+    times = local_times(values, x) + SLACK
+    whole, which = np.unique(np.floor((times - np.floor(times)) / SLACK), return_inverse=True)
+    return whole * SLACK, which
 
 
 def _last_days(days: np.ndarray) -> np.ndarray:
