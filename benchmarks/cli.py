@@ -12,6 +12,7 @@ from pathlib import Path
 from benchmarks import (
     beside,
     bound,
+    calendar_suite,
     classification,
     competition_table,
     competitions,
@@ -46,6 +47,7 @@ SUITES = {
     "forecasts": forecasts,
     "forecasters": forecasters,
     "competitions": competitions,
+    "calendar": calendar_suite,
     "recovery": recovery,
     "uci": uci,
     "gefcom": gefcom,

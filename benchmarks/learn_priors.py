@@ -21,8 +21,8 @@ from benchmarks.competition_data import SETS, chosen, read_set
 from benchmarks.record import commit, tell
 from farrier.model.structural import Clock, StructuralFit, structural_fit
 from farrier.model.target_scale import worth_trying
-from farrier.search.settings import SearchSettings
 from farrier.search.learned_priors import PARAMETERS, TABLE, LogNormal, Priors
+from farrier.search.settings import SearchSettings
 
 FREQUENCIES = {
     "yearly": "m1_yearly",

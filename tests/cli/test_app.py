@@ -403,3 +403,25 @@ def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path):
         assert process.wait(timeout=100) == 130
         assert process.stderr.read().splitlines()[-1] == "farrier: stopped"
     assert not list(tmp_path.iterdir())
+
+
+def test_days_of_a_file_are_holidays(tmp_path):
+    path = tmp_path / "days.csv"
+    path.write_text("date,name\n2024-01-09,Big sale\n2024-02-09\n\n")
+    assert source.read_days(path) == {"2024-01-09": "Big sale", "2024-02-09": "holiday"}
+
+
+@pytest.mark.parametrize(
+    ("options", "line"),
+    [
+        (("--country", "XX"), "country: 'XX' is not known"),
+        (("--holidays", "{folder}/none.csv"), "cannot be read: give a text file with a date in each line"),
+        (("--holidays", "{folder}/bad.csv"), "'2024-99-99' is not a date such as 2024-12-25"),
+    ],
+)
+def test_bad_holidays_get_one_line(run, sales, tmp_path, options, line):
+    (tmp_path / "bad.csv").write_text("2024-99-99\n")
+    code, out, said = run("explain", sales, *FAST, *(option.format(folder=tmp_path) for option in options))
+    assert code == 2
+    assert out == ""
+    assert line in said

@@ -295,3 +295,51 @@ def test_bad_questions_are_refused(fitted):
         fitted["north"]
     with pytest.raises(AttributeError, match="not fitted"):
         Forecaster().forecast(3)
+
+
+# holidays
+
+PROMOTIONS = {f"2024-{month:02d}-{day:02d}": "promotion" for month in (1, 2, 3) for day in (9, 10, 23)}
+
+
+@pytest.fixture(scope="module")
+def promoted():
+    index = pd.date_range("2024-01-01", periods=78)
+    known = np.isin(index.strftime("%Y-%m-%d"), list(PROMOTIONS))
+    y = 20.0 + 6.0 * known + 0.3 * np.random.default_rng(0).normal(size=78)
+    return Forecaster(scale="identity", holidays=PROMOTIONS).fit(pd.Series(y, index, name="sales"))
+
+
+def test_days_that_the_user_names_are_found_told_and_forecast(promoted):
+    assert [row.formula for row in promoted.components_] == ["Holiday"]
+    assert "Promotion: +5.8" in str(promoted.explain())
+    ahead = promoted.forecast(10)["median"]
+    assert_allclose(ahead, np.where(ahead.index.day == 23, 26.0, 20.0), atol=0.5)
+
+
+def test_a_saved_calendar_is_the_same_calendar(promoted, tmp_path):
+    again = farrier.load(promoted.save(tmp_path / "promoted.farrier"))
+    assert again.holidays == PROMOTIONS
+    assert_array_equal(again.forecast(10)["median"], promoted.forecast(10)["median"])
+    assert str(again.explain()) == str(promoted.explain())
+
+
+@pytest.mark.parametrize(
+    ("given", "index", "line"),
+    [
+        ({"country": "XX"}, pd.date_range("2024-01-01", periods=N), "country: 'XX' is not known"),
+        ({"country": "XX"}, pd.date_range("2019-01-31", periods=N, freq="ME"), "country: 'XX' is not known"),
+        ({"holidays": ["soon"]}, pd.date_range("2024-01-01", periods=N), "holidays: 'soon' is not a date"),
+        ({"country": "DE"}, pd.RangeIndex(N), "country='DE', holidays=None: the times of .* are plain numbers"),
+    ],
+)
+def test_what_is_no_holiday_is_refused_in_one_line(given, index, line):
+    with pytest.raises(ValueError, match=line):
+        Forecaster(**FAST, **given).fit(pd.Series(VALUES, index))
+
+
+def test_the_quick_model_holds_the_calendar():
+    index = pd.date_range("2024-01-01", periods=70)
+    y = 50.0 - 8.0 * (index.day_of_week >= 5) + 0.3 * np.random.default_rng(0).normal(size=70)
+    found = Forecaster(search="quick").fit(pd.Series(y, index)).forecast(14)["median"]
+    assert_allclose(found, 50.0 - 8.0 * (found.index.day_of_week >= 5), atol=1.0)

@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.kernels.registry import CentredPeriodic, DayOfWeek
 from farrier.model.structural import Clock, fit_structural, structural_fit, structural_model, structural_parameters
 from farrier.model.target_scale import named
-from farrier.search.settings import SearchSettings, StructuralSettings
 from farrier.search.learned_priors import priors_for
+from farrier.search.settings import SearchSettings, StructuralSettings
 
 FEW = SearchSettings(structural=StructuralSettings(draws=4))
 RNG = np.random.default_rng(0)
@@ -124,3 +125,14 @@ def test_what_the_quick_model_does_not_do_is_refused(setting, message):
 def test_several_inputs_are_refused():
     with pytest.raises(ValueError, match="needs one input, which is time, got 2"):
         farrier.Regressor(search="quick").fit(np.hstack([X, X**2]), Y)
+
+
+def test_patterns_of_the_calendar_are_components_with_the_prior_of_a_season():
+    week, days = DayOfWeek(), np.arange(float(N))
+    pattern = np.array([3.0, -2.0, 0.0, 1.0, -4.0, 2.0, 0.0])[week.levels_at(days)]
+    rescaled = (week.rescale(STEP, X[0, 0]), (CentredPeriodic(3.5, 0.7) * week).rescale(STEP, X[0, 0]))
+    y = 50.0 + pattern + 0.3 * np.random.default_rng(1).standard_normal(N)
+    fitted = fit_structural(X, y, [7.0 * STEP], calendar=rescaled, settings=FEW)
+    assert "Weekday" in [str(kernel) for kernel in fitted.kernels]
+    assert len(structural_parameters(Clock.of(X[:, 0], [7.0 * STEP], rescaled))) == 7 + 1 + 1 + 3 + 2 + 1
+    assert_allclose(fitted.moments(X)[0], 50.0 + pattern, atol=0.8)

@@ -10,7 +10,7 @@ from scipy.stats import multivariate_normal, norm
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.hyperparameter_priors import price
-from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential, Step
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential, Step, Weekend
 from farrier.search.search import Search
 from farrier.search.settings import GrowingSettings
 from farrier.search.structure import LEVEL, Move, Part, model_with
@@ -272,3 +272,28 @@ def test_models_hold_their_parts():
     assert [str(kernel) for kernel in model.pool] == ["Lin", "Step * SE", "1"]
     assert_allclose(model.prior.quantile(0.5), [0.5, 0.7, LEVEL.weight], rtol=1e-6)
     assert float(model.noise) == 0.3
+
+
+DAYS = np.arange(35.0)
+CALENDAR = (Weekend().rescale(1 / 10.0, -1.7),)
+
+
+def test_a_set_of_steps_gives_way_to_the_week_that_comes_round():
+    x = (DAYS / 10.0 - 1.7)[:, None]
+    y = np.where((DAYS + 3) % 7 >= 5, -1.0, 0.0) + 0.2 * np.random.default_rng(0).standard_normal(35)
+    search = Search(x, (y - y.mean()) / y.std(), covariance_of(x), calendar=CALENDAR)
+    step = Step(x[20, 0], 0.02)
+    stepped = search.fit([Part(step, step, 0.3)], 0.5)
+    rival = search.dated(stepped)
+    assert "Weekend" in formulas(rival)
+    assert not any("Step" in formula for formula in formulas(rival))
+    assert rival.score > stepped.score + MINIMUM_GAIN
+    assert search.dated(rival) is None
+    assert replace(search, calendar=()).dated(stepped) is None
+
+
+def test_a_week_is_found_as_a_week():
+    x = (DAYS / 10.0 - 1.7)[:, None]
+    y = np.where((DAYS + 3) % 7 >= 5, -1.0, 0.0) + 0.2 * np.random.default_rng(1).standard_normal(35)
+    search = Search(x, (y - y.mean()) / y.std(), covariance_of(x), calendar=CALENDAR)
+    assert formulas(search.best(search.run())) == ["Weekend"]

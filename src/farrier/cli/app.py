@@ -101,6 +101,15 @@ PriorOption = Annotated[Prior, typer.Option("--prior", help="The prior on the we
 KernelsOption = Annotated[
     Kernels, typer.Option("--kernels", help="Candidates: found from the data (auto), or the 24 kernels of the paper.")
 ]
+CountryOption = Annotated[
+    str | None, typer.Option("--country", metavar="CODE", help="Whose holidays to try, such as DE, US or DE-BY.")
+]
+HolidaysOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--holidays", metavar="FILE", help="Further days to try: lines of DATE or DATE,NAME; future days too."
+    ),
+]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print results and errors only, no progress.")]
 
@@ -144,6 +153,8 @@ def explain(
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
+    country: CountryOption = None,
+    holidays: HolidaysOption = None,
     seed: SeedOption = 0,
     quiet: QuietOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
@@ -155,7 +166,7 @@ def explain(
 
     check_out(path, data)
     reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
-    settings = _settings(scale, method, prior, kernels, seed)
+    settings = _settings(scale, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _search(settings, periods, reading, quick=quick)
     source = open_source(data, reading, quiet=quiet)
     command.explain(source, settings, horizon, path, quiet=quiet, as_json=as_json)
@@ -192,6 +203,8 @@ def forecast(
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
+    country: CountryOption = None,
+    holidays: HolidaysOption = None,
     seed: SeedOption = 0,
     quiet: QuietOption = False,
 ) -> None:
@@ -200,7 +213,7 @@ def forecast(
     from farrier.cli.source import Reading
 
     reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
-    settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
+    settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1} | _days(country, holidays)
     settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
     command.forecast(data, reading, settings, ahead, path, id=id, quiet=quiet)
@@ -312,6 +325,14 @@ def _search(settings: dict[str, Any], periods: list[float] | None, reading: Any,
             raise ValueError("--quick: it takes no --regressors: leave one of them out")
         found["search"] = "quick"
     return found
+
+
+def _days(country: str | None, path: Path | None) -> dict[str, Any]:
+    """Holidays as settings, if any are given."""
+    from farrier.cli.source import read_days
+
+    given = {"country": country, "holidays": None if path is None else read_days(path)}
+    return {name: value for name, value in given.items() if value is not None}
 
 
 def _settings(scale: TargetScale, method: Method, prior: Prior, kernels: Kernels, seed: int) -> dict[str, Any]:

@@ -179,18 +179,37 @@ def _note_left_out(chosen: Chosen) -> None:
         note(f"column{'s' if many else ''} {listed} {'are' if many else 'is'} left out: {why}")
 
 
+def read_days(path: Path) -> dict[str, str]:
+    """Days and their names from a file with lines of DATE or DATE,NAME; a first line of words is a heading."""
+    from farrier.series.holidays import UNNAMED, read_holidays
+
+    try:
+        lines = path.read_text(encoding="utf-8-sig").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"--holidays: {path} cannot be read: give a text file with a date in each line") from error
+    pairs = [tuple(cell.strip() for cell in line.partition(",")[::2]) for line in lines if line.strip()]
+    if pairs and not pairs[0][0][:1].isdigit():
+        pairs = pairs[1:]
+    found = {day: name or UNNAMED for day, name in pairs}
+    read_holidays(None, found, 0, 0)  # raises before the work begins if a day is not a date
+    return found
+
+
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
     """Fit a model, and give it the names of the rows and columns."""
-    from farrier.estimators.fitted_series import TimeRegressor
+    from farrier.estimators.fitted_series import DATED, TimeRegressor, dated
     from farrier.estimators.regressor import Regressor
 
     chosen = source.chosen
     if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:
         # the paper's periodic kernels take several inputs, which only its own algorithm supports
         settings = settings | {"method": "stochastic"}
-    if chosen.axis is not None and settings.get("periods") is None:
-        settings = settings | {"periods": chosen.axis.calendar_periods()}
-    model = (TimeRegressor if source.regressors else Regressor)(**settings).fit(chosen.X, chosen.y)
+    if chosen.axis is not None:
+        settings = dated(settings, chosen.axis, chosen.axis)
+    elif given := [name for name in DATED if name in settings]:
+        raise ValueError(f"--{given[0]}: {source.table.name} has no column of dates that a series needs: leave it out")
+    series = chosen.axis is not None
+    model = (TimeRegressor if series else Regressor)(**settings).fit(chosen.X, chosen.y)
     return model.describe(
         title=source.title,
         target_name=chosen.target,

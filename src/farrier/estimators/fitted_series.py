@@ -17,6 +17,9 @@ from farrier.estimators.regressor import Regressor
 from farrier.model.progress import Progress
 from farrier.model.result import Recipe
 from farrier.series.backtests import LEVELS, Expected, backtest, origins
+from farrier.series.calendar import TimeAxis
+from farrier.series.calendar_patterns import calendar_patterns, shows_days, year_range
+from farrier.series.holidays import read_holidays
 from farrier.series.observed import Observed, native_column, read_regressors
 
 OWN = (
@@ -32,6 +35,8 @@ OWN = (
     "progress",
 )
 """The parameters of a `Forecaster` that are passed on to its `Regressor`."""
+DATED = ("country", "holidays")
+"""The parameters of a `Forecaster` from which the patterns of the calendar are made."""
 
 
 class TimeRegressor(Regressor):
@@ -63,12 +68,11 @@ class FittedSeries:
 
     @classmethod
     def fit(cls, observed: Observed, settings: dict[str, Any]) -> "FittedSeries":
-        """Fit with the settings of a `Regressor`; the periods to try come from the calendar if not given."""
+        """Fit with the settings of a `Forecaster`; periods and patterns to try come from the calendar."""
         rows = observed.check().present
-        if settings.get("periods") is None:
-            settings = settings | {"periods": observed.axis.calendar_periods()}
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
-        return cls(observed, _without_callback(TimeRegressor(**settings).fit(X, observed.y[rows])))
+        regressor = TimeRegressor(**dated(settings, observed.axis, observed.axis.take(rows)))
+        return cls(observed, _without_callback(regressor.fit(X, observed.y[rows])))
 
     def updated(self, more: Observed, progress: Callable[[Progress], None] | None = None) -> "FittedSeries":
         """The series with more rows, fitted with the same structure."""
@@ -95,10 +99,8 @@ class FittedSeries:
             nonlocal model
             past = np.arange(count)
             if model is None or search_again:
-                made: dict[str, Any] = dict(settings)
-                if made.get("periods") is None:
-                    made["periods"] = axis.take(rows[:count]).calendar_periods()
-                model = TimeRegressor(**made).fit(inputs(past), y[past])
+                known = axis.take(rows[:count])
+                model = TimeRegressor(**dated(settings, known, known)).fit(inputs(past), y[past])
             else:
                 model = model.refit(inputs(past), y[past])
             ends = [0.5 + sign * level / 200.0 for level in LEVELS for sign in (-1.0, 1.0)]
@@ -166,6 +168,23 @@ class FittedSeries:
         observed, rows = self.observed, self.observed.present
         axis = observed.axis.take(rows)
         return copy(self.model).describe(target_name=observed.layout.target, axis=axis, labels=axis.labels())
+
+
+def dated(settings: dict[str, Any], axis: TimeAxis, present: TimeAxis) -> dict[str, Any]:
+    """The settings of a `Regressor` from those of a `Forecaster`: with the periods of an axis, if none are given, and
+    with the patterns of the calendar that the rows with a value show.
+    """
+    made = {name: value for name, value in settings.items() if name not in DATED}
+    if made.get("periods") is None:
+        made["periods"] = axis.calendar_periods()
+    country, given = (settings.get(name) for name in DATED)
+    if (country is not None or given is not None) and axis.kind == "number":
+        raise ValueError(
+            f"country={country!r}, holidays={given!r}: the times of {axis.name!r} are plain numbers: give dates."
+        )
+    # what is given is checked for longer steps too, which show no days
+    years = year_range(present) if shows_days(present) else (2000, 2000)
+    return made | {"calendar": calendar_patterns(present, read_holidays(country, given, *years))}
 
 
 def _without_callback(model: Regressor) -> Regressor:

@@ -23,7 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
-from farrier.estimators.fitted_series import OWN, Ahead, FittedSeries
+from farrier.estimators.fitted_series import DATED, OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
 from farrier.explain.components import ComponentTable, Decomposition
@@ -43,6 +43,11 @@ class Forecaster(BaseEstimator):
     periods : list of float, default=None
         Periods to try: in years if steps are months or longer, in days if they are shorter, for plain numbers in their
         unit. None takes those of the calendar. Periods that the data show are always tried.
+    country : str, default=None
+        Whose holidays to try if steps are days or shorter, such as "DE", "US" or "DE-BY" (needs the package
+        ``holidays``). Patterns of the week and the month are always tried for such steps.
+    holidays : list of dates, or dict of date to name, default=None
+        Further days to try, also future ones. Days with one name share their effect.
     n_jobs : int, default=None
         Processes for many series; None means one, -1 one for each processor.
 
@@ -65,6 +70,8 @@ class Forecaster(BaseEstimator):
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **{name: Regressor._parameter_constraints[name] for name in OWN},
         "likelihood": [StrOptions({"gaussian", "student-t"})],
+        "country": [str, None],
+        "holidays": ["array-like", dict, None],
         "n_jobs": [Integral, None],
     }
 
@@ -76,6 +83,8 @@ class Forecaster(BaseEstimator):
         likelihood: Literal["gaussian", "student-t"] = "gaussian",
         scale: str = "auto",
         periods: Sequence[float] | None = None,
+        country: str | None = None,
+        holidays: Sequence[Any] | dict[Any, str] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
         iterations: int = 2500,
@@ -88,6 +97,8 @@ class Forecaster(BaseEstimator):
         self.likelihood = likelihood
         self.scale = scale
         self.periods = periods
+        self.country = country
+        self.holidays = holidays
         self.method = method
         self.search = search
         self.iterations = iterations
@@ -313,7 +324,7 @@ class Forecaster(BaseEstimator):
         return found.observed.layout.write(ahead.stamps, make(found, ahead))
 
     def _settings(self, **changes: Any) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in OWN} | changes
+        return {name: getattr(self, name) for name in (*OWN, *DATED)} | changes
 
     def _finish(self) -> Callable[[int, int], None]:
         progress = self.progress

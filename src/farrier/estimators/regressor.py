@@ -51,6 +51,9 @@ class Regressor(RegressorMixin, Estimator):
     periods : list of float, default=None
         Periods to try, in the units of X. None takes those of the calendar if X is one column that looks like years.
         Periods that the data show are always tried.
+    calendar : list of Kernel, default=None
+        Patterns over the first input to try, in the units of X, such as ``DayOfWeek()`` for days since 1970-01-01. A
+        `Forecaster` takes those of its dates.
     method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
         "exact" integrates over the functions exactly, for Gaussian noise, in time cubic in the rows. "collapsed" uses
         inducing points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given
@@ -102,6 +105,7 @@ class Regressor(RegressorMixin, Estimator):
         "likelihood": [StrOptions({"gaussian", "student-t"})],
         "scale": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
         "periods": [list, tuple, None],
+        "calendar": [list, tuple, None],
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
         "search": [StrOptions({"full", "quick"})],
     }
@@ -114,6 +118,7 @@ class Regressor(RegressorMixin, Estimator):
         likelihood: Literal["gaussian", "student-t"] = "gaussian",
         scale: str = "auto",
         periods: Sequence[float] | None = None,
+        calendar: Sequence[Kernel] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
         inducing: int | None = None,
@@ -138,6 +143,7 @@ class Regressor(RegressorMixin, Estimator):
         self.likelihood = likelihood
         self.scale = scale
         self.periods = periods
+        self.calendar = calendar
         self.method = method
         self.search = search
 
@@ -203,10 +209,10 @@ class Regressor(RegressorMixin, Estimator):
         if self.search == "quick":
             seasons = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             seasons = seasons or find_periods(inputs[:, 0], target.forward(y), 1)
-            return fit_structural(inputs, y, seasons, transform=self.scale)
+            return fit_structural(inputs, y, seasons, calendar=self._patterns(scale), transform=self.scale)
         if self.method != "stochastic" and self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-            found = {"known": known, "timed": self._timed, "tell": tell}
+            found = {"known": known, "timed": self._timed, "tell": tell, "calendar": self._patterns(scale)}
             if gaussian:
                 return learn(inputs, y, transform=self.scale, tier=self.method, **found)
             return learn_sites(inputs, y, self._noise(), scale=target, **found)
@@ -249,6 +255,11 @@ class Regressor(RegressorMixin, Estimator):
         if len(np.unique(times)) < len(times):
             return []
         return TimeAxis.of(times, self._first_column()).calendar_periods()
+
+    def _patterns(self, scale: Scale) -> tuple[Kernel, ...]:
+        """The patterns of the calendar in the units of the model."""
+        by, mean = float(scale.x_scale[0]), float(scale.x_mean[0])
+        return tuple(kernel.rescale(1.0 / by, -mean / by) for kernel in self.calendar or ())
 
     def _first_column(self) -> str:
         """The name of the first input."""

@@ -174,7 +174,8 @@ def _shaped(factor: Base, name: str, count: int) -> Any:
     if getattr(factor, name) is None:
         return None
     entries = np.array(factor.entries(name, count))
-    return entries.reshape(()) if len(entries) == 1 else entries
+    single = len(entries) == 1 and not marks(type(factor))[name].whole
+    return entries.reshape(()) if single else entries
 
 
 def _width(factor: Base, inputs: int) -> int:

@@ -31,6 +31,9 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
         return interactions.course(parts)
     if parts.periodic:
         return _cycle(facts, parts, axes)
+    if parts.calendar and not parts.smooth:
+        grows = f", and its size {_onward(facts, parts, axes)}" if parts.lines else ""
+        return f"it goes on with the calendar {AHEAD}{grows}"
     if parts.smooth:
         return _smooth(facts, parts, axis)
     if parts.walks or parts.damped:

@@ -47,8 +47,8 @@ class Factor:
     """One factor of a product."""
 
     kind: str
-    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from' or 'until'; any other has
-    no wording."""
+    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from', 'until' or a kind of
+    calendar_words.py; any other has no wording."""
     columns: tuple[str, ...]
     """The names of the inputs it acts on."""
     location: Estimate | None = None
@@ -60,6 +60,15 @@ class Factor:
     period: Estimate | None = None
     damping: Estimate | None = None
     """Of a damped trend: over h units of the input its growth fades by 1 - exp(-damping h)."""
+
+
+@dataclass(frozen=True)
+class Level:
+    """One level of a pattern of the calendar: Sundays, Christmas Day."""
+
+    name: str
+    value: Estimate
+    """In units of y, or relative where components multiply."""
 
 
 @dataclass(frozen=True)
@@ -93,3 +102,7 @@ class Facts:
     """Of a damped trend: 'rising' or 'falling' where nearly all changes of its posterior mean have one sign."""
     heading: str | None = None
     """Of a damped trend: 'rising' or 'falling', where its posterior mean goes at the end of the data; None if level."""
+    profile: tuple[Level, ...] = ()
+    """Of a pattern of the calendar: its levels among the rows, without the days on which an event is not."""
+    contrast: Estimate | None = None
+    """Of a pattern of two levels: the second minus the first."""

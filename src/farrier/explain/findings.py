@@ -12,10 +12,11 @@ import numpy as np
 
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Context, Setting
-from farrier.explain.facts import Estimate, Factor, Facts
+from farrier.explain.facts import Estimate, Factor, Facts, Level
 from farrier.explain.parts import NAMED
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
+from farrier.kernels.calendar import CalendarPattern
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 
@@ -133,6 +134,7 @@ def _facts(
         monotone=_monotone(curve, columns_of(kernel, result.columns), result.columns),
         move=_move(kernel, quantiles, scale) if nouns == ["walk"] else None,
         **(_way(curve, columns_of(kernel, result.columns), result.columns) if "damped" in nouns else {}),
+        **(_levels(result, curve, kernel, scale) if "periodic" not in nouns else {}),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 
@@ -168,7 +170,8 @@ def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int)
         location=number("location"),
         width=None if width is None else width.value,
         lengthscale=number("lengthscale"),
-        period=number("period"),
+        # the period of a daily cycle in local time is a day
+        period=number("period") or (number("day") if factor.kind == "periodic" else None),
         damping=number("damping"),
     )
 
@@ -215,6 +218,29 @@ def _move(kernel: Kernel, weights: Sequence[float], scale: str) -> Estimate:
     walk = next(factor for factor in kernel.products()[0] if isinstance(factor, base.RandomWalk))
     root = float(np.sqrt(_entry(walk.scale, 0)))
     return Estimate(*(in_words_of(scale, weight / root) for weight in weights))
+
+
+def _levels(result: Result, curve: _Curve, kernel: Kernel, scale: str) -> dict[str, Any]:
+    """The levels of a pattern of the calendar, and the difference of two, as fields of `Facts`."""
+    pattern = next((one for one in kernel.products()[0] if isinstance(one, CalendarPattern)), None)
+    if pattern is None:
+        return {}
+    d, names, unit = (pattern.dims or (0,))[0], pattern.level_names(), result.fitted.scale.sd
+    x = curve.inputs[:, int(d)] * result.scale.x_scale[int(d)] + result.scale.x_mean[int(d)]
+    level, sd = pattern.levels_at(x), np.sqrt(np.maximum(curve.variance, 0.0))
+    there = [(names[one], curve.mean[level == one].mean(), sd[level == one].mean()) for one in np.unique(level)]
+
+    def estimate(mean: float, spread: float) -> Estimate:
+        ends = (mean, mean - Z95 * spread, mean + Z95 * spread)
+        return Estimate(*(in_words_of(scale, float(end) * unit) for end in ends))
+
+    shown = there if pattern.shares is not None else [one for one in there if one[0] != names[0]]
+    found: dict[str, Any] = {"profile": tuple(Level(name, estimate(mean, spread)) for name, mean, spread in shown)}
+    if len(names) == len(there) == 2:
+        # a pattern of two levels is one number times their difference
+        (_, first, sd_first), (_, second, sd_second) = there
+        found["contrast"] = estimate(second - first, sd_first + sd_second)
+    return found
 
 
 def _amplitude(factors: Sequence[Factor], setting: Setting) -> str | None:

@@ -1,7 +1,7 @@
 """The factors of a product by their role in a sentence, and the thresholds between words.
 
-One kind of factor gives the noun: the first that is present of noise, periodic, smooth or rough, random walk, damped
-trend, linear, changepoint, constant. The other factors modify it (phrases.py). All thresholds are by judgement.
+One kind of factor gives the noun: the first that is present of noise, periodic, calendar, smooth or rough, random walk,
+damped trend, linear, changepoint, constant. The other factors modify it (phrases.py). All thresholds are by judgement.
 """
 
 from collections.abc import Mapping
@@ -38,7 +38,9 @@ FACTOR = 0.5
 SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
 """What follows a size that is in no unit of y, by the scale."""
 
-KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "walk", "damped", "from", "until")
+CALENDAR = ("weekday", "weekend", "month", "monthday", "monthend", "holiday")
+"""The kinds of factors that are patterns of the calendar."""
+KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "walk", "damped", "from", "until", *CALENDAR)
 """The kinds of factors that have words."""
 
 
@@ -53,6 +55,7 @@ class Parts:
     damped: tuple[Factor, ...]
     lines: tuple[Factor, ...]
     windows: tuple[Factor, ...]
+    calendar: tuple[Factor, ...]
     columns: tuple[str, ...]
     """The inputs of all factors except windows, in order; those of the windows if there are no other factors."""
     wordless: bool
@@ -61,7 +64,7 @@ class Parts:
     @property
     def alone(self) -> str:
         """The one kind of noun there is, when nothing else is: 'constant', 'level', 'line', else empty."""
-        if self.noise or self.periodic or self.smooth or self.walks or self.damped:
+        if self.noise or self.periodic or self.calendar or self.smooth or self.walks or self.damped:
             return ""
         return ("level" if self.windows else "constant") if not self.lines else "line" if len(self.lines) == 1 else ""
 
@@ -102,6 +105,7 @@ def read(facts: Facts) -> Parts:
         damped=of("damped"),
         lines=of("linear"),
         windows=windows,
+        calendar=of(*CALENDAR),
         columns=tuple(dict.fromkeys(column for factor in body or windows for column in factor.columns)),
         wordless=any(factor.kind not in KINDS for factor in facts.factors),
     )

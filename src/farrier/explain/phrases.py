@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from farrier.explain import wandering
+from farrier.explain import calendar_words, wandering
 from farrier.explain.facts import Axis, Estimate, Facts, Target
 from farrier.explain.interactions import POWERS, interaction, shape
 from farrier.explain.numbers import (
@@ -40,6 +40,8 @@ from farrier.explain.parts import (
 )
 from farrier.explain.windows import VERBS, brief_growth, growth, smallest, title_growth, window
 
+NEVER = Estimate(math.inf, math.inf, math.inf)
+"""A length that nobody knows."""
 DIRECTIONS = {"rising": "rise", "falling": "fall"}
 """The noun for each `Facts.monotone`."""
 
@@ -53,7 +55,7 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
     if parts.interaction:
         name = interaction(parts, axes, brief=brief) + place
         return name if brief else f"{name}: {shape(parts, axes)}"
-    if len(axes) > 1 and not parts.noise and parts.alone not in ("constant", "level"):
+    if len(axes) > 1 and not (parts.noise or parts.calendar) and parts.alone not in ("constant", "level"):
         return _effect(facts, parts, axes, target, place, brief=brief)
     noun = _noun(facts, parts, axes, target, brief=brief)
     if not place or parts.alone == "level":
@@ -68,8 +70,11 @@ def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
         return []
     axis = axis_of(parts.columns, axes)
     said = [] if parts.noise else _shapes(parts, axis) + _drift(parts, axis)
+    said += calendar_words.modifiers(parts)
+    if parts.calendar and parts.smooth and not parts.periodic:
+        said.append(f"its size changes over about {length(parts.shortest() or NEVER, axis)}")
     said += wandering.modifiers(parts) or wandering.moves(facts, axis, target)
-    if parts.lines and (parts.noise or parts.periodic or parts.smooth or parts.walks or parts.damped):
+    if parts.lines and (parts.noise or parts.periodic or parts.calendar or parts.smooth or parts.walks or parts.damped):
         subject = "spread" if parts.noise else "amplitude" if parts.periodic else "size"
         said.append(f"its {subject} {growth(facts, parts, axes)}")
     widths = [(f.width, axis_of(f.columns, axes)) for f in parts.windows if f.width is not None]
@@ -105,6 +110,9 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
         return _noise(facts, parts, axes, target, brief=brief)
     if parts.periodic:
         return _pattern(facts, parts, axes, axis, brief=brief)
+    if parts.calendar:
+        noun = calendar_words.noun(facts, parts, target, brief=brief)
+        return noun + title_growth(facts, parts, axes, noun) if brief else noun
     if parts.smooth:
         noun = _variation(facts, parts, axis, brief=brief, curve=curve)
         return noun + title_growth(facts, parts, axes, noun) if brief else noun

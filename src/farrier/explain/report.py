@@ -154,6 +154,7 @@ def _component(story: Story, i: int, part: Story) -> str:
             f"<p>{text(part.get('sentence'))}</p>",
             f'<p class="flag"><b>Caution.</b> {text(part["flag"])}</p>' if part.get("flag") else "",
             f'<dl class="facts">{listed}</dl>',
+            report_figures.profile(story, part),
             report_figures.component(story, i, part),
             f'<p class="kernel">For specialists: {written}</p>' if written else "",
             "</article>\n",

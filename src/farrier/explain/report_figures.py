@@ -8,6 +8,8 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from farrier.explain.calendar_words import signed
+from farrier.explain.facts import Estimate, Target
 from farrier.explain.markup import extremes, figure, join, legend, number, text
 
 Story = Mapping[str, Any]
@@ -186,3 +188,20 @@ def _residual_scale(story: Story, part: Story) -> tuple[bool, bool]:
 def _typical(values: Sequence[float | None], *, base: float) -> float | None:
     squares = [(value - base) ** 2 for value in values if value is not None]
     return math.sqrt(sum(squares) / len(squares)) if squares else None
+
+
+def profile(story: Story, part: Story) -> str:
+    """The levels of a pattern of the calendar as bars, each with its interval; empty for other components."""
+    levels = part.get("profile") or []
+    widest = max((abs(level["value"]) for level in levels), default=0.0)
+    if not widest:
+        return ""
+    target = story.get("target") or {}
+    y = Target(str(target.get("name") or ""), str(target.get("unit") or ""), str(target.get("scale") or "additive"))
+    rows = []
+    for level in levels:
+        side = "below" if level["value"] < 0 else "above"
+        bar = f'<span class="bar {side}" style="width:{100.0 * abs(level["value"]) / widest:.0f}%"></span>'
+        said = text(signed(Estimate(level["value"], level["low"], level["high"]), y, interval=True))
+        rows.append(f'<tr><th scope="row">{text(level["name"])}</th><td class="level">{bar}</td><td>{said}</td></tr>')
+    return f'<div class="scroll"><table class="profile"><tbody>{join(rows)}</tbody></table></div>'

@@ -183,7 +183,7 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
     """The clause on the effect on y and the share of the variance."""
     said = []
     straight = parts.alone == "line" and facts.slope is not None
-    if known(facts.sd) and facts.sd > 0 and not (parts.noise or parts.alone in ("constant", "level")):
+    if known(facts.sd) and facts.sd > 0 and not (parts.noise or facts.profile or parts.alone in ("constant", "level")):
         if target.scale == "odds":
             up = min(0.5 * (1 + math.erf(facts.sd / math.sqrt(2))), 0.9999)
             even = chance(target).replace("the", "an even", 1)

@@ -90,6 +90,7 @@ def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, A
             | {"formula": facts.formula, "kernel": _rounded(repr(result.kernels[i])), "rest": False}
             | {name: getattr(facts, name) for name in numbers}
             | {"weight": asdict(facts.weight), "period": _period(facts)}
+            | {"profile": [{"name": level.name} | asdict(level.value) for level in facts.profile]}
             | curves.of_component(place)
             | {"effect": effect[place]}
         )
@@ -129,6 +130,7 @@ def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
         "error_after": None,
         "weight": None,
         "period": None,
+        "profile": [],
         **curves.of_component(len(found.named)),
         "effect": None,
     }

@@ -164,8 +164,10 @@ class Base(Kernel):
 
     def entries(self, name: str, count: int) -> np.ndarray:
         """A hyperparameter with one entry for each of `count` columns, or a single entry if columns share it."""
-        value = getattr(self, name)
-        if marks(type(self))[name].shared:
+        value, mark = getattr(self, name), marks(type(self))[name]
+        if mark.whole:
+            return np.ravel(value)
+        if mark.shared:
             return np.ravel(value)[:1]
         if np.size(value) not in (1, count):
             raise ValueError(

@@ -55,10 +55,14 @@ class Mark:
     prior: ParameterPrior
     shared: bool
     """Whether all columns that the kernel acts on share one value; otherwise each may have its own."""
+    whole: bool = False
+    """Whether the array is one value, a table of any length, instead of one number for each column."""
 
 
-def _marked(constraint: Constraint, prior: ParameterPrior | None, shared: bool, default: Any) -> Any:
-    return field(default=default, metadata={"mark": Mark(constraint, prior or ParameterPrior(), shared)})
+def _marked(
+    constraint: Constraint, prior: ParameterPrior | None, shared: bool, default: Any, whole: bool = False
+) -> Any:
+    return field(default=default, metadata={"mark": Mark(constraint, prior or ParameterPrior(), shared, whole)})
 
 
 def real(prior: ParameterPrior | None = None, *, shared: bool = False, default: Any = MISSING) -> Any:
@@ -71,9 +75,9 @@ def positive(prior: ParameterPrior | None = None, *, shared: bool = False, defau
     return _marked(POSITIVE, prior, shared, default)
 
 
-def fixed(*, default: Any = MISSING) -> Any:
-    """A field of numbers that are never trained."""
-    return _marked(FIXED, ParameterPrior(), False, default)
+def fixed(*, default: Any = MISSING, whole: bool = False) -> Any:
+    """A field of numbers that are never trained; `whole` marks a table, which all columns share."""
+    return _marked(FIXED, ParameterPrior(), False, default, whole)
 
 
 @lru_cache

@@ -9,6 +9,18 @@ elsewhere needs only `register`, so that a saved model with that kernel can be l
 """
 
 from farrier.kernels.algebra import Base
+from farrier.kernels.calendar import (
+    AnyHoliday,
+    DayOff,
+    DayOfMonth,
+    DayOfWeek,
+    Holiday,
+    LastWorkday,
+    LocalDay,
+    MonthEnd,
+    MonthOfYear,
+    Weekend,
+)
 from farrier.kernels.constant import Constant
 from farrier.kernels.damped_trend import DampedTrend
 from farrier.kernels.linear import Linear
@@ -37,8 +49,21 @@ FAMILIES: tuple[type[Base], ...] = (
     DampedTrend,
 )
 """Farrier's own families, by rank."""
+CALENDAR: tuple[type[Base], ...] = (
+    DayOfWeek,
+    Weekend,
+    MonthOfYear,
+    DayOfMonth,
+    MonthEnd,
+    LastWorkday,
+    Holiday,
+    AnyHoliday,
+    DayOff,
+    LocalDay,
+)
+"""The families of the calendar, by rank. They have no formula in jax."""
 
-_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in FAMILIES}
+_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR)}
 """All families by the name of their class, those of `register` included."""
 
 

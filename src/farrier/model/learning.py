@@ -54,16 +54,17 @@ def learn(
     transform: str = "auto",
     tier: str = "auto",
     timed: bool = False,
+    calendar: tuple[Kernel, ...] = (),
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it.
 
-    `known` are periods to try, in units of the standardised inputs. `timed` says that the first input is
-    time. `tell` is called with the current phase and bound.
+    `known` are periods to try, and `calendar` patterns over the first input, in units of the standardised inputs.
+    `timed` says that the first input is time. `tell` is called with the current phase and bound.
     """
     with one_thread():
-        found = searched_scales(X, y, known, transform, timed, tell, settings)
+        found = searched_scales(X, y, known, transform, timed, tell, settings, calendar)
     with one_thread(small=len(X) <= settings.rows.exact):
         if tier_for(len(X), settings, tier) == "exact":
             return _few_rows(found, X, y)

@@ -36,6 +36,7 @@ def learn_sites(
     scale: TargetScale = TargetScale(),
     known: Sequence[float] = (),
     timed: bool = False,
+    calendar: tuple[Kernel, ...] = (),
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
@@ -52,6 +53,7 @@ def learn_sites(
         settings=settings,
         timed=timed,
         beliefs=beliefs,
+        calendar=calendar,
     )
     for turn in range(settings.sites.searches):
         # the scale of a Student-t likelihood is unknown at first: the first search estimates the noise variance

@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
+from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import search_rows
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import Tell
@@ -29,12 +30,13 @@ def searched_scales(
     timed: bool,
     tell: Tell,
     settings: SearchSettings,
+    calendar: tuple[Kernel, ...] = (),
 ) -> list["Scaled"]:
     """The scales of y that were searched to the end, with the structures found on them, best first."""
     scales = settings.scales
     tried = worth_trying(y, scales.smallest_ratio) if transform == "auto" else [named(transform)]
     searches = [
-        Scaled.of(one, X, y, known, tell, settings, timed)
+        Scaled.of(one, X, y, known, tell, settings, timed, calendar)
         for one in tried
         if one.name != "square root" or transform != "auto"
     ]
@@ -82,6 +84,7 @@ class Scaled:
         tell: Tell,
         settings: SearchSettings,
         timed: bool = False,
+        calendar: tuple[Kernel, ...] = (),
     ) -> "Scaled":
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
@@ -101,6 +104,7 @@ class Scaled:
             whole_series_periods=periods,
             timed=timed,
             beliefs=beliefs,
+            calendar=calendar,
         )
         return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
 
@@ -134,7 +138,8 @@ class Scaled:
         """The square root scale if the same structure has a higher score on it, else this scale."""
         if not self.structure.parts:
             return self
-        root = Scaled.of(named("square root"), X, y, known, tell, self.search.settings, self.search.timed)
+        own = self.search
+        root = Scaled.of(named("square root"), X, y, known, tell, own.settings, own.timed, own.calendar)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
         better = gain > 0.0

@@ -1,6 +1,6 @@
 """The structural model: one fixed sum of what ordinary series are made of, with learned priors and no search.
 
-    y = level + damped trend + random walk + seasons that move + AR(1) + noise
+    y = level + damped trend + random walk + seasons that move + patterns of the calendar + AR(1) + noise
 
 Each season is a periodic kernel times a rough one with a long lengthscale, so that its shape moves as in exponential
 smoothing. All parameters have priors that were learned from many series (search/beliefs.py). They are fitted to the top
@@ -14,6 +14,7 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
+from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, fitted_set
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
@@ -32,15 +33,16 @@ def fit_structural(
     y: np.ndarray,
     seasons: Sequence[float] = (),
     *,
+    calendar: Sequence[Kernel] = (),
     transform: str = "auto",
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structural model of y over one standardised input; `seasons` are periods in the units of X."""
+    """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X."""
     beliefs = Beliefs(Clock.of(X[:, 0], seasons))
     tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else [named(transform)]
     chosen = [one for one in tried if one.name != "square root" or transform != "auto"]
     with one_thread(small=len(X) <= settings.rows.exact):
-        found = [structural_fit(X, y, beliefs, one, settings) for one in chosen]
+        found = [structural_fit(X, y, beliefs, one, settings, calendar) for one in chosen]
         found.sort(key=lambda one: one.height, reverse=True)
         return fitted_set(
             found,
@@ -55,21 +57,27 @@ def fit_structural(
 
 
 def structural_fit(
-    X: np.ndarray, y: np.ndarray, beliefs: Beliefs, transform: Transform, settings: SearchSettings
+    X: np.ndarray,
+    y: np.ndarray,
+    beliefs: Beliefs,
+    transform: Transform,
+    settings: SearchSettings,
+    calendar: Sequence[Kernel] = (),
 ) -> Contender:
     """The structural model on one scale of the target."""
     own, scale = settings.structural, TargetScale.of(transform, y)
     last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
     z = scale.forward(y[last])
     evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs)
-    structure = evaluator.fit(structural_parts(beliefs, settings), beliefs.noise, own.iterations, own.tolerance)
+    parts = structural_parts(beliefs, settings, calendar)
+    structure = evaluator.fit(parts, beliefs.noise, own.iterations, own.tolerance)
     return Contender(f"the {transform.name} scale", structure, evaluator, scale, y[last])
 
 
-def structural_parts(beliefs: Beliefs, settings: SearchSettings) -> list[Part]:
+def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel] = ()) -> list[Part]:
     """All components of the structural model, at the medians of their priors."""
     seasons = () if beliefs.clock is None else beliefs.clock.seasons
-    kernels = ordinary_series(beliefs, seasons, [], settings.candidates)
+    kernels = [*ordinary_series(beliefs, seasons, [], settings.candidates), *calendar]
     return [beliefs.part(kernel, beliefs.scale(kernel), 1) for kernel in kernels]
 
 

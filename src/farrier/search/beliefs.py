@@ -23,6 +23,7 @@ from farrier.inference.parameter_vector import NOISE_CENTRE, NOISE_SPREAD, Exact
 from farrier.inference.weight_priors import HalfCauchy
 from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.registry import (
+    CALENDAR,
     CentredPeriodic,
     Constant,
     DampedTrend,
@@ -130,6 +131,8 @@ class Beliefs:
         """Whether a product is one of what ordinary series are made of."""
         factors = kernel.products()[0]
         cycles = [factor for factor in factors if isinstance(factor, _CYCLES)]
+        if any(isinstance(factor, CALENDAR) for factor in factors):
+            return False
         if not self.of_time or _size_of(factors) is None:
             return False
         rough = any(isinstance(factor, Matern12) for factor in factors)
@@ -208,7 +211,7 @@ _CYCLES = (Periodic, CentredPeriodic)
 
 def _size_of(factors: Sequence[Base]) -> str | None:
     """The name of the learned prior of a product's weight; None if there is none."""
-    if any(isinstance(factor, _CYCLES) for factor in factors):
+    if any(isinstance(factor, (*_CYCLES, *CALENDAR)) for factor in factors):
         return "season"
     if len(factors) != 1:
         return None

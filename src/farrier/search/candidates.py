@@ -15,6 +15,7 @@ import numpy as np
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.normal import simplify
 from farrier.kernels.registry import (
+    CALENDAR,
     CentredPeriodic,
     DampedTrend,
     Linear,
@@ -114,6 +115,32 @@ def ordinary_series(
     return _distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
 
 
+def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+    """Patterns of the calendar that are not in `found`."""
+    return _distinct(patterns, found, settings, settings.same_lengthscale)
+
+
+def steps_last(kernels: Sequence[Kernel], gains: np.ndarray) -> list[int]:
+    """The indices of candidates by their gain, highest first; steps come after all patterns of the calendar that gain.
+
+    A set of steps can follow any pattern that repeats, so the patterns are tried before a step is accepted.
+    """
+    order = [int(i) for i in np.argsort(gains)[::-1]]
+    last = max((place for place, i in enumerate(order) if gains[i] > 0.0 and is_calendar(kernels[i])), default=0)
+    early = [i for i in order[:last] if has_step(kernels[i])]
+    return [*(i for i in order[: last + 1] if i not in early), *early, *order[last + 1 :]] if early else order
+
+
+def has_step(kernel: Kernel) -> bool:
+    """Whether a product has a changepoint."""
+    return any(isinstance(factor, Step | StepUntil) for factor in kernel.products()[0])
+
+
+def is_calendar(kernel: Kernel) -> bool:
+    """Whether a factor of a product is a pattern of the calendar."""
+    return any(isinstance(factor, CALENDAR) for factor in kernel.products()[0])
+
+
 def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
     """The kernel without inputs whose lengthscale is above `flat`; None if that drops no input, or all of them."""
     factors = list(kernel.products()[0])
@@ -145,6 +172,18 @@ def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
     damped = [one for one in factors if isinstance(one, DampedTrend)]
     limits = [limit for one in damped for limit in (Linear(0.0), RandomWalk(one.origin, one.scale))]
     return [*smooth, *limits]
+
+
+def shorter(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:
+    """The product with each of the shorter seasons that divide its period; what happens within it takes as long."""
+    factors, found = kernel.products()[0], []
+    for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):
+        for season in seasons:
+            ratio = float(np.ravel(cycle.period)[0]) / season
+            if round(ratio) > 1 and abs(ratio / round(ratio) - 1.0) < 1e-3:
+                other = cycle.replace(period=season, lengthscale=ratio * cycle.lengthscale)
+                found.append(product_of([other if factor is cycle else factor for factor in factors]))
+    return found
 
 
 def _smooth_like(rough: Base, part: float) -> Base:

@@ -39,6 +39,8 @@ class Search(Evaluator):
     """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
     """Whether the first input is time; among several inputs it then gets the candidates of a series."""
+    calendar: tuple[Kernel, ...] = ()
+    """Patterns of the calendar over the first input, and daily cycles that differ between kinds of days."""
 
     @property
     def _beside_table(self) -> bool:
@@ -87,6 +89,7 @@ class Search(Evaluator):
         series = candidates.series(
             self.X[:, 0], self.residual(structure), known, over, changed, self.beliefs, self.settings
         )
+        series += candidates.of_calendar(self.calendar, over, own)
         return candidates.series_and_table(series, table) if self._beside_table else series
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
@@ -113,9 +116,14 @@ class Search(Evaluator):
         moves, settings = self.moves(structure), self.settings.growing
         gains = self.screen(structure, moves)
         chosen: dict[tuple[str, int | None], Move] = {}
-        for i in np.argsort(gains)[::-1]:
+        for i in candidates.steps_last([move.kernel for move in moves], gains):
             move, beside = moves[i], moves[i].place is None
-            alike = [one for one in chosen.values() if (one.place is None) == beside]
+            dated = beside and candidates.is_calendar(move.kernel)
+            alike = [
+                one
+                for one in chosen.values()
+                if (one.place is None) == beside and (beside and candidates.is_calendar(one.kernel)) == dated
+            ]
             tries = settings.tries_beside if beside else settings.tries_in_place
             if gains[i] >= -settings.hopeless_margin and len(alike) < tries:
                 chosen.setdefault((move.kernel.formula(), move.place), move)
@@ -172,27 +180,35 @@ class Search(Evaluator):
         return fitted
 
     def simplify(self, structure: Structure, round: int) -> Structure:
-        """The structure with simpler kernels where the score rises: fewer factors, or smooth in place of rough ones."""
+        """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
+        shorter season of the calendar in place of one that it divides.
+        """
         tried: set[str] = set()
         improved = True
         while improved:
             improved = False
             for i, part in enumerate(structure.parts):
-                for kernel in candidates.simpler(part.kernel, self.settings.candidates):
+                simpler = candidates.simpler(part.kernel, self.settings.candidates)
+                for kernel in [*simpler, *candidates.shorter(part.kernel, self.known)]:
                     move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
                     if move in tried or improved:
                         continue
                     tried.add(move)
-                    parts = [self.part(kernel, p.weight) if j == i else p for j, p in enumerate(structure.parts)]
-                    short = self.settings.fits.short_iterations
-                    simpler = self.fit(parts, structure.noise, short, least=self._least(structure))
-                    if structure.score > simpler.score > structure.score - self.settings.growing.hopeless_margin:
-                        simpler = self.fit(simpler.parts, simpler.noise)
-                    gain = simpler.score - structure.score
+                    found = self._in_place(structure, i, kernel)
+                    gain = found.score - structure.score
                     if gain > 0:
                         self._note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
-                        structure, improved = simpler, True
+                        structure, improved = found, True
         return structure
+
+    def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
+        """The structure with another kernel for one of its components; fitted further only if that is promising."""
+        parts = [self.part(kernel, p.weight) if j == place else p for j, p in enumerate(structure.parts)]
+        short = self.settings.fits.short_iterations
+        found = self.fit(parts, structure.noise, short, least=self._least(structure))
+        if structure.score > found.score > structure.score - self.settings.growing.hopeless_margin:
+            found = self.fit(found.parts, found.noise)
+        return found
 
     def prune(self, structure: Structure, round: int, *, thoroughly: bool = False) -> Structure:
         """The structure without components whose removal improves the score.
@@ -363,6 +379,7 @@ class Search(Evaluator):
             self.fit(end.parts, end.noise, fits.long_iterations, fits.long_tolerance) if end.parts else end
             for end in ends
         ]
+        ends += [other for end in ends if (other := self.dated(end)) is not None]
         grown = max(ends, key=lambda end: end.score)
         self.runners_up = [end for end in ends if end is not grown and end.score > grown.score - settings.start_margin]
         last = settings.rounds + 1
@@ -374,6 +391,19 @@ class Search(Evaluator):
             return found
         self.runners_up = []
         return empty
+
+    def dated(self, structure: Structure) -> Structure | None:
+        """The structure with all patterns of the calendar in place of its steps, pruned and grown; None without steps.
+
+        A set of steps may hold what repeats, though each step had evidence when it was added.
+        """
+        kept = [part for part in structure.parts if not candidates.has_step(part.kernel)]
+        patterns = candidates.of_calendar(self.calendar, [part.kernel for part in kept], self.settings.candidates)
+        if not patterns or len(kept) == len(structure.parts):
+            return None
+        weight = self.settings.growing.first_weight
+        start = self.fit([*kept, *(self.part(kernel, weight) for kernel in patterns)], structure.noise)
+        return self.run(start=self.prune(start, 0, thoroughly=True))
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until no move improves the score."""

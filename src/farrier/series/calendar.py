@@ -12,11 +12,12 @@ apart when the clocks change, and in UTC if steps are shorter. Plain numbers sta
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from datetime import tzinfo
 from typing import Any
 
 import numpy as np
 
-from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, zone_of
+from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, tzinfo_of, zone_of
 
 COMPLETE = 2 / 3
 """Stamps on a grid are regular if at least this share of the grid is present, else irregular; by judgement."""
@@ -99,6 +100,11 @@ class TimeAxis:
             _form=stamps.form,
             _local=clock is not stamps.utc,
         )
+
+    @property
+    def zone(self) -> tzinfo | None:
+        """The time zone of the stamps, if the numbers are UTC; None if they are local time already."""
+        return None if self._local else tzinfo_of(self._form)
 
     def labels(self) -> list[str]:
         """The times as text; text in the column stays as it was written."""

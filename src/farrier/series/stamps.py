@@ -206,6 +206,13 @@ def zone_of(form: Form) -> str | None:
     return str(form.zone) if zoned and form.zone is not None else None
 
 
+def tzinfo_of(form: Form) -> tzinfo | None:
+    """The time zone of stamps; None if they have none."""
+    if not isinstance(form, PandasTime | PolarsTime | PythonTime | Text) or form.zone is None:
+        return None
+    return ZoneInfo(form.zone) if isinstance(form.zone, str) else form.zone
+
+
 def read_stamps(values: Any, column: Column) -> Stamps:
     """The times in a column of any of the types above. A cell that is missing or not a time raises ValueError."""
     if nw.dependencies.is_pandas_series(values) or nw.dependencies.is_pandas_index(values):

@@ -1,0 +1,100 @@
+"""Words for patterns of the calendar: when they are high and low, and by how much.
+
+    a weekly pattern: lowest on Sundays (-30), highest on Fridays (+12)
+    lower weekends: -42 (-44 to -40) beside working days
+    holidays: Christmas Day +120 (95 to 145), Easter Monday -30 (-41 to -19)
+
+The levels with their intervals are in `Facts.profile`.
+"""
+
+from farrier.explain.facts import Estimate, Facts, Level, Target
+from farrier.explain.numbers import known, listing, number, ordinal, scaled, significant
+from farrier.explain.parts import SCALES, Parts
+
+NOUNS = {
+    "weekday": "a weekly pattern",
+    "month": "a yearly pattern, month by month",
+    "monthday": "a pattern of the days of the month",
+    "holiday": "holidays",
+}
+"""What a pattern is, where that does not depend on its levels."""
+TOLD = 4
+"""Most events that a sentence names, by judgement."""
+
+
+def noun(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:
+    """What the pattern is; in full also its levels."""
+    kind = parts.calendar[0].kind
+    if kind in ("weekend", "monthend"):
+        return _contrast(facts, kind, target, brief=brief)
+    levels = [level for level in facts.profile if known(level.value.value)]
+    single = kind == "holiday" and len(levels) == 1
+    name = levels[0].name if single else NOUNS[kind]
+    if brief or not levels:
+        return name
+    if kind == "holiday":
+        return f"{name}: {signed(levels[0].value, target, interval=True) if single else _events(levels, target)}"
+    low, high = (choose(levels, key=lambda level: level.value.value) for choose in (min, max))
+    low_text, high_text = (f"{_on(kind, one.name)} ({signed(one.value, target)})" for one in (low, high))
+    return f"{name}: lowest {low_text}, highest {high_text}{SCALES.get(target.scale, '')}"
+
+
+def modifiers(parts: Parts) -> list[str]:
+    """What a pattern adds where a cycle is the noun: its shape differs between kinds of days."""
+    if not parts.calendar or not parts.periodic:
+        return []
+    between = {
+        "weekday": "from one day of the week to the next",
+        "weekend": "between working days and days off",
+        "month": "from month to month",
+        "monthday": "with the day of the month",
+        "monthend": "at the ends of months",
+        "holiday": "on holidays",
+    }
+    return [f"its shape differs {listing([between[factor.kind] for factor in parts.calendar])}"]
+
+
+def signed(estimate: Estimate, target: Target, *, interval: bool = False) -> str:
+    """A level with its sign: '+12', '-3.1 %', '+120 (95 to 145)'."""
+    relative = target.scale == "multiplicative"
+    found = scaled(estimate, 100.0) if relative else estimate
+    unit = "%" if relative else "" if target.scale in SCALES else target.unit
+    said = number(found, unit) if interval else f"{significant(found.value, 2)} {unit}".rstrip()
+    return f"{'+' if found.value > 0 and not said.startswith('-') else ''}{said}"
+
+
+def _contrast(facts: Facts, kind: str, target: Target, *, brief: bool) -> str:
+    """'Lower weekends: -42 (-44 to -40) beside working days'."""
+    difference, names = facts.contrast, [level.name for level in facts.profile]
+    what = "weekends" if kind == "weekend" else "month ends"
+    if difference is None or not known(difference.value) or not names:
+        return f"a pattern of {what}"
+    noun = f"{'lower' if difference.value < 0 else 'higher'} {names[-1] if kind == 'weekend' else what}"
+    if brief:
+        return noun
+    said = f"{signed(difference, target, interval=True)}{SCALES.get(target.scale, '')}"
+    return f"{noun}: {said} {'beside' if kind == 'weekend' else 'on'} {names[0]}"
+
+
+def _events(levels: list[Level], target: Target) -> str:
+    """The largest events whose sign is certain, and how many others there are."""
+    certain = [level for level in levels if level.value.low > 0 or level.value.high < 0] or levels
+    largest = sorted(certain, key=lambda level: -abs(level.value.value))[:TOLD]
+    said = ", ".join(f"{level.name} {signed(level.value, target, interval=True)}" for level in largest)
+    others = len(levels) - len(largest)
+    more = "" if not others else ", and one other" if others == 1 else f", and {others} others"
+    return f"{said}{SCALES.get(target.scale, '')}{more}"
+
+
+def _on(kind: str, name: str) -> str:
+    if kind == "month":
+        return f"in {name}"
+    return f"on the {_day(int(name))}" if kind == "monthday" else f"on {name}s"
+
+
+def _day(day: int) -> str:
+    """The day of a month as people write it: 1st, 2nd, 31st."""
+    said = ordinal(day)
+    if said[0].isdigit():
+        return said
+    return f"{day}{ {1: 'st', 2: 'nd', 3: 'rd'}.get(day, 'th') }"
