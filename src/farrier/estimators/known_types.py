@@ -44,6 +44,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "InducingSettings",
         "PosteriorSettings",
         "SiteSettings",
+        "OutlierSettings",
         "StructuralSettings",
         "AppraisalSettings",
     ),

@@ -9,13 +9,13 @@ in the pool share signal. The rest is the prediction minus the sum of the compon
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from scipy.special import logsumexp, ndtr
 
-from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import moments, quantiles
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
@@ -88,7 +88,7 @@ class Fitted:
     settings: SearchSettings = SearchSettings()
     """The settings of the search; `settings.describe()` lists them."""
     noises: np.ndarray | None = None
-    """The noise variance of each draw of the posterior, where draws differ in it."""
+    """The noise variance (of a Student-t the squared scale) of each draw of the posterior, where draws differ in it."""
 
     @property
     def explaining(self) -> Alone:
@@ -115,9 +115,20 @@ class Fitted:
         draws = [likelihood.predict(*draw) for likelihood, *draw in each]
         return np.stack([one for one, _ in draws]), np.stack([one for _, one in draws])
 
+    def _normals(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """An observation of z as an equal mixture of normals: their means and variances, along the first axis."""
+        mean, variance = self.posterior.draws(inputs)
+        each = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
+        mixtures = [likelihood.normals(*draw) for likelihood, *draw in each]
+        return np.concatenate([one for one, _ in mixtures]), np.concatenate([one for _, one in mixtures])
+
     def _likelihoods(self, draws: int) -> Sequence[Likelihood]:
         """The likelihood of each draw."""
-        return [self.likelihood] * draws if self.noises is None else [Gaussian(noise) for noise in self.noises]
+        if self.noises is None:
+            return [self.likelihood] * draws
+        if isinstance(self.likelihood, StudentT):
+            return [replace(self.likelihood, scale=np.sqrt(noise)) for noise in self.noises]
+        return [Gaussian(noise) for noise in self.noises]
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y."""
@@ -129,7 +140,7 @@ class Fitted:
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
-        mean, variance = self.observed(inputs)
+        mean, variance = self._normals(inputs)
         return self.scale.inverse(quantiles(mean, np.sqrt(variance), np.asarray(levels, float)))
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -143,7 +154,7 @@ class Fitted:
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """P(Y <= y) for each row; uniformly distributed if the model is calibrated."""
-        mean, variance = self.observed(inputs)
+        mean, variance = self._normals(inputs)
         return ndtr((self.scale.forward(y)[None, :] - mean) / np.sqrt(variance)).mean(axis=0)
 
     def parts(self, inputs: np.ndarray, named: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:

@@ -251,6 +251,28 @@ class SiteSettings:
 
 @final
 @dataclass(frozen=True)
+class OutlierSettings:
+    """When Student's t is tried for the noise, and which rows count as outliers."""
+
+    degrees: tuple[float, ...] = (2.5, 3.0, 4.0, 6.0, 10.0)
+    """Degrees of freedom that leave-one-out residuals choose between. [degrees of freedom; by judgement]"""
+    margin: float = 3.0
+    """Log density of the leave-one-out residuals that Student's t must gain over a normal, beyond the price of a
+    parameter, to be tried. [nats; by judgement]"""
+    suspicious: float = 3.5
+    """Leave-one-out residual beyond which a row is left out of the search for the structure, where Student's t is tried.
+    [robust standard deviations, 1.4826 times the median absolute residual; by judgement]"""
+    most: float = 0.2
+    """Largest part of the rows that is left out of the search. [part of the rows; by judgement]"""
+    listed: float = 4.0
+    """Distance from its expected value beyond which a row is called an outlier.
+    [standard deviations of the leave-one-out prediction; by judgement]"""
+    rounds: int = 3
+    """Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
 class StructuralSettings:
     """The structural model, which is fitted without a search."""
 
@@ -318,6 +340,8 @@ class SearchSettings:
     """The posterior that predicts."""
     sites: SiteSettings = SiteSettings()
     """Likelihoods that are not Gaussian."""
+    outliers: OutlierSettings = OutlierSettings()
+    """Outliers, and the choice of Student's t."""
     structural: StructuralSettings = StructuralSettings()
     """The structural model."""
     appraisal: AppraisalSettings = AppraisalSettings()
