@@ -45,9 +45,7 @@ def learn_sites(
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
     search = Search(X[rows], sites.target, covariance_of(X[rows]), known, tell, settings=settings, timed=timed)
     for _ in range(settings.sites.searches):
-        search = replace(
-            search, y=sites.target, rows=sites.variance, record=[], runners_up=[], rejected=set(), steps=0
-        )
+        search = replace(search, y=sites.target, rows=sites.variance, record=[], runners_up=[], rejected=set(), steps=0)
         with one_thread():
             structure = search.best(search.shrunk(search.whole(search.periods())))
         structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)

@@ -60,7 +60,7 @@ def learn_robust(
 
 def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool) -> Fitted:
     """The fit with the higher evidence, or the one that was chosen; with the decision in its record."""
-    gain = robust.bound - gaussian.bound
+    gain = float(robust.bound - gaussian.bound)
     if chosen:
         decision, best = Decision(0, "kept", "noise: Student-t", gain, "asked for"), robust
     else:

@@ -21,7 +21,7 @@ from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.laplace import Laplace, LaplacePosterior, curvature
 from farrier.inference.lbfgs import climb
-from farrier.inference.likelihoods import Gaussian
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import LogNormal
 from farrier.kernels.algebra import Kernel
@@ -68,6 +68,19 @@ class Clock:
 
 @final
 @dataclass(frozen=True, eq=False)
+class RowNoise:
+    """Student-t noise as normal noise whose variance differs from row to row (robust_structural.py)."""
+
+    degrees: float
+    """Degrees of freedom."""
+    factors: np.ndarray
+    """The noise variance of each row over the squared scale of the Student-t."""
+    ordinary: np.ndarray
+    """Which rows are not suspicious: they set the scale of the target."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
 class StructuralFit:
     """The structural model on one scale of the target, at the top of its posterior density."""
 
@@ -82,6 +95,8 @@ class StructuralFit:
     evidence: float
     """Laplace's approximation of the log evidence of y."""
     steps: int
+    noise: RowNoise | None = None
+    """The noise of all rows; None if it is Gaussian."""
 
     @property
     def named(self) -> dict[int, tuple[str, float, float]]:
@@ -93,13 +108,20 @@ class StructuralFit:
             place: (name, offsets.get(name, 0.0), 0.5 if name == "noise" else 1.0) for place, name in enumerate(names)
         }
 
+    def likelihood(self, model: ExactModel) -> Likelihood:
+        """The likelihood of a model."""
+        if self.noise is None:
+            return Gaussian(model.noise)
+        return StudentT.with_degrees(float(np.sqrt(model.noise)), self.noise.degrees)
+
     def models(self, draws: int) -> list[ExactModel]:
         """The model at the mode, and at draws of its parameters."""
         found = []
         for values in (self.laplace.mode, *self.laplace.draws(draws)):
             u = self.mode.copy()
             u[self.moving] = values
-            found.append(self.objective.model(u))
+            model = self.objective.model(u)
+            found.append(model if self.noise is None else replace(model, factors=self.noise.factors))
         return found
 
 
@@ -113,20 +135,31 @@ def fit_structural(
 ) -> Fitted:
     """The structural model of y over one standardised input; `seasons` are periods in the units of X."""
     clock = Clock.of(X[:, 0], seasons)
-    tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else [named(transform)]
-    chosen = [one for one in tried if one.name != "square root" or transform != "auto"]
     with one_thread(small=len(X) <= settings.rows.exact):
-        fits = [structural_fit(X, y, clock, one, priors_for(clock.frequency), settings) for one in chosen]
-        best = max(fits, key=lambda one: one.evidence)
-        models = best.models(settings.structural.draws)
-        z = best.scale.forward(y)
-        posteriors = tuple(exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models)
+        fits = [
+            structural_fit(X, y, clock, one, priors_for(clock.frequency), settings)
+            for one in transforms_to_try(y, transform, settings)
+        ]
+        return fitted_structural(max(fits, key=lambda one: one.evidence), X, y, settings)
+
+
+def transforms_to_try(y: np.ndarray, transform: str, settings: SearchSettings) -> list[Transform]:
+    """The scales of y that are compared: identity and logarithm, or the one that was asked for."""
+    if transform != "auto":
+        return [named(transform)]
+    return [one for one in worth_trying(y, settings.scales.smallest_ratio) if one.name != "square root"]
+
+
+def fitted_structural(best: StructuralFit, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Fitted:
+    """The fitted model of all rows."""
+    models, z = best.models(settings.structural.draws), best.scale.forward(y)
+    posteriors = tuple(exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models)
     mode, count = models[0], len(models[0].pool)
     deviations = np.zeros(len(best.mode))
     deviations[best.moving] = best.laplace.deviations
     return Fitted(
         posterior=LaplacePosterior(posteriors),
-        likelihood=Gaussian(mode.noise),
+        likelihood=best.likelihood(mode),
         prior=replace(mode.prior, deviation=deviations[:count]),
         kernels=tuple(mode.pool),
         survivors=count - 1,
@@ -156,12 +189,19 @@ def _appraised(mode: ExactModel, deviations: np.ndarray, means: np.ndarray, smal
 
 
 def structural_fit(
-    X: np.ndarray, y: np.ndarray, clock: Clock, transform: Transform, priors: Priors, settings: SearchSettings
+    X: np.ndarray,
+    y: np.ndarray,
+    clock: Clock,
+    transform: Transform,
+    priors: Priors,
+    settings: SearchSettings,
+    noise: RowNoise | None = None,
 ) -> StructuralFit:
-    """The structural model on one scale of the target."""
-    own, scale = settings.structural, TargetScale.of(transform, y)
+    """The structural model on one scale of the target; `noise` is that of its rows, None if it is Gaussian."""
+    own, scale = settings.structural, TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
     model, covariance = structural_model(clock, priors), covariance_of(X[last])
+    model = model if noise is None else replace(model, factors=noise.factors[last])
     objective = ExactObjective(model, covariance, covariance.scatter(scale.forward(y[last])), np.zeros((1, 0)))
     mode, terms = climb(objective, own.iterations, own.tolerance)
     limits = objective.limits()
@@ -172,7 +212,7 @@ def structural_fit(
     sds = np.append(objective.parameters.prior_deviations, model.noise_prior[1])
     constant = -float(np.sum(np.log(sds[sds > 0.0]) + 0.5 * LOG_2PI))
     evidence = terms[-1].total + constant + laplace.log_volume + scale.log_jacobian(y[last])
-    return StructuralFit(clock, scale, objective, mode, moving, laplace, evidence, len(terms))
+    return StructuralFit(clock, scale, objective, mode, moving, laplace, evidence, len(terms), noise)
 
 
 def structural_parts(clock: Clock, priors: Priors) -> list[tuple[str, Kernel, tuple[str, ...]]]:

@@ -44,6 +44,12 @@ def column_names(X: Any, columns: int) -> list[str]:
     return [f"x{i}" for i in range(columns)]
 
 
+def frame_library(X: Any) -> str | None:
+    """The library of a data frame ("pandas", "polars" ...); None for an array."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
+
+
 def frame_like(columns: dict[str, np.ndarray], like: Any) -> Any:
     """A data frame of the same kind as `like` (pandas, polars ...), or the dictionary itself if `like` is an array."""
     frame = nw.from_native(like, eager_only=True, pass_through=True)

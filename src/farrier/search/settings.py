@@ -260,7 +260,7 @@ class OutlierSettings:
     """Log density of the leave-one-out residuals that Student's t must gain over a normal, beyond the price of a
     parameter, to be tried. [nats; by judgement]"""
     suspicious: float = 3.5
-    """Leave-one-out residual beyond which a row is left out of the search for the structure, where Student's t is tried.
+    """Leave-one-out residual beyond which the search for the structure does not see a row, if Student's t is tried.
     [robust standard deviations, 1.4826 times the median absolute residual; by judgement]"""
     most: float = 0.2
     """Largest part of the rows that is left out of the search. [part of the rows; by judgement]"""
