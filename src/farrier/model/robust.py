@@ -5,7 +5,7 @@
    data end here, after a small part of the time of the fit.
 3. Outliers mislead a search that takes the noise for Gaussian. So the scale and the structure are found again on the
    rows that are not suspicious, and then fitted to all rows with Student-t noise (other_noise.py).
-4. The fit with the higher evidence is kept.
+4. The Student-t is kept if its evidence is clearly higher.
 """
 
 from collections.abc import Sequence
@@ -59,11 +59,11 @@ def learn_robust(
 
 
 def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool) -> Fitted:
-    """The fit with the higher evidence, or the one that was chosen; with the decision in its record."""
-    gain = float(robust.bound - gaussian.bound)
+    """Student-t noise if its evidence is clearly higher, or if it was chosen; with the decision in the record."""
+    gain, needed = float(robust.bound - gaussian.bound), gaussian.settings.outliers.minimum_gain
     if chosen:
         decision, best = Decision(0, "kept", "noise: Student-t", gain, "asked for"), robust
     else:
-        action, best = ("kept", robust) if gain > 0.0 else ("dropped", gaussian)
+        action, best = ("kept", robust) if gain > needed else ("dropped", gaussian)
         decision = Decision(0, action, "noise: Student-t", gain, "evidence of the noise")
     return replace(best, record=(*best.record, decision))
