@@ -38,6 +38,14 @@ class Prior(StrEnum):
     spike_and_slab = "spike-and-slab"
 
 
+class Noise(StrEnum):
+    """The distribution of the noise."""
+
+    auto = "auto"
+    gaussian = "gaussian"
+    student_t = "student-t"
+
+
 class TargetScale(StrEnum):
     """The scale on which components add up."""
 
@@ -66,6 +74,9 @@ TargetOption = Annotated[
 ]
 ScaleOption = Annotated[
     TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")
+]
+LikelihoodOption = Annotated[
+    Noise, typer.Option("--likelihood", help="The noise; student-t bears outliers, auto chooses by evidence.")
 ]
 MethodOption = Annotated[
     Method,
@@ -99,6 +110,7 @@ def explain(
         Path | None, typer.Option("--out", metavar="FILE", help="Write the report, one HTML file, to this path.")
     ] = None,
     scale: ScaleOption = TargetScale.auto,
+    likelihood: LikelihoodOption = Noise.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
@@ -111,7 +123,7 @@ def explain(
     from farrier.cli.source import open_source
 
     source = open_source(data, time, target, quiet=quiet)
-    settings = _settings(scale, method, prior, kernels, seed)
+    settings = _settings(scale, likelihood, method, prior, kernels, seed)
     command.explain(source, settings, horizon, path, quiet=quiet, as_json=as_json)
 
 
@@ -137,6 +149,7 @@ def forecast(
         int, typer.Option(min=-1, metavar="N", help="Processes for many series; -1: one for each core.")
     ] = -1,
     scale: ScaleOption = TargetScale.auto,
+    likelihood: LikelihoodOption = Noise.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
@@ -146,7 +159,7 @@ def forecast(
     """Forecast one series, or many, and write the result as CSV."""
     from farrier.cli import forecast as command
 
-    settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
+    settings = _settings(scale, likelihood, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
     ahead = horizon, tuple(levels or (80, 95))
     command.forecast(data, {"time": time, "target": target}, settings, ahead, path, id=id, quiet=quiet)
 
@@ -231,9 +244,12 @@ def _continues(option: str, argument: str) -> bool:
     return argument in ("farrier", *BASELINES)
 
 
-def _settings(scale: TargetScale, method: Method, prior: Prior, kernels: Kernels, seed: int) -> dict[str, Any]:
+def _settings(
+    scale: TargetScale, likelihood: Noise, method: Method, prior: Prior, kernels: Kernels, seed: int
+) -> dict[str, Any]:
     return {
         "scale": scale.value.replace("-", " "),
+        "likelihood": likelihood.value,
         "method": method.value,
         "prior": prior.value,
         "kernels": kernels.value,

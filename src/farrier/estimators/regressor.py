@@ -10,7 +10,6 @@ from copy import copy
 from time import perf_counter
 from typing import Any, Literal
 
-import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
@@ -29,7 +28,7 @@ from farrier.model.result import Result
 from farrier.model.robust import learn_robust
 from farrier.model.robust_structural import fit_robust_structural
 from farrier.model.structural import fit_structural
-from farrier.model.tables import Scale, check_cells, check_varies, column_names, frame_library
+from farrier.model.tables import Scale, check_cells, check_varies, column_names, frame_library, frame_of
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
 from farrier.search.periods import find_periods
 from farrier.search.settings import SearchSettings
@@ -285,7 +284,7 @@ class Regressor(RegressorMixin, Estimator):
         check_is_fitted(self)
         found = outliers_of(self.result_)
         columns = {"row": found.rows, "value": found.value, "expected": found.expected, "sds": found.sds}
-        return columns if self.frame_ is None else nw.from_dict(columns, backend=self.frame_).to_native()
+        return frame_of(columns, self.frame_)
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations."""

@@ -97,9 +97,11 @@ class Fitted:
 
     @property
     def noise_variance(self) -> float:
-        """The noise variance of the fit that explains, on the scale of z."""
+        """The noise variance of the fit that explains, on the scale of z; of a Student-t that of ordinary rows."""
         if self.explaining.noise is not None:
             return self.explaining.noise
+        if isinstance(self.likelihood, StudentT):
+            return self.likelihood.ordinary_variance
         _, (variance,) = self.likelihood.predict(np.zeros(1), np.zeros(1))
         return float(variance)
 

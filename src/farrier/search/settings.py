@@ -258,9 +258,9 @@ class OutlierSettings:
     """Degrees of freedom that leave-one-out residuals choose between. [degrees of freedom; by judgement]"""
     margin: float = 8.0
     """Log density of the leave-one-out residuals that Student's t must gain over a normal, beyond the price of a
-    parameter, to be tried. [nats; forecasts of M1 monthly series, part learn: below it errors do not fall]"""
+    parameter, to be tried. [nats; measured on M1 monthly series, part learn: below it forecasts do not improve]"""
     minimum_gain: float = 6.0
-    """Log evidence that Student's t must gain to be kept. [nats; the same forecasts]"""
+    """Log evidence that Student's t must gain to be kept. [nats; measured on the same series]"""
     suspicious: float = 3.5
     """Leave-one-out residual beyond which the search for the structure does not see a row, if Student's t is tried.
     [robust standard deviations, 1.4826 times the median absolute residual; by judgement]"""
