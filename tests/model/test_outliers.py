@@ -64,13 +64,20 @@ def test_residuals_are_those_of_predictions_without_the_row(given):
     assert np.sqrt(np.mean(residuals**2)) == pytest.approx(1.0, abs=0.15)
 
 
-def test_at_most_a_part_of_the_rows_is_suspicious():
+def test_few_rows_are_suspicious_or_none():
     residuals = np.concatenate([np.full(60, 0.1), np.full(40, 9.0)])
-    assert suspicious(residuals, OutlierSettings(most=0.2)).sum() <= 20
+    assert not suspicious(residuals, residuals, OutlierSettings()).any()
+    assert suspicious(residuals, residuals, OutlierSettings(most=0.5)).sum() == 40
     normal = np.random.default_rng(1).standard_normal(200)
-    assert suspicious(normal, OutlierSettings()).sum() <= 1
+    assert suspicious(normal, normal, OutlierSettings()).sum() <= 1
     normal[:4] = 8.0
-    assert suspicious(normal, OutlierSettings()).nonzero()[0][:4].tolist() == [0, 1, 2, 3]
+    assert suspicious(normal, normal, OutlierSettings()).nonzero()[0][:4].tolist() == [0, 1, 2, 3]
+
+
+def test_a_row_that_is_far_is_suspicious_though_its_prediction_was_uncertain():
+    distances, sd = np.random.default_rng(2).standard_normal(100), np.ones(100)
+    distances[5], sd[5] = 20.0, 20.0
+    assert suspicious(distances, distances / sd, OutlierSettings()).nonzero()[0].tolist() == [5]
 
 
 def test_classes_have_no_outliers():

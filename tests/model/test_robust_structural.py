@@ -88,3 +88,9 @@ def test_a_students_t_can_be_asked_for():
     model = Regressor(search="quick", likelihood="student-t").fit(T[:60, None], made(0, 0)[0][:60])
     assert model.likelihood_ == "student-t"
     assert model.record_[-1].reason == "asked for"
+
+
+def test_sales_that_are_mostly_zero_have_no_outliers_to_be_left_out():
+    generator = np.random.default_rng(0)
+    y = np.where(generator.uniform(size=N) < 0.25, generator.poisson(4.0, N), 0).astype(float)
+    assert quick(y).model_.likelihood_ == "gaussian"

@@ -28,7 +28,7 @@ class Tails:
     @classmethod
     def of(cls, residuals: np.ndarray, degrees: Sequence[float]) -> "Tails":
         """Degrees of freedom from a list, the scale by maximum likelihood; both densities have mean zero."""
-        n, square = len(residuals), residuals**2
+        n, square = len(residuals), residuals**2 + np.finfo(float).tiny
         normal = -0.5 * n * (LOG_2PI + 1.0 + np.log(np.mean(square)))
         density, d, scale = max(_best_scale(square, d) for d in degrees)
         return cls(density - float(normal) - 0.5 * float(np.log(n)), d, scale)
@@ -46,4 +46,4 @@ def _best_scale(square: np.ndarray, d: float) -> tuple[float, float, float]:
 
 def robust_deviation(residuals: np.ndarray) -> float:
     """The standard deviation of residuals about zero, of which outliers know nothing."""
-    return ROBUST * float(np.median(np.abs(residuals)))
+    return max(ROBUST * float(np.median(np.abs(residuals))), np.finfo(float).tiny)

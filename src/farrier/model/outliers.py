@@ -51,11 +51,17 @@ def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarr
     return mean, (z - mean) / np.sqrt(variance + noise)
 
 
-def suspicious(residuals: np.ndarray, settings: OutlierSettings) -> np.ndarray:
-    """Which rows the search for a structure should not see."""
-    distance = np.abs(residuals)
-    limit = settings.suspicious * robust_deviation(residuals)
-    return distance > max(limit, float(np.quantile(distance, 1.0 - settings.most)))
+def suspicious(distances: np.ndarray, residuals: np.ndarray, settings: OutlierSettings) -> np.ndarray:
+    """Which rows the search for a structure should not see: those with large residuals, or far from their predictions.
+
+    `distances` are the residuals before division by the standard deviations of the predictions. A component that
+    follows an outlier makes the prediction of its row uncertain, and the residual small. Many such rows are a part of
+    what is to be explained, as in sales that are mostly zero: then none is suspicious.
+    """
+    kinds = ((residuals, settings.suspicious), (distances, settings.distant))
+    far = np.max([np.abs(one) / (limit * robust_deviation(one)) for one, limit in kinds], axis=0)
+    found = far > 1.0
+    return found & (np.mean(found) <= settings.most)
 
 
 def outliers_of(result: Result) -> Outliers:

@@ -8,19 +8,21 @@
 4. The Student-t is kept if its evidence is clearly higher.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from farrier.inference.blas import one_thread
 from farrier.inference.heavy_tails import Tails
+from farrier.inference.mixtures import moments
+from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
 from farrier.model.other_noise import fit_students_t
 from farrier.model.outliers import residuals_of, suspicious
-from farrier.model.scales import best_scale
-from farrier.model.tiers import Tell
+from farrier.model.scales import Scaled, best_scale
+from farrier.model.tiers import Tell, exact_posterior
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
@@ -44,18 +46,49 @@ def learn_robust(
     gaussian = learn(X, y, known=known, transform=transform, timed=timed, tell=tell, settings=settings)
     if gaussian.tier == "local" and not chosen:
         return gaussian
-    _, residuals = residuals_of(gaussian, X, gaussian.scale.forward(y))
+    z = gaussian.scale.forward(y)
+    mean, residuals = residuals_of(gaussian, X, z)
     tails = Tails.of(residuals, settings.outliers.degrees)
-    if tails.gain < settings.outliers.margin and not chosen:
+    odd = suspicious(z - mean, residuals, settings.outliers)
+    if not chosen and (tails.gain < settings.outliers.margin or not odd.any()):
         return gaussian
     tell("looking for outliers", gaussian.bound)
-    kept = ~suspicious(residuals, settings.outliers)
     possible = "identity" if transform == "auto" and y.min() <= 0.0 else transform
+
+    def search(kept: np.ndarray) -> Scaled:
+        return best_scale(X[kept], y[kept], known, possible, timed, tell, settings)
+
     with one_thread():
-        found = best_scale(X[kept], y[kept], known, possible, timed, tell, settings)
+        found = _searched(search, X, y, ~odd)
     with one_thread(small=len(X) <= settings.rows.exact):
         robust = fit_students_t(found, X, y, tails.degrees)
     return better_noise(gaussian, robust, chosen=chosen)
+
+
+def _searched(search: Callable[[np.ndarray], Scaled], X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> Scaled:
+    """The structure found on rows that are not suspicious, neither for the fit before nor for the structure itself.
+
+    Components that follow outliers hide them. With fewer such components, more outliers show.
+    """
+    found = search(kept)
+    for _ in range(found.search.settings.outliers.searches - 1):
+        again = ~_suspicious(found, X, y, kept)
+        if again.all() or np.array_equal(again, kept):
+            break
+        found, kept = search(again), again
+    return found
+
+
+def _suspicious(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Which rows are suspicious for a structure; those that its search saw by leave-one-out residuals."""
+    structure, settings, z = found.structure, found.search.settings, found.scale.forward(y)
+    mean, variance = np.zeros((2, len(z)))
+    if structure.model is not None:
+        posterior = exact_posterior(structure.model, found.search.X, found.search.y, settings)
+        mean, variance = moments(*posterior.draws(X))
+        seen = np.flatnonzero(kept)[search_rows(X[kept], settings.rows)]
+        mean[seen], variance[seen] = moments(*posterior.left_out())
+    return suspicious(z - mean, (z - mean) / np.sqrt(variance + structure.noise), settings.outliers)
 
 
 def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool) -> Fitted:

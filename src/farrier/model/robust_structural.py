@@ -46,12 +46,14 @@ def fit_robust_structural(
 ) -> Fitted:
     """The structural model with Gaussian or Student-t noise; `chosen` says that the user asked for Student-t."""
     gaussian = fit_structural(X, y, seasons, transform=transform, settings=settings)
-    _, residuals = residuals_of(gaussian, X, gaussian.scale.forward(y))
+    z = gaussian.scale.forward(y)
+    mean, residuals = residuals_of(gaussian, X, z)
     tails = Tails.of(residuals, settings.outliers.degrees)
-    if tails.gain < settings.outliers.margin and not chosen:
+    odd = suspicious(z - mean, residuals, settings.outliers)
+    if not chosen and (tails.gain < settings.outliers.margin or not odd.any()):
         return gaussian
     factors = _factors((residuals / tails.scale) ** 2, tails.degrees)
-    start = RowNoise(tails.degrees, factors, ~suspicious(residuals, settings.outliers))
+    start = RowNoise(tails.degrees, factors, ~odd)
     clock = Clock.of(X[:, 0], seasons)
     priors = priors_for(clock.frequency)
     with one_thread(small=len(X) <= settings.rows.exact):

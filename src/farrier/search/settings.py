@@ -264,8 +264,15 @@ class OutlierSettings:
     suspicious: float = 3.5
     """Leave-one-out residual beyond which the search for the structure does not see a row, if Student's t is tried.
     [robust standard deviations, 1.4826 times the median absolute residual; by judgement]"""
-    most: float = 0.2
-    """Largest part of the rows that is left out of the search. [part of the rows; by judgement]"""
+    distant: float = 7.0
+    """The same for the distance of a row from its leave-one-out prediction, whatever the standard deviation of that.
+    [robust standard deviations of these distances; by judgement]"""
+    most: float = 0.1
+    """Largest part of the rows that may be suspicious; if more are, they are no outliers, and none is.
+    [part of the rows; by judgement]"""
+    searches: int = 3
+    """Most searches for the structure; each but the first leaves out what is suspicious for the one before.
+    [searches; by judgement]"""
     listed: float = 4.0
     """Distance from its expected value beyond which a row is called an outlier.
     [standard deviations of the leave-one-out prediction; by judgement]"""
