@@ -90,7 +90,7 @@ def test_a_students_t_can_be_asked_for():
     assert model.record_[-1].reason == "asked for"
 
 
-def test_sales_that_are_mostly_zero_have_no_outliers_to_be_left_out():
+def test_sales_that_are_mostly_zero_keep_gaussian_noise():
     generator = np.random.default_rng(0)
     y = np.where(generator.uniform(size=N) < 0.25, generator.poisson(4.0, N), 0).astype(float)
     assert quick(y).model_.likelihood_ == "gaussian"

@@ -203,7 +203,7 @@ def test_a_students_t_is_tried_as_is_set():
     def tried(settings):
         return [d.action for d in learn_robust(X, Y, settings=settings).record if d.formula == "noise: Student-t"]
 
-    eager = replace(ONE_ROUND, outliers=OutlierSettings(margin=-np.inf, minimum_gain=np.inf))
+    eager = replace(ONE_ROUND, outliers=OutlierSettings(margin=-np.inf, minimum_gain=np.inf, suspicious=1.5, most=1.0))
     assert tried(eager) == ["dropped"]
     assert tried(ONE_ROUND) == []
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.heavy_tails import robust_deviation
+from farrier.inference.heavy_tails import Tails, robust_deviation
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, StudentT
 from farrier.inference.mixtures import moments
@@ -56,12 +56,37 @@ def suspicious(distances: np.ndarray, residuals: np.ndarray, settings: OutlierSe
 
     `distances` are the residuals before division by the standard deviations of the predictions. A component that
     follows an outlier makes the prediction of its row uncertain, and the residual small. Many such rows are a part of
-    what is to be explained, as in sales that are mostly zero: then none is suspicious.
+    what is to be explained: then none is suspicious.
     """
     kinds = ((residuals, settings.suspicious), (distances, settings.distant))
     far = np.max([np.abs(one) / (limit * robust_deviation(one)) for one, limit in kinds], axis=0)
     found = far > 1.0
     return found & (np.mean(found) <= settings.most)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Doubt:
+    """What the residuals of a fit with Gaussian noise say against it."""
+
+    residuals: np.ndarray
+    """The leave-one-out residuals."""
+    tails: Tails
+    """The Student-t that suits them best."""
+    suspicious: np.ndarray
+    """Which rows are suspicious."""
+    due: bool
+    """Whether Student-t noise is worth a fit."""
+
+    @classmethod
+    def of(cls, fitted: Fitted, X: np.ndarray, y: np.ndarray) -> "Doubt":
+        """The doubt about a fit of the rows X on the scale of the model, and y in its own units."""
+        z, settings = fitted.scale.forward(y), fitted.settings.outliers
+        mean, residuals = residuals_of(fitted, X, z)
+        tails, odd = Tails.of(residuals, settings.degrees), suspicious(z - mean, residuals, settings)
+        _, counts = np.unique(y, return_counts=True)
+        clear = tails.gain > settings.margin and bool(odd.any()) and counts.max() < settings.tied * len(y)
+        return cls(residuals, tails, odd, clear)
 
 
 def outliers_of(result: Result) -> Outliers:

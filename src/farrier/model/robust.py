@@ -14,13 +14,12 @@ from dataclasses import replace
 import numpy as np
 
 from farrier.inference.blas import one_thread
-from farrier.inference.heavy_tails import Tails
 from farrier.inference.mixtures import moments
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
 from farrier.model.other_noise import fit_students_t
-from farrier.model.outliers import residuals_of, suspicious
+from farrier.model.outliers import Doubt, suspicious
 from farrier.model.scales import Scaled, best_scale
 from farrier.model.tiers import Tell, exact_posterior
 from farrier.search.settings import SearchSettings
@@ -46,11 +45,8 @@ def learn_robust(
     gaussian = learn(X, y, known=known, transform=transform, timed=timed, tell=tell, settings=settings)
     if gaussian.tier == "local" and not chosen:
         return gaussian
-    z = gaussian.scale.forward(y)
-    mean, residuals = residuals_of(gaussian, X, z)
-    tails = Tails.of(residuals, settings.outliers.degrees)
-    odd = suspicious(z - mean, residuals, settings.outliers)
-    if not chosen and (tails.gain < settings.outliers.margin or not odd.any()):
+    doubt = Doubt.of(gaussian, X, y)
+    if not (doubt.due or chosen):
         return gaussian
     tell("looking for outliers", gaussian.bound)
     possible = "identity" if transform == "auto" and y.min() <= 0.0 else transform
@@ -59,9 +55,9 @@ def learn_robust(
         return best_scale(X[kept], y[kept], known, possible, timed, tell, settings)
 
     with one_thread():
-        found = _searched(search, X, y, ~odd)
+        found = _searched(search, X, y, ~doubt.suspicious)
     with one_thread(small=len(X) <= settings.rows.exact):
-        robust = fit_students_t(found, X, y, tails.degrees)
+        robust = fit_students_t(found, X, y, doubt.tails.degrees)
     return better_noise(gaussian, robust, chosen=chosen)
 
 

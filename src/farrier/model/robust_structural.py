@@ -16,10 +16,9 @@ import numpy as np
 
 from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.heavy_tails import Tails
 from farrier.inference.mixtures import moments
 from farrier.model.fitted import Fitted
-from farrier.model.outliers import residuals_of, suspicious
+from farrier.model.outliers import Doubt
 from farrier.model.robust import better_noise
 from farrier.model.structural import (
     Clock,
@@ -46,14 +45,11 @@ def fit_robust_structural(
 ) -> Fitted:
     """The structural model with Gaussian or Student-t noise; `chosen` says that the user asked for Student-t."""
     gaussian = fit_structural(X, y, seasons, transform=transform, settings=settings)
-    z = gaussian.scale.forward(y)
-    mean, residuals = residuals_of(gaussian, X, z)
-    tails = Tails.of(residuals, settings.outliers.degrees)
-    odd = suspicious(z - mean, residuals, settings.outliers)
-    if not chosen and (tails.gain < settings.outliers.margin or not odd.any()):
+    doubt = Doubt.of(gaussian, X, y)
+    if not (doubt.due or chosen):
         return gaussian
-    factors = _factors((residuals / tails.scale) ** 2, tails.degrees)
-    start = RowNoise(tails.degrees, factors, ~odd)
+    factors = _factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
+    start = RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
     clock = Clock.of(X[:, 0], seasons)
     priors = priors_for(clock.frequency)
     with one_thread(small=len(X) <= settings.rows.exact):

@@ -267,9 +267,12 @@ class OutlierSettings:
     distant: float = 7.0
     """The same for the distance of a row from its leave-one-out prediction, whatever the standard deviation of that.
     [robust standard deviations of these distances; by judgement]"""
-    most: float = 0.1
+    most: float = 0.2
     """Largest part of the rows that may be suspicious; if more are, they are no outliers, and none is.
     [part of the rows; by judgement]"""
+    tied: float = 0.5
+    """Part of the rows with one and the same value from which Student's t is not tried: sales that are mostly zero have
+    no outliers. [part of the rows; by judgement]"""
     searches: int = 3
     """Most searches for the structure; each but the first leaves out what is suspicious for the one before.
     [searches; by judgement]"""
