@@ -7,7 +7,7 @@ import numpy as np
 
 from farrier.explain.context import Setting
 from farrier.explain.facts import Target
-from farrier.explain.numbers import capital, count, listing, significant
+from farrier.explain.numbers import capital, count, is_time, listing, significant
 from farrier.inference.likelihoods import StudentT
 from farrier.model.outliers import outliers_of
 from farrier.model.result import Result
@@ -48,7 +48,8 @@ class Outlying:
         if len(result.inputs) > MOST_ROWS:
             return cls()
         found = outliers_of(result)
-        labels = [setting.labels[i] if setting.labels else f"row {i}" for i in found.rows]
+        before = "" if is_time(setting.axis) else f"{setting.axis.name} = "
+        labels = [f"{before}{setting.labels[i]}" if setting.labels else f"row {i}" for i in found.rows]
         each = zip(labels, *(np.asarray(x).tolist() for x in (found.value, found.expected, found.sds)), strict=True)
         fitted = result.fitted
         robust = isinstance(fitted.likelihood, StudentT)
