@@ -227,6 +227,7 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is not a percentage from 1 to 100"),
         (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
+        (("explain", "airline", "--likelihood", "student-t", "--method", "exact"), "needs likelihood='gaussian'"),
     ],
 )
 def test_a_bad_option_gives_one_line_and_code_two(run, arguments, message):
