@@ -162,6 +162,12 @@ def test_methods_that_suit_the_rows_are_chosen():
     assert "additive-classifier" not in compare.suitable([], 50)
 
 
+def test_the_noise_that_is_asked_for_reaches_the_model(run):
+    code, _, err = run("explain", "airline", "--likelihood", "student-t", "--method", "exact")
+    assert code == 2
+    assert "method='exact' needs likelihood='gaussian', got 'student-t'" in err
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [
@@ -227,7 +233,6 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is not a percentage from 1 to 100"),
         (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
-        (("explain", "airline", "--likelihood", "student-t", "--method", "exact"), "needs likelihood='gaussian'"),
     ],
 )
 def test_a_bad_option_gives_one_line_and_code_two(run, arguments, message):
