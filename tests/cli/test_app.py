@@ -247,6 +247,12 @@ def test_methods_that_suit_the_rows_are_chosen():
     assert "additive-classifier" not in compare.suitable([], 50)
 
 
+def test_the_noise_that_is_asked_for_reaches_the_model(run):
+    code, _, err = run("explain", "airline", "--likelihood", "student-t", "--method", "exact")
+    assert code == 2
+    assert "method='exact' needs likelihood='gaussian', got 'student-t'" in err
+
+
 @pytest.mark.parametrize(
     ("typed", "meant"),
     [

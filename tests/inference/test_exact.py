@@ -162,3 +162,17 @@ def test_the_value_alone_is_that_of_the_terms(found):
     # rows that a grid fills up, and noise of each row
     gaps = objective(model(rows=np.full(24, 0.3)), np.delete(X, [3, 9], axis=0), np.delete(Y, [3, 9]))
     assert_allclose(gaps.value(gaps.start()), gaps.terms(gaps.start())[0], rtol=1e-12)
+
+
+def test_the_noise_of_rows_may_be_multiples_of_a_common_one():
+    factors = np.linspace(0.5, 9.0, len(Y))
+    common, known = replace(model(), factors=factors), model(rows=0.2 * factors)
+    bound, u = objective(common), objective(common).start()
+    terms, gradient = bound.terms(u)
+    assert terms.evidence == pytest.approx(objective(known).terms(u)[0].evidence, abs=1e-9)
+    assert bound.value(u).total == pytest.approx(terms.total, abs=1e-6)
+    place = len(common.prior.vector())
+    step = np.zeros_like(u)
+    step[place] = 1e-5
+    slope = (bound.terms(u + step)[0].total - bound.terms(u - step)[0].total) / 2e-5
+    assert gradient[place] == pytest.approx(slope, rel=1e-6)

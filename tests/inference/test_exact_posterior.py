@@ -113,3 +113,13 @@ def test_component_means_are_those_of_each_draw():
     assert_allclose(found.sum(axis=1), POSTERIOR.draws(NEW)[0], rtol=1e-9, atol=1e-12)
     sums = np.array([[1.0, 0.0, 1.0]])
     assert_allclose(POSTERIOR.component_means(NEW, sums)[:, 0], found[:, 0] + found[:, 2])
+
+
+def test_leaving_a_row_out_is_the_posterior_given_the_others():
+    means, variances = POSTERIOR.left_out()
+    for n in range(len(Y)):
+        rest = np.arange(len(Y)) != n
+        without = GaussianPosterior(POSTERIOR.pool, WEIGHTS, NOISE[rest], X[rest], Y[rest])
+        mean, variance = without.draws(X[n : n + 1])
+        assert_allclose(means[:, n], mean[:, 0], rtol=1e-5, atol=1e-7)
+        assert_allclose(variances[:, n], variance[:, 0], rtol=1e-4, atol=1e-7)

@@ -7,6 +7,7 @@ from scipy import integrate, stats
 from scipy.special import expit, logsumexp
 
 from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
+from farrier.inference.mixtures import quantiles
 from tests.inference.likelihood_cases import CASES, each_case, grid
 
 
@@ -159,3 +160,27 @@ def test_unknown_links_and_impossible_degrees_are_refused():
         Bernoulli("cauchit")
     with pytest.raises(ValueError, match=r"degrees=2\.0"):
         StudentT.with_degrees(1.0, 2.0)
+
+
+@each_case
+def test_the_normals_of_an_observation_have_its_mean(name):
+    likelihood, _, _ = CASES[name]
+    mean, variance = np.array([0.3, -1.0]), np.array([0.2, 1.5])
+    found, spread = likelihood.normals(mean, variance)
+    assert_allclose(found.mean(axis=0), likelihood.predict(mean, variance)[0])
+    assert np.all(spread > 0.0)
+
+
+@pytest.mark.parametrize("degrees", [2.5, 4.0, 10.0])
+def test_the_normals_of_a_students_t_have_its_quantiles(degrees):
+    likelihood = StudentT.with_degrees(0.7, degrees)
+    mean, variance = likelihood.normals(np.zeros(1), np.zeros(1))
+    levels = np.array([0.75, 0.975, 0.995])
+    found = quantiles(mean, np.sqrt(variance), levels)[:, 0] / (0.7 * stats.t.ppf(levels, degrees))
+    assert np.all(np.abs(found - 1.0) < [0.003, 0.012, 0.07])
+
+
+def test_the_ordinary_variance_of_a_students_t_is_that_of_its_middle_half():
+    likelihood = StudentT.with_degrees(0.7, 3.0)
+    middle = 0.7 * stats.t.ppf(0.75, 3.0)
+    assert stats.norm.ppf(0.75, scale=np.sqrt(likelihood.ordinary_variance)) == pytest.approx(middle)

@@ -112,7 +112,7 @@ def test_a_quick_forecast_is_explained_saved_and_updated(forecaster, tmp_path):
 @pytest.mark.parametrize(
     ("setting", "message"),
     [
-        ({"likelihood": "student-t"}, "search='quick' needs likelihood='gaussian', got 'student-t': try search='full'"),
+        ({"prior": "none"}, "search='quick' needs prior='horseshoe', got 'none': try search='full'"),
         ({"kernels": ["SE"]}, r"search='quick' needs kernels='auto', got \['SE'\]"),
         ({"method": "collapsed"}, "search='quick' needs method='auto'"),
     ],

@@ -12,10 +12,9 @@ import pytest
 
 import farrier
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.likelihoods import StudentT
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.model.learning import fit_given, learn
-from farrier.model.other_noise import learn_sites
+from farrier.model.robust import learn_robust
 from farrier.search import described
 from farrier.search.candidate_settings import CandidateSettings, PeriodSettings
 from farrier.search.periods import find_periods
@@ -24,6 +23,7 @@ from farrier.search.settings import (
     AveragingSettings,
     FitSettings,
     GrowingSettings,
+    OutlierSettings,
     PosteriorSettings,
     RowSettings,
     ScaleSettings,
@@ -191,12 +191,21 @@ def test_kernels_that_are_given_are_fitted_as_is_set():
     assert fit_given(kernels, X, Y, iterations=2).noise_variance != learned.noise_variance
 
 
-def test_sites_take_the_degrees_that_are_set():
-    settings = replace(ONE_ROUND, sites=SiteSettings(searches=1, fits=1, steps=2, degrees=7.0))
-    y = (Y - Y.mean()) / Y.std()
-    fitted = learn_sites(X, y, StudentT.with_degrees(0.3, 4.0), settings=settings)
+def test_a_students_t_takes_the_degrees_that_are_set():
+    outliers = OutlierSettings(degrees=(7.0,))
+    settings = replace(ONE_ROUND, sites=SiteSettings(fits=1, steps=2), outliers=outliers)
+    fitted = learn_robust(X, Y, chosen=True, settings=settings)
     assert float(fitted.likelihood.degrees) == 7.0
     assert fitted.settings is settings
+
+
+def test_a_students_t_is_tried_as_is_set():
+    def tried(settings):
+        return [d.action for d in learn_robust(X, Y, settings=settings).record if d.formula == "noise: Student-t"]
+
+    eager = replace(ONE_ROUND, outliers=OutlierSettings(margin=-np.inf, minimum_gain=np.inf, suspicious=1.5, most=1.0))
+    assert tried(eager) == ["dropped"]
+    assert tried(ONE_ROUND) == []
 
 
 def test_periods_repeat_as_often_as_is_set():

@@ -38,6 +38,14 @@ class Prior(StrEnum):
     spike_and_slab = "spike-and-slab"
 
 
+class Noise(StrEnum):
+    """The distribution of the noise."""
+
+    auto = "auto"
+    gaussian = "gaussian"
+    student_t = "student-t"
+
+
 class TargetScale(StrEnum):
     """The scale on which components add up."""
 
@@ -92,6 +100,9 @@ QuickOption = Annotated[
 ]
 ScaleOption = Annotated[
     TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")
+]
+LikelihoodOption = Annotated[
+    Noise, typer.Option("--likelihood", help="The noise; student-t bears outliers, auto chooses by evidence.")
 ]
 MethodOption = Annotated[
     Method,
@@ -150,6 +161,7 @@ def explain(
     periods: PeriodsOption = None,
     quick: QuickOption = False,
     scale: ScaleOption = TargetScale.auto,
+    likelihood: LikelihoodOption = Noise.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
@@ -166,7 +178,7 @@ def explain(
 
     check_out(path, data)
     reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
-    settings = _settings(scale, method, prior, kernels, seed) | _days(country, holidays)
+    settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _search(settings, periods, reading, quick=quick)
     source = open_source(data, reading, quiet=quiet)
     command.explain(source, settings, horizon, path, quiet=quiet, as_json=as_json)
@@ -200,6 +212,7 @@ def forecast(
     periods: PeriodsOption = None,
     quick: QuickOption = False,
     scale: ScaleOption = TargetScale.auto,
+    likelihood: LikelihoodOption = Noise.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
@@ -213,7 +226,9 @@ def forecast(
     from farrier.cli.source import Reading
 
     reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
-    settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1} | _days(country, holidays)
+    settings = (
+        _settings(scale, likelihood, method, prior, kernels, seed) | {"n_jobs": jobs or 1} | _days(country, holidays)
+    )
     settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
     command.forecast(data, reading, settings, ahead, path, id=id, quiet=quiet)
@@ -335,9 +350,12 @@ def _days(country: str | None, path: Path | None) -> dict[str, Any]:
     return {name: value for name, value in given.items() if value is not None}
 
 
-def _settings(scale: TargetScale, method: Method, prior: Prior, kernels: Kernels, seed: int) -> dict[str, Any]:
+def _settings(
+    scale: TargetScale, likelihood: Noise, method: Method, prior: Prior, kernels: Kernels, seed: int
+) -> dict[str, Any]:
     return {
         "scale": scale.value.replace("-", " "),
+        "likelihood": likelihood.value,
         "method": method.value,
         "prior": prior.value,
         "kernels": kernels.value,

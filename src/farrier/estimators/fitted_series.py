@@ -14,13 +14,14 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.estimators.regressor import Regressor
+from farrier.model.outliers import outliers_of
 from farrier.model.progress import Progress
 from farrier.model.result import Recipe
 from farrier.series.backtests import LEVELS, Expected, backtest, origins
 from farrier.series.calendar import TimeAxis
 from farrier.series.calendar_patterns import calendar_patterns, shows_days, year_range
 from farrier.series.holidays import read_holidays
-from farrier.series.observed import Observed, native_column, read_regressors
+from farrier.series.observed import Observed, native_column, read_regressors, take
 
 OWN = (
     "kernels",
@@ -162,6 +163,12 @@ class FittedSeries:
         """Quantiles, by name."""
         found = self.model.predict_quantiles(ahead.X, levels)
         return {f"quantile_{level:g}": column for level, column in zip(levels, found.T, strict=True)}
+
+    def outliers(self) -> tuple[Any, dict[str, np.ndarray]]:
+        """The times of the values that are far from what the other rows make expected, and columns about them."""
+        found = outliers_of(self.model.result_)
+        stamps = take(self.observed.stamps, self.observed.present[found.rows])
+        return stamps, {"value": found.value, "expected": found.expected, "sds": found.sds}
 
     def described(self) -> Regressor:
         """The model with the names of its target and of its rows."""

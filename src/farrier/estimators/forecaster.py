@@ -20,7 +20,6 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
-from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
 from farrier.estimators.fitted_series import DATED, OWN, Ahead, FittedSeries
@@ -69,7 +68,6 @@ class Forecaster(BaseEstimator):
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
         **{name: Regressor._parameter_constraints[name] for name in OWN},
-        "likelihood": [StrOptions({"gaussian", "student-t"})],
         "country": [str, None],
         "holidays": ["array-like", dict, None],
         "n_jobs": [Integral, None],
@@ -80,7 +78,7 @@ class Forecaster(BaseEstimator):
         kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
         *,
         prior: str = "horseshoe",
-        likelihood: Literal["gaussian", "student-t"] = "gaussian",
+        likelihood: Literal["auto", "gaussian", "student-t"] = "auto",
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         country: str | None = None,
@@ -195,6 +193,17 @@ class Forecaster(BaseEstimator):
         if isinstance(found, Panel):
             return found.each(lambda name, one: make(one))
         return found.observed.layout.write(*make(found))
+
+    def outliers(self) -> Any:
+        """The values that are far from what the other rows make expected, the furthest first.
+
+        Columns: the time under its own name, value, expected (the median given all other rows), and sds, the distance
+        in standard deviations, at least 4. The table is of the kind that came in; many series give one long table.
+        """
+        found = self._fitted()
+        if isinstance(found, Panel):
+            return found.each(lambda name, one: one.outliers())
+        return found.observed.layout.write(*found.outliers())
 
     def backtest(self, folds: int = 3, horizon: int | None = None, *, search_again: bool = False) -> Any:
         """Forecast from past origins, and compare with what came true.

@@ -45,6 +45,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "InducingSettings",
         "PosteriorSettings",
         "SiteSettings",
+        "OutlierSettings",
         "StructuralSettings",
         "AppraisalSettings",
     ),

@@ -13,19 +13,22 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.validation import validate_data
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import fit_given, learn
-from farrier.model.other_noise import fit_given_sites, learn_sites
+from farrier.model.other_noise import fit_given_sites
+from farrier.model.outliers import outliers_of
 from farrier.model.progress import Progress
 from farrier.model.refit import refitted
 from farrier.model.result import Result
+from farrier.model.robust import learn_robust
+from farrier.model.robust_structural import fit_robust_structural
 from farrier.model.structural import fit_structural
-from farrier.model.tables import Scale, check_cells, check_varies, column_names
+from farrier.model.tables import Scale, check_cells, check_varies, column_names, frame_library, frame_of
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
 from farrier.search.periods import find_periods
 from farrier.search.settings import SearchSettings
@@ -44,8 +47,11 @@ class Regressor(RegressorMixin, Estimator):
         values taken from the data.
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
-    likelihood : {"gaussian", "student-t"}, default="gaussian"
-        The distribution of the noise; Student's t is robust to outliers.
+    likelihood : {"auto", "gaussian", "student-t"}, default="auto"
+        The distribution of the noise; Student's t is robust to outliers. "auto" chooses by evidence: Student's t is
+        tried only if the leave-one-out residuals have clearly heavier tails than a normal. It chooses where the
+        structure is searched for, or with search="quick"; given kernels, other priors and other methods than "auto"
+        have Gaussian noise.
     scale : {"auto", "identity", "log", "square root"}, default="auto"
         The scale of y on which components add up. "auto" chooses by evidence (identity if `kernels` are given).
     periods : list of float, default=None
@@ -97,12 +103,16 @@ class Regressor(RegressorMixin, Estimator):
         The evidence lower bound of y, in nats; an estimate of it if `tier_` is "local".
     tier_ : str
         "exact", "collapsed", "local" or "stochastic".
+    likelihood_ : str
+        The distribution of the noise that was fitted: "gaussian" or "student-t".
+    frame_ : str or None
+        The library of the frame that `fit` was given ("pandas", "polars" ...); None for an array.
     seconds_ : float
         The duration of the fit in seconds.
     """
 
     _parameter_constraints = Estimator._parameter_constraints | {
-        "likelihood": [StrOptions({"gaussian", "student-t"})],
+        "likelihood": [StrOptions({"auto", "gaussian", "student-t"})],
         "scale": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
         "periods": [list, tuple, None],
         "calendar": [list, tuple, None],
@@ -115,7 +125,7 @@ class Regressor(RegressorMixin, Estimator):
         kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
         *,
         prior: str = "horseshoe",
-        likelihood: Literal["gaussian", "student-t"] = "gaussian",
+        likelihood: Literal["auto", "gaussian", "student-t"] = "auto",
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         calendar: Sequence[Kernel] | None = None,
@@ -160,7 +170,7 @@ class Regressor(RegressorMixin, Estimator):
         target = np.array(target, np.float64)
         columns = column_names(X, rows.shape[1])
         check_varies(rows, target, columns)
-        if self.likelihood != "gaussian" and self.method in ("exact", "collapsed"):
+        if self.likelihood == "student-t" and self.method in ("exact", "collapsed"):
             raise ValueError(
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
             )
@@ -169,6 +179,7 @@ class Regressor(RegressorMixin, Estimator):
         transform = named("identity" if self.scale == "auto" else self.scale)
         if target.min() <= transform.lowest:
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
+        self.frame_ = frame_library(X)
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target))
         inputs = scale.inputs(rows)
@@ -198,28 +209,34 @@ class Regressor(RegressorMixin, Estimator):
             raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
         again = copy(self)
         again.progress = progress
-        if self.tier_ == "stochastic":
-            return again.fit(X, target)
+        if self.tier_ == "stochastic" or (self.search == "quick" and self.likelihood_ != "gaussian"):
+            # the kind of noise is part of what was found
+            again.likelihood = self.likelihood_
+            again.fit(X, target).likelihood = self.likelihood
+            return again
         return again.hold(refitted(self.result_, inputs, target, progress_callback(progress)))
 
     def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
-        gaussian, tell = self.likelihood == "gaussian", progress_callback(self.progress)
+        chosen, tell = self.likelihood == "student-t", progress_callback(self.progress)
         if self.search == "quick":
             seasons = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             seasons = seasons or find_periods(inputs[:, 0], target.forward(y), 1)
-            return fit_structural(inputs, y, seasons, calendar=self._patterns(scale), transform=self.scale)
+            patterns = {"calendar": self._patterns(scale), "transform": self.scale}
+            if self.likelihood == "gaussian":
+                return fit_structural(inputs, y, seasons, **patterns)
+            return fit_robust_structural(inputs, y, seasons, chosen=chosen, **patterns)
         if self.method != "stochastic" and self._searches():
             known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             found = {"known": known, "timed": self._timed, "tell": tell, "calendar": self._patterns(scale)}
-            if gaussian:
+            if self.likelihood == "gaussian" or self.method != "auto":
                 return learn(inputs, y, transform=self.scale, tier=self.method, **found)
-            return learn_sites(inputs, y, self._noise(), scale=target, **found)
+            return learn_robust(inputs, y, chosen=chosen, transform=self.scale, **found)
         kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed())
-        if self.method == "stochastic" or (not gaussian and self.prior != "horseshoe"):
+        if self.method == "stochastic" or (chosen and self.prior != "horseshoe"):
             return self._sparse(kernels, inputs, y, target, self._noise())
-        if not gaussian:
+        if chosen:
             return fit_given_sites(kernels, inputs, y, self._noise(), scale=target, tell=tell)
         return fit_given(
             kernels,
@@ -240,7 +257,6 @@ class Regressor(RegressorMixin, Estimator):
         for name, value, needed in (
             ("kernels", self.kernels, "auto"),
             ("prior", self.prior, "horseshoe"),
-            ("likelihood", self.likelihood, "gaussian"),
             ("method", self.method, "auto"),
         ):
             if not (isinstance(value, str) and value == needed):
@@ -264,6 +280,23 @@ class Regressor(RegressorMixin, Estimator):
     def _first_column(self) -> str:
         """The name of the first input."""
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
+
+    @property
+    def likelihood_(self) -> Literal["gaussian", "student-t"]:
+        """The distribution of the noise that was fitted."""
+        return "student-t" if isinstance(self.result_.fitted.likelihood, StudentT) else "gaussian"
+
+    def outliers(self) -> Any:
+        """The rows that are far from what the other rows make expected, the furthest first.
+
+        Columns: row (counted from 0), value, expected (the median given all other rows), and sds, the distance in
+        standard deviations on the scale of `transform_`, at least 4. A frame of the kind that `fit` was given, or a
+        dictionary of arrays.
+        """
+        check_is_fitted(self)
+        found = outliers_of(self.result_)
+        columns = {"row": found.rows, "value": found.value, "expected": found.expected, "sds": found.sds}
+        return frame_of(columns, self.frame_)
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
         """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations."""

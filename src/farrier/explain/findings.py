@@ -13,6 +13,7 @@ import numpy as np
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Context, Setting
 from farrier.explain.facts import Estimate, Factor, Facts, Level
+from farrier.explain.outlying import Outlying
 from farrier.explain.parts import NAMED
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
@@ -48,6 +49,13 @@ class Findings:
     """The share of the variance that these other kernels explain together."""
     explained: float
     """The share of the variance that all kernels explain together."""
+    outlying: Outlying
+    """The rows that are far from their expected values."""
+
+    @property
+    def about_outliers(self) -> list[str]:
+        """What is said of the outliers, sentence by sentence; empty if there are none."""
+        return self.outlying.sentences(self.setting.target, len(self.setting.order))
 
 
 def findings(result: Result, context: Context | None = None) -> Findings:
@@ -78,6 +86,7 @@ def findings(result: Result, context: Context | None = None) -> Findings:
         others=others,
         rest_share=float(np.var(left)) / variance if others else None,
         explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
+        outlying=Outlying.of(result, setting),
     )
 
 

@@ -57,6 +57,7 @@ def html(story: Story) -> str:
         ("numbers", "The components in numbers", _table(story)),
         ("components", "One component at a time", join(_component(story, i, part) for i, part in _parts(story))),
         ("ahead", _ahead_title(story), _ahead(story)),
+        ("outliers", "Outliers", _outliers(story.get("outliers") or [])),
         ("checks", "Checks", _checks(story)),
         ("weights", "Weights before and after shrinkage", _weights(story.get("weights") or [])),
         ("record", "What was tried", _record(story.get("record") or [])),
@@ -225,6 +226,21 @@ def _checks(story: Story) -> str:
         "If the explanation is complete, what it leaves over is pure chance. Each check looks for one way in which it"
     )
     return f'<p>{lead} is not. Of {len(checks)}: {tally}.</p><div class="checks">{join(cards)}</div>'
+
+
+def _outliers(rows: list[Story]) -> str:
+    if not rows:
+        return ""
+    lead = (
+        "Rows that are far from what all other rows make expected, in units of the target and in standard deviations."
+    )
+    cells = [
+        (text(row.get("label")), number(row.get("value")), number(row.get("expected")), tenths(row.get("sds")))
+        for row in rows
+    ]
+    many = f"All {len(rows)} outliers" if len(rows) > 1 else "The one outlier"
+    heads = ("Row", "Value", "Expected", "Standard deviations")
+    return f"<p>{lead}</p>{foldout(many, heads, cells, words=1)}"
 
 
 def _weights(rows: list[Story]) -> str:

@@ -113,14 +113,16 @@ def text(
     noise: float | None,
     rows: int,
     rest_share: float | None,
+    outliers: Sequence[str] = (),
 ) -> str:
-    """The whole explanation as plain text, for `print`."""
+    """The whole explanation as plain text, for `print`; `outliers` is what is said of them (outlying.py)."""
     opening = " ".join(summary(components, axes, target, None, rows))
     paragraphs = [_wrapped(opening)]
     for i, facts in enumerate(components, 1):
         body = " ".join(filter(None, [sentence(facts, axes, target), future(facts, axes, target), flag(facts)]))
         paragraphs.append(_wrapped(body, f"{i}. "))
     paragraphs += [_wrapped(said) for said in _noise(target, noise)]
+    paragraphs += [_wrapped(" ".join(outliers))] if outliers else []
     if rest_share is not None and known(rest_share) and rest_share > 0:
         rest = f"The rest, everything too small to name, carries {per_cent(rest_share)} of the variance."
         paragraphs.append(_wrapped(rest))

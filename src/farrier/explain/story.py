@@ -61,9 +61,11 @@ def story(
         "target": target,
         "axes": [asdict(axis) for axis in setting.axes.values()],
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
-        "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order)),
+        "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
+        + found.about_outliers,
         "series": fit_of(result, rows),
         "components": _components(result, found, rows),
+        "outliers": found.outlying.to_dict(),
         "checks": [asdict(check) for check in model_checks(result, setting)],
         "weights": _weights(result, found),
         "record": _record(result),

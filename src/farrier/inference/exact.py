@@ -8,6 +8,7 @@ evaluation/covariance.py has the covariance, parameter_vector.py the vector of p
 """
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -53,7 +54,13 @@ class ExactObjective(Parametrised):
     def _diagonal(self, noise: float) -> np.ndarray:
         """The noise variance of each row."""
         rows = self.template.rows
-        return np.full(len(self.y), noise) if rows is None else self.covariance.scatter(np.asarray(rows))
+        return noise * self._factors if rows is None else self.covariance.scatter(np.asarray(rows))
+
+    @cached_property
+    def _factors(self) -> np.ndarray:
+        """The noise variance of each row over the common one."""
+        factors = self.template.factors
+        return np.ones(len(self.y)) if factors is None else self.covariance.scatter(factors)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms of the bound, and its derivative."""
@@ -67,7 +74,7 @@ class ExactObjective(Parametrised):
             if found is None:
                 return Terms.of(-np.inf, made), np.zeros_like(numbers)
             values.append(found)
-        dnoise = 0.0 if self.template.rows is not None else float(np.einsum("snn->", C))
+        dnoise = 0.0 if self.template.rows is not None else float(np.einsum("snn,n->", C, self._factors))
         slopes, dw2 = self.covariance.backward(saved, C)
         share = 1.0 / len(values)
         gradient = self.parameters.gradient(made, share * slopes, share * dw2, share * dnoise)

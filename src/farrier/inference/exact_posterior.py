@@ -13,7 +13,7 @@ from typing import Any, final
 
 import numpy as np
 from scipy.linalg import solve_triangular
-from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
+from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
@@ -95,6 +95,20 @@ class GaussianPosterior(WithoutCaches):
         """
         sd = np.stack([np.diagonal(L) for L, _ in self._factors])
         return self.y - sd * np.stack([e for _, e in self._factors]), sd**2
+
+    def left_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """Leave-one-out: mean and variance of f at each row given all other rows, for each draw, (S, N) each.
+
+        With a = C^-1 y, y_n given the others has mean y_n - a_n / (C^-1)_nn and variance 1 / (C^-1)_nn.
+        """
+        means, variances = [], []
+        with one_thread(small=len(self.y) <= SMALL_ROWS):
+            for L, e in self._factors:
+                inverse, _ = dpotri(L, lower=1)
+                precision = np.diagonal(inverse)
+                means.append(self.y - solve_triangular(L, e, lower=True, trans=1) / precision)
+                variances.append(1.0 / precision - self.noise)
+        return np.stack(means), np.maximum(variances, 0.0)
 
     def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         K_x, k_xx = self.pool.gram(self.X, X), self.pool.diag(X)

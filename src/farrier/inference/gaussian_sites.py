@@ -23,6 +23,9 @@ LEAST_PRECISION, MOST_PRECISION = 1e-3, 1e6
 NEGLIGIBLE_PRECISION = 0.05
 """Precision below which a row of a Student-t likelihood is ignored. [parts of the median precision; by judgement]"""
 
+LEAST_PART = 1e-9
+"""Smallest precision of f without a row, which rounding could make negative. [parts of that with it; by judgement]"""
+
 
 @dataclass(frozen=True)
 class Sites:
@@ -68,6 +71,14 @@ class Sites:
         slope, bend = likelihood.slopes(y, mean, variance)
         precision = np.clip(-2.0 * bend, LEAST_PRECISION, MOST_PRECISION)
         return cls(mean + slope / precision, 1.0 / precision)
+
+    def left_out(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f at each row without its own site, from those of q.
+
+        1 / v' = 1 / v - 1 / s  and  m' / v' = m / v - t / s.
+        """
+        precision = np.maximum(1.0 / variance - 1.0 / self.variance, LEAST_PART / variance)
+        return (mean / variance - self.target / self.variance) / precision, 1.0 / precision
 
     def correction(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray, likelihood: Likelihood) -> float:
         """The bound for y minus the bound for the sites: sum_n E_q log p(y | f) - log N(t; f, s)."""

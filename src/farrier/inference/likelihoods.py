@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from scipy.special import gammaincinv, ndtri, stdtrit
 
 from farrier.inference.arrays import NUMPY, World
 from farrier.kernels.parameters import check_fields, positive
@@ -30,6 +31,10 @@ REACH = 20.0
 """Nats below the peak at which an integrand counts as zero: e^-20 is 2e-9. By judgement."""
 NORMAL_REACH = 8.0
 """Standard deviations beyond which a normal density counts as zero: it is below 1e-14 there. By judgement."""
+
+NORMALS = 32
+"""Normals in the mixture for a Student-t: with 2.5 degrees or more its 95 and 99 % intervals are at most 1 and 7 % too
+short. Measured."""
 
 
 def _nodes(low: Any, high: Any, world: World) -> tuple[Any, Any]:
@@ -84,6 +89,14 @@ class Likelihood(ABC):
     @abstractmethod
     def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
         """log E p(y | f) for f ~ N(mean, variance)."""
+
+    def normals(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The distribution of y as an equal mixture of normals: means and variances, (K, N) each.
+
+        One normal with the mean and variance of y, unless the likelihood says otherwise.
+        """
+        mean, variance = self.predict(mean, variance)
+        return mean[None], variance[None]
 
 
 @final
@@ -233,6 +246,18 @@ class StudentT(Likelihood):
     def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
         """The variances add; a t with d degrees has variance d / (d - 2)."""
         return mean, variance + self.scale**2 * self.degrees / self.excess
+
+    @property
+    def ordinary_variance(self) -> float:
+        """The variance of a normal with the same quartiles: that of the noise where it is not an outlier."""
+        return float(self.scale * stdtrit(self.degrees, 0.75) / ndtri(0.75)) ** 2
+
+    def normals(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """y | f, g ~ N(f, scale^2 / g), g ~ Gamma(d/2, d/2) at equally likely values of g."""
+        a = 0.5 * float(self.degrees)
+        g = gammaincinv(a, (np.arange(NORMALS) + 0.5) / NORMALS) / a
+        noise = float(self.scale) ** 2 / g
+        return np.broadcast_to(mean, (NORMALS, len(mean))), variance + noise[:, None]
 
     def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
         """log of int Gamma(g; a, a) N(y; mean, variance + scale^2 / g) dg, a = degrees/2, over u = log g."""

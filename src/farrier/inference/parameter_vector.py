@@ -44,6 +44,8 @@ class ExactModel:
     """Prior standard deviations of the unbounded hyperparameters; None takes those of the families."""
     noise_prior: tuple[float, float] = (NOISE_CENTRE, NOISE_SPREAD)
     """Mean and standard deviation of the prior of the log noise variance."""
+    factors: np.ndarray | None = None
+    """The noise variance of each row over `noise`; None if all rows have the same."""
 
 
 class Terms(NamedTuple):

@@ -11,14 +11,14 @@ the components, so that the parts add up.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
 import numpy as np
 from scipy.special import logsumexp
 
 from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import moments
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
@@ -118,7 +118,7 @@ class Fitted:
     settings: SearchSettings = SearchSettings()
     """The settings of the search; `settings.describe()` lists them."""
     noises: np.ndarray | None = None
-    """The noise variance of each draw of the posterior, where draws differ in it."""
+    """The noise variance (of a Student-t the squared scale) of each draw of the posterior, where draws differ in it."""
 
     @property
     def explaining(self) -> Alone:
@@ -127,9 +127,11 @@ class Fitted:
 
     @property
     def noise_variance(self) -> float:
-        """The noise variance of the fit that explains, on the scale of z."""
+        """The noise variance of the fit that explains, on the scale of z; of a Student-t that of ordinary rows."""
         if self.explaining.noise is not None:
             return self.explaining.noise
+        if isinstance(self.likelihood, StudentT):
+            return self.likelihood.ordinary_variance
         _, (variance,) = self.likelihood.predict(np.zeros(1), np.zeros(1))
         return float(variance)
 
@@ -145,9 +147,20 @@ class Fitted:
         draws = [likelihood.predict(*draw) for likelihood, *draw in each]
         return np.stack([one for one, _ in draws]), np.stack([one for _, one in draws])
 
+    def _normals(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """An observation of z as an equal mixture of normals: their means and variances, along the first axis."""
+        mean, variance = self.posterior.draws(inputs)
+        each = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
+        mixtures = [likelihood.normals(*draw) for likelihood, *draw in each]
+        return np.concatenate([one for one, _ in mixtures]), np.concatenate([one for _, one in mixtures])
+
     def _likelihoods(self, draws: int) -> Sequence[Likelihood]:
         """The likelihood of each draw."""
-        return [self.likelihood] * draws if self.noises is None else [Gaussian(noise) for noise in self.noises]
+        if self.noises is None:
+            return [self.likelihood] * draws
+        if isinstance(self.likelihood, StudentT):
+            return [replace(self.likelihood, scale=np.sqrt(noise)) for noise in self.noises]
+        return [Gaussian(noise) for noise in self.noises]
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y."""
@@ -163,7 +176,7 @@ class Fitted:
 
     def _predictions(self, inputs: np.ndarray) -> list[Prediction]:
         """The prediction of each structure."""
-        mean, variance = self.observed(inputs)
+        mean, variance = self._normals(inputs)
         own = Prediction(self.share, self.scale, mean, np.sqrt(variance))
         each = ((other, *other.observed(inputs)) for other in self.others)
         return [own, *(Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each)]

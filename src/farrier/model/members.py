@@ -11,7 +11,8 @@ from typing import Any, final
 import numpy as np
 
 from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import Gaussian
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
+from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import HalfCauchy
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.target_scale import TargetScale
@@ -20,6 +21,19 @@ from farrier.search.appraisal import Appraisal
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision, Structure
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RowNoise:
+    """Student-t noise as normal noise whose variance differs from row to row (robust_structural.py)."""
+
+    degrees: float
+    """Degrees of freedom."""
+    factors: np.ndarray
+    """The noise variance of each row over the squared scale of the Student-t."""
+    ordinary: np.ndarray
+    """Which rows are not suspicious: they set the scale of the target."""
 
 
 @final
@@ -35,6 +49,10 @@ class Contender:
     scale: TargetScale
     rows: np.ndarray
     """The target in its own units at the rows of the fit."""
+    noise: RowNoise | None = None
+    """The noise of all rows; None if it is Gaussian."""
+    correction: float = 0.0
+    """The log evidence of the Student-t beyond that of the normal noise that stands for it."""
 
     @property
     def height(self) -> float:
@@ -46,7 +64,20 @@ class Contender:
         preference = evaluator.settings.scales.preference(self.scale.transform.name)
         ordinary = [part for part in parts if evaluator.beliefs.ordinary(part.kernel)]
         free = evaluator.beliefs.log_structure(ordinary, evaluator.X.shape[1])
-        return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference
+        return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference + self.correction
+
+    def likelihood(self, model: ExactModel) -> Likelihood:
+        """The likelihood of a model."""
+        if self.noise is None:
+            return Gaussian(model.noise)
+        return StudentT.with_degrees(float(np.sqrt(model.noise)), self.noise.degrees)
+
+    def models(self, draws: int) -> list[ExactModel]:
+        """The model at the mode, and at an even number of draws of its parameters, for all rows."""
+        mode = self.structure.mode
+        assert mode is not None
+        factors = None if self.noise is None else self.noise.factors
+        return [replace(model, factors=factors) for model in mode.models(draws)]
 
 
 def fitted_set(
@@ -79,7 +110,7 @@ def fitted_set(
     ]
     return Fitted(
         posterior=members[0].posterior,
-        likelihood=Gaussian(mode.model.noise),
+        likelihood=first.likelihood(mode.model),
         prior=_prior(first.structure),
         kernels=tuple(mode.model.pool),
         survivors=survivors,
@@ -127,9 +158,8 @@ def shares_of(contenders: Sequence[Contender], smallest: float) -> np.ndarray:
 
 def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Member:
     """The posterior of a contender given all rows, with as many draws of its parameters as its share demands."""
-    mode, z = contender.structure.mode, contender.scale.forward(y)
-    assert mode is not None
-    models = mode.models(2 * int(np.ceil(0.5 * share * settings.averaging.draws)))
+    z = contender.scale.forward(y)
+    models = contender.models(2 * int(np.ceil(0.5 * share * settings.averaging.draws)))
     posteriors: list[Any] = [
         exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models
     ]
@@ -138,5 +168,5 @@ def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, set
         LaplacePosterior(tuple(posteriors)),
         np.array([model.noise for model in models]),
         contender.scale,
-        tuple(mode.model.pool),
+        tuple(models[0].pool),
     )

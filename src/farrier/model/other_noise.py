@@ -1,7 +1,8 @@
 """From rows to a fitted model for likelihoods that are not Gaussian: classes, and outliers (Student-t).
 
-Each row is represented by a Gaussian site (inference/gaussian_sites.py). With the first sites the structure is searched
-(search/search.py); then sites and structure are fitted to each other, and the search is repeated with the new sites.
+Each row is represented by a Gaussian site (inference/gaussian_sites.py). For classes the structure is searched with the
+first sites (search/search.py); then sites and structure are fitted to each other, and the search is repeated with the
+new sites. For outliers the structure is found on the other rows (robust.py).
 """
 
 from collections.abc import Sequence
@@ -18,6 +19,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import parts_of
+from farrier.model.scales import Scaled
 from farrier.model.site_fits import SiteFit, fit_in_turn, marginals, updated_sites
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell, climbed, collapsed_fit, exact_posterior, tier_for
@@ -43,7 +45,6 @@ def learn_sites(
     """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
     rows, z = search_rows(X, settings.rows), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    beliefs = Beliefs.of(X, known, timed=timed)
     search = Search(
         X[rows],
         sites.target,
@@ -52,20 +53,42 @@ def learn_sites(
         tell,
         settings=settings,
         timed=timed,
-        beliefs=beliefs,
+        beliefs=Beliefs.of(X, known, timed=timed),
         calendar=calendar,
     )
-    for turn in range(settings.sites.searches):
-        # the scale of a Student-t likelihood is unknown at first: the first search estimates the noise variance
-        given = None if turn == 0 and isinstance(likelihood, StudentT) else sites.variance
-        search = replace(search, y=sites.target, rows=given, record=[], runners_up=[], rejected=set(), steps=0)
+    for _ in range(settings.sites.searches):
+        search = replace(search, y=sites.target, rows=sites.variance, record=[], runners_up=[], rejected=set(), steps=0)
         with one_thread():
             structure = search.best(search.shrunk(search.whole(search.seasons())))
-        if given is None:
-            likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), settings.sites.degrees)
-            sites = replace(sites, variance=np.full(len(rows), structure.noise))
         structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
-    record = search.record
+    return _finish(search, structure, sites, likelihood, scale, X, y)
+
+
+def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
+    """Student-t noise for all rows, with a structure that was found on rows without outliers."""
+    search, structure, settings = found.search, found.structure, found.search.settings
+    rows, z = search_rows(X, settings.rows), found.scale.forward(y)
+    likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), degrees)
+    mean, variance = np.zeros(len(rows)), np.full(len(rows), structure.noise / len(rows))
+    if structure.model is not None:
+        mean, variance = marginals(exact_posterior(structure.model, search.X, search.y, settings), X[rows])
+    sites = Sites.at(z[rows], mean, variance, likelihood)
+    search = replace(search, X=X[rows], y=sites.target, covariance=covariance_of(X[rows]), rows=sites.variance)
+    structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
+    return _finish(search, structure, sites, likelihood, found.scale, X, y)
+
+
+def _finish(
+    search: Search,
+    structure: Structure,
+    sites: Sites,
+    likelihood: Likelihood,
+    scale: TargetScale,
+    X: np.ndarray,
+    y: np.ndarray,
+) -> Fitted:
+    """The pool that predicts, fitted to all rows."""
+    settings, z = search.settings, scale.forward(y)
     search = replace(search, y=sites.target, rows=sites.variance)
     search.tell("fitting the predictive model", structure.score)
     parts = prediction_pool(search, structure)
@@ -79,7 +102,7 @@ def learn_sites(
         level=len(parts),
         steps=search.steps,
         settings=settings,
-        record=record,
+        record=search.record,
         appraisal=appraise_sites(search, structure),
         beliefs=search.beliefs,
         likelihood=fit.likelihood,

@@ -16,7 +16,7 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
-from farrier.model.members import Contender, fitted_set
+from farrier.model.members import Contender, RowNoise, fitted_set
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal, intervals
@@ -39,21 +39,31 @@ def fit_structural(
 ) -> Fitted:
     """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X."""
     beliefs = Beliefs(Clock.of(X[:, 0], seasons))
-    tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else [named(transform)]
-    chosen = [one for one in tried if one.name != "square root" or transform != "auto"]
     with one_thread(small=len(X) <= settings.rows.exact):
-        found = [structural_fit(X, y, beliefs, one, settings, calendar) for one in chosen]
-        found.sort(key=lambda one: one.height, reverse=True)
-        return fitted_set(
-            found,
-            None,
-            X,
-            y,
-            appraisal=_appraised(found[0], X, y, settings),
-            record=(),
-            settings=settings,
-            steps=sum(one.evaluator.steps for one in found),
-        )
+        scales = transforms_to_try(y, transform, settings)
+        return fitted_structural([structural_fit(X, y, beliefs, one, settings, calendar) for one in scales], X, y)
+
+
+def fitted_structural(found: Sequence[Contender], X: np.ndarray, y: np.ndarray) -> Fitted:
+    """The fitted model from its fits on some scales."""
+    ranked = sorted(found, key=lambda one: one.height, reverse=True)
+    return fitted_set(
+        ranked,
+        None,
+        X,
+        y,
+        appraisal=_appraised(ranked[0], X, y),
+        record=(),
+        settings=ranked[0].evaluator.settings,
+        steps=sum(one.evaluator.steps for one in found),
+    )
+
+
+def transforms_to_try(y: np.ndarray, transform: str, settings: SearchSettings) -> list[Transform]:
+    """The scales of y that are compared: identity and logarithm, or the one that was asked for."""
+    if transform != "auto":
+        return [named(transform)]
+    return [one for one in worth_trying(y, settings.scales.smallest_ratio) if one.name != "square root"]
 
 
 def structural_fit(
@@ -63,15 +73,17 @@ def structural_fit(
     transform: Transform,
     settings: SearchSettings,
     calendar: Sequence[Kernel] = (),
+    noise: RowNoise | None = None,
 ) -> Contender:
-    """The structural model on one scale of the target."""
-    own, scale = settings.structural, TargetScale.of(transform, y)
+    """The structural model on one scale of the target, with Gaussian noise if no other is given."""
+    own, scale = settings.structural, TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
+    factors = None if noise is None else noise.factors[last]
     z = scale.forward(y[last])
-    evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs)
+    evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=factors)
     parts = structural_parts(beliefs, settings, calendar)
     structure = evaluator.fit(parts, beliefs.noise, own.iterations, own.tolerance)
-    return Contender(f"the {transform.name} scale", structure, evaluator, scale, y[last])
+    return Contender(f"the {transform.name} scale", structure, evaluator, scale, y[last], noise)
 
 
 def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel] = ()) -> list[Part]:
@@ -81,15 +93,16 @@ def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Seque
     return [beliefs.part(kernel, beliefs.scale(kernel), 1) for kernel in kernels]
 
 
-def _appraised(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Appraisal:
+def _appraised(contender: Contender, X: np.ndarray, y: np.ndarray) -> Appraisal:
     """The 95 % intervals of the hyperparameters, and which components are worth a word, largest first.
 
     No component was removed, and no row left out, to see what it is worth.
     """
     mode, count = contender.structure.mode, len(contender.structure.parts)
     assert mode is not None
-    z, weights = contender.scale.forward(y), mode.model.prior.quantile(0.5)[None]
-    means = exact_posterior(mode.model, X, z, settings, weights).component_means(X)[0]
+    settings, (model,) = contender.evaluator.settings, contender.models(0)
+    z, weights = contender.scale.forward(y), model.prior.quantile(0.5)[None]
+    means = exact_posterior(model, X, z, settings, weights).component_means(X)[0]
     sizes = means[:count].std(axis=1)
     smallest = settings.structural.smallest_share * np.sum(sizes**2)
     order = tuple(int(i) for i in np.argsort(sizes)[::-1] if sizes[i] ** 2 > smallest)

@@ -44,6 +44,18 @@ def column_names(X: Any, columns: int) -> list[str]:
     return [f"x{i}" for i in range(columns)]
 
 
+def frame_library(X: Any) -> str | None:
+    """The library of a data frame ("pandas", "polars" ...); None for an array."""
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    return frame.implementation.name.lower() if isinstance(frame, nw.DataFrame) else None
+
+
+def frame_of(columns: dict[str, np.ndarray], library: str | None) -> Any:
+    """A data frame of a library, or the dictionary itself if there is none."""
+    backend: Any = library
+    return columns if library is None else nw.from_dict(columns, backend=backend).to_native()
+
+
 def frame_like(columns: dict[str, np.ndarray], like: Any) -> Any:
     """A data frame of the same kind as `like` (pandas, polars ...), or the dictionary itself if `like` is an array."""
     frame = nw.from_native(like, eager_only=True, pass_through=True)

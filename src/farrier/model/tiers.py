@@ -119,7 +119,8 @@ def exact_posterior(
 ) -> GaussianPosterior:
     """The exact posterior of a model given all rows; draws of the weights are from its q(w) if not given."""
     weights = weights_of(model, settings.posterior.draws) if weights is None else weights
-    noise = np.full(len(z), model.noise) if model.rows is None else model.rows
+    common = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
+    noise = common if model.rows is None else model.rows
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
 
 

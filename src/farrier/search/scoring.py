@@ -11,7 +11,7 @@ that takes a few Cholesky factors instead of a fit.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -47,6 +47,8 @@ class Evaluator:
     """L-BFGS steps of all fits so far."""
     settings: SearchSettings = SearchSettings()
     beliefs: Beliefs = Beliefs()
+    factors: np.ndarray | None = None
+    """The noise variance of each row over the common one; None if all rows have the same."""
     _fitted: dict[tuple[Any, ...], tuple[Sequence[Part], Structure]] = field(default_factory=dict, init=False)
     """Cache of fits by their starting point: different moves can lead to the same fit."""
 
@@ -56,7 +58,8 @@ class Evaluator:
 
     def spread(self, structure: Structure) -> np.ndarray:
         """The noise variance of each row."""
-        return np.full(len(self.y), structure.noise) if self.rows is None else self.rows
+        common = np.full(len(self.y), structure.noise) if self.factors is None else structure.noise * self.factors
+        return common if self.rows is None else self.rows
 
     def noisy(self, C: np.ndarray, structure: Structure) -> np.ndarray:
         """C plus the noise of a structure."""
@@ -96,6 +99,7 @@ class Evaluator:
         self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, least: float
     ) -> Structure:
         model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)
+        model = replace(model, factors=self.factors)
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
         u, terms = climb(objective, iterations, tolerance)
         self.steps += len(terms)

@@ -252,6 +252,40 @@ class SiteSettings:
 
 @final
 @dataclass(frozen=True)
+class OutlierSettings:
+    """When Student's t is tried for the noise, and which rows count as outliers."""
+
+    degrees: tuple[float, ...] = (2.5, 3.0, 4.0, 6.0, 10.0)
+    """Degrees of freedom that leave-one-out residuals choose between. [degrees of freedom; by judgement]"""
+    margin: float = 8.0
+    """Log density of the leave-one-out residuals that Student's t must gain over a normal, beyond the price of a
+    parameter, to be tried. [nats; measured on M1 monthly series, part learn: below it forecasts do not improve]"""
+    minimum_gain: float = 6.0
+    """Log evidence that Student's t must gain to be kept. [nats; measured on the same series]"""
+    suspicious: float = 3.5
+    """Leave-one-out residual beyond which the search for the structure does not see a row, if Student's t is tried.
+    [robust standard deviations, 1.4826 times the median absolute residual; by judgement]"""
+    distant: float = 7.0
+    """The same for the distance of a row from its leave-one-out prediction, whatever the standard deviation of that.
+    [robust standard deviations of these distances; by judgement]"""
+    most: float = 0.2
+    """Largest part of the rows that may be suspicious; if more are, they are no outliers, and none is.
+    [part of the rows; by judgement]"""
+    tied: float = 0.5
+    """Part of the rows with one and the same value from which Student's t is not tried: sales that are mostly zero have
+    no outliers. [part of the rows; by judgement]"""
+    searches: int = 3
+    """Most searches for the structure; each but the first leaves out what is suspicious for the one before.
+    [searches; by judgement]"""
+    listed: float = 4.0
+    """Distance from its expected value beyond which a row is called an outlier.
+    [standard deviations of the leave-one-out prediction; by judgement]"""
+    rounds: int = 3
+    """Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
 class StructuralSettings:
     """The structural model, which is fitted without a search."""
 
@@ -318,6 +352,8 @@ class SearchSettings:
     """The posterior that predicts."""
     sites: SiteSettings = SiteSettings()
     """Likelihoods that are not Gaussian."""
+    outliers: OutlierSettings = OutlierSettings()
+    """Outliers, and the choice of Student's t."""
     structural: StructuralSettings = StructuralSettings()
     """The structural model."""
     appraisal: AppraisalSettings = AppraisalSettings()

@@ -1,0 +1,100 @@
+"""Outliers: what each row is expected to be given all others, and which rows are far from that.
+
+A leave-one-out residual is the distance of a row from its leave-one-out prediction, divided by the standard deviation
+of that prediction. Nothing is refitted: the predictions have a closed form, for exact inference from the inverse
+covariance (inference/exact_posterior.py), otherwise from the sites (inference/gaussian_sites.py).
+"""
+
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.gaussian_sites import Sites
+from farrier.inference.heavy_tails import Tails, robust_deviation
+from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.likelihoods import Gaussian, StudentT
+from farrier.inference.mixtures import moments
+from farrier.model.fitted import Fitted
+from farrier.model.result import Result
+from farrier.search.settings import OutlierSettings
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Outliers:
+    """The rows that are far from their expected values, the furthest first."""
+
+    rows: np.ndarray
+    """Their indices among the fitted rows."""
+    value: np.ndarray
+    """Their values, in units of y."""
+    expected: np.ndarray
+    """The medians of their leave-one-out predictions, in units of y."""
+    sds: np.ndarray
+    """Their leave-one-out residuals, with a sign. [standard deviations, on the scale of the model]"""
+
+
+def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The means of the leave-one-out predictions of the fitted rows, and the leave-one-out residuals."""
+    likelihood, posterior = fitted.likelihood, fitted.posterior
+    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
+        mean, variance = moments(*posterior.left_out())
+    else:
+        q = moments(*posterior.draws(X))
+        mean, variance = Sites.at(z, *q, likelihood).left_out(*q)
+    if isinstance(likelihood, StudentT):
+        noise = likelihood.ordinary_variance
+    else:
+        _, (noise,) = likelihood.predict(np.zeros(1), np.zeros(1))
+    return mean, (z - mean) / np.sqrt(variance + noise)
+
+
+def suspicious(distances: np.ndarray, residuals: np.ndarray, settings: OutlierSettings) -> np.ndarray:
+    """Which rows the search for a structure should not see: those with large residuals, or far from their predictions.
+
+    `distances` are the residuals before division by the standard deviations of the predictions. A component that
+    follows an outlier makes the prediction of its row uncertain, and the residual small. Many such rows are a part of
+    what is to be explained: then none is suspicious.
+    """
+    kinds = ((residuals, settings.suspicious), (distances, settings.distant))
+    far = np.max([np.abs(one) / (limit * robust_deviation(one)) for one, limit in kinds], axis=0)
+    found = far > 1.0
+    return found & (np.mean(found) <= settings.most)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Doubt:
+    """What the residuals of a fit with Gaussian noise say against it."""
+
+    residuals: np.ndarray
+    """The leave-one-out residuals."""
+    tails: Tails
+    """The Student-t that suits them best."""
+    suspicious: np.ndarray
+    """Which rows are suspicious."""
+    due: bool
+    """Whether Student-t noise is worth a fit."""
+
+    @classmethod
+    def of(cls, fitted: Fitted, X: np.ndarray, y: np.ndarray) -> "Doubt":
+        """The doubt about a fit of the rows X on the scale of the model, and y in its own units."""
+        z, settings = fitted.scale.forward(y), fitted.settings.outliers
+        mean, residuals = residuals_of(fitted, X, z)
+        tails, odd = Tails.of(residuals, settings.degrees), suspicious(z - mean, residuals, settings)
+        _, counts = np.unique(y, return_counts=True)
+        clear = tails.gain > settings.margin and bool(odd.any()) and counts.max() < settings.tied * len(y)
+        return cls(residuals, tails, odd, clear)
+
+
+def outliers_of(result: Result) -> Outliers:
+    """The outliers of a fitted model. Classes have none, and the paper's algorithm gives no leave-one-out residuals."""
+    fitted, z = result.fitted, result.scaled_target
+    if fitted.tier == "stochastic" or not isinstance(fitted.likelihood, Gaussian | StudentT):
+        return Outliers(np.zeros(0, int), *np.zeros((3, 0)))
+    mean, residuals = residuals_of(fitted, result.inputs, z)
+    far = np.flatnonzero(np.abs(residuals) > fitted.settings.outliers.listed)
+    rows = far[np.argsort(-np.abs(residuals[far]), kind="stable")]
+    return Outliers(rows, result.target[rows], fitted.scale.inverse(mean[rows]), residuals[rows])

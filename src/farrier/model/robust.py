@@ -1,0 +1,102 @@
+"""The choice between Gaussian and Student-t noise, where the structure is searched for.
+
+1. Everything is fitted with Gaussian noise (learning.py).
+2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/heavy_tails.py). Ordinary
+   data end here, after a small part of the time of the fit.
+3. Outliers mislead a search that takes the noise for Gaussian. So the scale and the structure are found again on the
+   rows that are not suspicious, and then fitted to all rows with Student-t noise (other_noise.py).
+4. The Student-t is kept if its evidence is clearly higher.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from farrier.inference.blas import one_thread
+from farrier.inference.mixtures import moments
+from farrier.kernels.algebra import Kernel
+from farrier.model.finishing import search_rows
+from farrier.model.fitted import Fitted
+from farrier.model.learning import learn
+from farrier.model.other_noise import fit_students_t
+from farrier.model.outliers import Doubt, suspicious
+from farrier.model.scales import Scaled, searched_scales
+from farrier.model.tiers import Tell, exact_posterior
+from farrier.search.settings import SearchSettings
+from farrier.search.structure import Decision
+
+
+def learn_robust(
+    X: np.ndarray,
+    y: np.ndarray,
+    *,
+    chosen: bool = False,
+    known: Sequence[float] = (),
+    transform: str = "auto",
+    timed: bool = False,
+    calendar: tuple[Kernel, ...] = (),
+    tell: Tell = lambda what, bound: None,
+    settings: SearchSettings = SearchSettings(),
+) -> Fitted:
+    """Find the structure of y given standardised inputs, and fit it with the noise of higher evidence.
+
+    `chosen` says that the user asked for Student-t noise; then it is kept in any case. The other arguments are those
+    of `learn`. A long series that is predicted block by block keeps Gaussian noise, unless chosen.
+    """
+    gaussian = learn(
+        X, y, known=known, transform=transform, timed=timed, calendar=calendar, tell=tell, settings=settings
+    )
+    if gaussian.tier == "local" and not chosen:
+        return gaussian
+    doubt = Doubt.of(gaussian, X, y)
+    if not (doubt.due or chosen):
+        return gaussian
+    tell("looking for outliers", gaussian.bound)
+    possible = "identity" if transform == "auto" and y.min() <= 0.0 else transform
+
+    def search(kept: np.ndarray) -> Scaled:
+        return searched_scales(X[kept], y[kept], known, possible, timed, tell, settings, calendar)[0]
+
+    with one_thread():
+        found = _searched(search, X, y, ~doubt.suspicious)
+    with one_thread(small=len(X) <= settings.rows.exact):
+        robust = fit_students_t(found, X, y, doubt.tails.degrees)
+    return better_noise(gaussian, robust, chosen=chosen)
+
+
+def _searched(search: Callable[[np.ndarray], Scaled], X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> Scaled:
+    """The structure found on rows that are not suspicious, neither for the fit before nor for the structure itself.
+
+    Components that follow outliers hide them. With fewer such components, more outliers show.
+    """
+    found = search(kept)
+    for _ in range(found.search.settings.outliers.searches - 1):
+        again = ~_suspicious(found, X, y, kept)
+        if again.all() or np.array_equal(again, kept):
+            break
+        found, kept = search(again), again
+    return found
+
+
+def _suspicious(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> np.ndarray:
+    """Which rows are suspicious for a structure; those that its search saw by leave-one-out residuals."""
+    structure, settings, z = found.structure, found.search.settings, found.scale.forward(y)
+    mean, variance = np.zeros((2, len(z)))
+    if structure.model is not None:
+        posterior = exact_posterior(structure.model, found.search.X, found.search.y, settings)
+        mean, variance = moments(*posterior.draws(X))
+        seen = np.flatnonzero(kept)[search_rows(X[kept], settings.rows)]
+        mean[seen], variance[seen] = moments(*posterior.left_out())
+    return suspicious(z - mean, (z - mean) / np.sqrt(variance + structure.noise), settings.outliers)
+
+
+def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool) -> Fitted:
+    """Student-t noise if its evidence is clearly higher, or if it was chosen; with the decision in the record."""
+    gain, needed = float(robust.bound - gaussian.bound), gaussian.settings.outliers.minimum_gain
+    if chosen:
+        decision, best = Decision(0, "kept", "noise: Student-t", gain, "asked for"), robust
+    else:
+        action, best = ("kept", robust) if gain > needed else ("dropped", gaussian)
+        decision = Decision(0, action, "noise: Student-t", gain, "evidence of the noise")
+    return replace(best, record=(*best.record, decision))

@@ -1,0 +1,79 @@
+"""The structural model with the noise of higher evidence: Gaussian, or Student-t where there are outliers.
+
+A Student-t with d degrees of freedom and scale s is a normal of variance s^2 / g with g ~ Gamma(d/2, d/2). The model
+and the expected precisions of its rows are fitted alternately (EM):
+
+    E g_n = (d + 1) / (d + E (z_n - f_n)^2 / s^2)
+
+The first precisions come from leave-one-out residuals of the fit with Gaussian noise, so that no row hides in its own
+fit. The evidence is Laplace's, corrected from the normals to the Student-t (inference/gaussian_sites.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from farrier.inference.blas import one_thread
+from farrier.inference.gaussian_sites import Sites
+from farrier.inference.mixtures import moments
+from farrier.kernels.algebra import Kernel
+from farrier.model.fitted import Fitted
+from farrier.model.members import Contender, RowNoise
+from farrier.model.outliers import Doubt
+from farrier.model.robust import better_noise
+from farrier.model.structural import (
+    fit_structural,
+    fitted_structural,
+    structural_fit,
+    transforms_to_try,
+)
+from farrier.model.tiers import exact_posterior
+from farrier.search.beliefs import Beliefs
+from farrier.search.settings import SearchSettings
+
+
+def fit_robust_structural(
+    X: np.ndarray,
+    y: np.ndarray,
+    seasons: Sequence[float] = (),
+    *,
+    chosen: bool = False,
+    calendar: Sequence[Kernel] = (),
+    transform: str = "auto",
+    settings: SearchSettings = SearchSettings(),
+) -> Fitted:
+    """The structural model with Gaussian or Student-t noise; `chosen` says that the user asked for Student-t."""
+    gaussian = fit_structural(X, y, seasons, calendar=calendar, transform=transform, settings=settings)
+    doubt = Doubt.of(gaussian, X, y)
+    if not (doubt.due or chosen):
+        return gaussian
+    factors = _factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
+    start = RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
+    beliefs = Beliefs.of(X, seasons, timed=True)
+    with one_thread(small=len(X) <= settings.rows.exact):
+        fits = []
+        for one in transforms_to_try(y, transform, settings):
+            fit = structural_fit(X, y, beliefs, one, settings, calendar, start)
+            for _ in range(settings.outliers.rounds - 1):
+                fit = structural_fit(X, y, beliefs, one, settings, calendar, _after(fit, X, y, settings).noise)
+            fits.append(_after(fit, X, y, settings))
+        robust = fitted_structural([max(fits, key=lambda one: one.height)], X, y)
+    return better_noise(gaussian, robust, chosen=chosen)
+
+
+def _after(fit: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Contender:
+    """The fit with the precisions that its posterior expects, and with the evidence of the Student-t."""
+    (model,), z, noise = fit.models(0), fit.scale.forward(y), fit.noise
+    assert noise is not None
+    mean, variance = moments(*exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]).draws(X))
+    factors = _factors(((z - mean) ** 2 + variance) / model.noise, noise.degrees)
+    last = np.argsort(X[:, 0], kind="stable")[-settings.structural.rows :]
+    sites = Sites(z[last], model.noise * noise.factors[last])
+    correction = sites.correction(z[last], mean[last], variance[last], fit.likelihood(model))
+    return replace(fit, noise=replace(noise, factors=factors), correction=correction)
+
+
+def _factors(square: np.ndarray, degrees: float) -> np.ndarray:
+    """1 / E g of rows, given their squared residuals over the squared scale."""
+    return (degrees + square) / (degrees + 1.0)
