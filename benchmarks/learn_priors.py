@@ -3,11 +3,12 @@
     python -m benchmarks learn-priors --data-dir DIR
 
 For each frequency the structural model (farrier/model/structural.py) is fitted to the series of the part "learn". The
-mean and the spread of each log parameter over the series, and its posterior variance within each, are the next prior.
+mean and the spread of each log parameter over the series, and its posterior variance within each, are the next prior;
+for sizes it is the half-Cauchy of highest likelihood.
 After a few rounds the table is written to farrier/search/learned_priors.csv. Test rows are never read.
 
-A component that a series does not need drives its size to zero, and would pull the mean down and the spread up without
-end. Its size counts no lower than `LOWEST`, which is nothing beside the noise.
+A component that a series does not need drives its size to zero, and would pull the scale down without end. Its size
+counts no lower than `LOWEST`, which is nothing beside the noise.
 """
 
 import argparse
@@ -19,8 +20,10 @@ import numpy as np
 
 from benchmarks.competition_data import SETS, chosen, read_set
 from benchmarks.record import commit, tell
-from farrier.model.structural import Clock, StructuralFit, structural_fit
-from farrier.model.target_scale import worth_trying
+from farrier.model.members import Contender
+from farrier.model.structural import structural_fit, transforms_to_try
+from farrier.search.beliefs import Beliefs
+from farrier.search.clock import Clock
 from farrier.search.learned_priors import PARAMETERS, TABLE, LogNormal, Priors
 from farrier.search.settings import SearchSettings
 
@@ -53,6 +56,10 @@ LOWEST = -4.5
 """The logarithm of the smallest size that counts: a hundredth of the standard deviation of y."""
 NARROWEST, WIDEST = 0.15, 1.0
 """Least and largest prior standard deviation of a logarithm; a learned one outside is cut. By judgement."""
+HALF_CAUCHY_SD = float(np.pi / 2)
+"""The standard deviation of the logarithm of a half-Cauchy."""
+HALVINGS = 50
+"""Bisections for the scale of a half-Cauchy."""
 SHARE = 0.05
 """Share of the evidence from which a scale of the target counts."""
 
@@ -88,14 +95,15 @@ def learned(series: list[np.ndarray], season: int, priors: Priors) -> Priors:
     for y in series:
         for share, fit in fits(y, season, priors):
             for name, value, sd in parameters(fit):
-                values[name].append(
-                    (max(value, LOWEST) if name in ("trend", "walk", "season", "ar") else value, sd, share)
-                )
+                values[name].append((max(value, LOWEST) if name in SIZES else value, sd, share))
     new = dict(priors)
     for name, triples in values.items():
         if not triples or name in KEPT:
             continue
         value, sd, share = np.array(triples).T
+        if name in SIZES:
+            new[name] = LogNormal(half_cauchy_scale(value, share), HALF_CAUCHY_SD)
+            continue
         mean = float(np.average(value, weights=share))
         # what a series does not tell is no wider than the prior
         within = np.minimum(sd, priors[name].sd) ** 2
@@ -104,28 +112,40 @@ def learned(series: list[np.ndarray], season: int, priors: Priors) -> Priors:
     return new
 
 
-def fits(y: np.ndarray, season: int, priors: Priors) -> Iterator[tuple[float, StructuralFit]]:
+def half_cauchy_scale(value: np.ndarray, share: np.ndarray) -> float:
+    """The log of the scale of a half-Cauchy of highest likelihood, given logarithms of sizes and their shares."""
+    low, high = float(value.min()), float(value.max())
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        # the density of a logarithm is 1 / cosh
+        low, high = (middle, high) if float(share @ np.tanh(value - middle)) > 0 else (low, middle)
+    return 0.5 * (low + high)
+
+
+def fits(y: np.ndarray, season: int, priors: Priors) -> Iterator[tuple[float, Contender]]:
     """The fits of one series on each scale of the target, with their shares of the evidence."""
     settings = SearchSettings()
     x = np.arange(len(y), dtype=float)
-    clock = Clock.of(x, [float(season)] if season > 1 else [])
-    scales = [one for one in worth_trying(y, settings.scales.smallest_ratio) if one.name != "square root"]
-    found = [structural_fit(x[:, None], y, clock, one, priors, settings) for one in scales if np.ptp(y) > 0]
+    beliefs = Beliefs(Clock.of(x, [float(season)] if season > 1 else []), priors)
+    scales = transforms_to_try(y, "auto", settings) if np.ptp(y) > 0 else []
+    found = [structural_fit(x[:, None], y, beliefs, one, settings) for one in scales]
     if not found:
         return
-    heights = np.array([fit.evidence for fit in found])
+    heights = np.array([fit.height for fit in found])
     shares = np.exp(heights - heights.max())
     for share, fit in zip(shares / shares.sum(), found, strict=True):
         if share > SHARE:
             yield float(share), fit
 
 
-def parameters(fit: StructuralFit) -> Iterator[tuple[str, float, float]]:
+def parameters(fit: Contender) -> Iterator[tuple[str, float, float]]:
     """Name, logarithm and its posterior standard deviation of each parameter; times in seasons, sizes of y."""
-    named = fit.named
-    for place, sd in zip(fit.moving, fit.laplace.deviations, strict=True):
-        name, offset, factor = named[place]
-        yield name, (float(fit.mode[place]) + offset) * factor, float(sd) * abs(factor)
+    mode = fit.structure.mode
+    assert mode is not None
+    for named, u, sd in zip(fit.evaluator.beliefs.names(mode.model), mode.u, mode.deviations, strict=True):
+        if named is not None and sd > 0.0:
+            name, offset, factor = named
+            yield name, (float(u) + offset) * factor, float(sd) * factor
 
 
 def pooled(tables: list[Priors]) -> Priors:
@@ -142,7 +162,8 @@ def table(found: dict[str, Priors], counts: dict[str, int], rounds: int) -> str:
     """The table as text."""
     said = ", ".join(f"{count} of {name}" for name, count in counts.items())
     lines = [
-        "# Priors of the structural model: mean and standard deviation of the logarithm of each parameter.",
+        "# Priors of what ordinary series are made of: mean and standard deviation of the logarithm of each parameter.",
+        "# Sizes (trend, walk, season, ar, level) are half-Cauchy: the mean is the logarithm of the scale.",
         "# Made by: python -m benchmarks learn-priors --data-dir DIR",
         f"# on {datetime.now(UTC):%Y-%m-%d} at commit {commit()}, {rounds} rounds; series of the part learn: {said}.",
         "frequency,parameter,mean,sd",

@@ -13,7 +13,7 @@ from farrier.inference.collapsed import CollapsedObjective
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.tiers import collapsed_fit, objective_of
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Part, model_with
+from farrier.search.structure import Part, horseshoe_model
 
 DESCRIPTION = "seconds of the collapsed tier for n, 2n, 4n ... rows of one input and four components"
 KERNELS = (
@@ -37,7 +37,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         seconds = []
         for rows in arguments.rows:
             X, z = data(rows, seed)
-            model = model_with([Part(kernel, kernel, 0.5) for kernel in KERNELS], 0.1, 1)
+            model = horseshoe_model([Part(kernel, kernel, 0.5) for kernel in KERNELS], 0.1, 1)
             settings = SearchSettings()
             objective = objective_of("collapsed", model, X, z, settings.fits.final_draws, settings)
             assert isinstance(objective, CollapsedObjective)

@@ -152,6 +152,22 @@ class Beliefs:
             total -= float(np.log(2.0) if self.ordinary(part.kernel) else unusual)
         return total
 
+    def names(self, model: ExactModel) -> list[tuple[str, float, float] | None]:
+        """For each parameter the name of its learned prior, and what turns it into the logarithm there.
+
+        That is (u + offset) * factor for a name, offset and factor; None for a parameter without a learned prior.
+        """
+        pool, unit = model.pool, 0.0 if self.clock is None else float(np.log(self.clock.unit))
+        sizes = [_size_of(factors) for factors in (kernel.products()[0] for kernel in pool)]
+        found: list[tuple[str, float, float] | None] = [None if one is None else (one, 0.0, 1.0) for one in sizes]
+        found.append(("noise", 0.0, 0.5))
+        for number in pool.layout:
+            factors = pool.kernels[number.product]
+            name = _parameter_of(factors, factors[number.factor], number.name)
+            offset = {"damping": unit, "shape": 0.0}.get(name or "", -unit)
+            found.append(None if name is None else (name, offset, 1.0))
+        return found
+
     @property
     def _priors(self) -> Priors:
         if self.given is not None:
