@@ -43,7 +43,8 @@ def learn_sites(
     """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
     rows, z = search_rows(X, settings.rows), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    beliefs = Beliefs(Clock.of(X[:, 0], known)) if X.shape[1] == 1 and len(np.unique(X)) > 1 else Beliefs()
+    series = X.shape[1] == 1 and len(np.unique(X)) > 1
+    beliefs = Beliefs(Clock.of(X[:, 0], known) if series else None, settings=settings.priors)
     search = Search(
         X[rows],
         sites.target,

@@ -161,6 +161,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
         appraisal=appraisal,
         likelihood=found.likelihood,
         sites=target,
+        beliefs=fitted.beliefs,
     )
 
 

@@ -93,7 +93,7 @@ class Scaled:
             periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
         # a series has a clock; of several inputs only the first may be time
         series = X.shape[1] == 1
-        beliefs = Beliefs(Clock.of(X[:, 0], known)) if series else Beliefs()
+        beliefs = Beliefs(Clock.of(X[:, 0], known) if series else None, settings=settings.priors)
         search = Search(
             X[rows],
             z[rows],

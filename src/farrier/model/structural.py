@@ -36,7 +36,7 @@ def fit_structural(
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """The structural model of y over one standardised input; `seasons` are periods in the units of X."""
-    beliefs = Beliefs(Clock.of(X[:, 0], seasons))
+    beliefs = Beliefs(Clock.of(X[:, 0], seasons), settings=settings.priors)
     tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else [named(transform)]
     chosen = [one for one in tried if one.name != "square root" or transform != "auto"]
     with one_thread(small=len(X) <= settings.rows.exact):

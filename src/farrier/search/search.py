@@ -45,7 +45,9 @@ class Search(Evaluator):
     @property
     def _timed(self) -> Beliefs:
         """The priors for the times of the rows; of several inputs, for the first."""
-        return self.beliefs if self.beliefs.clock is not None else Beliefs(Clock.of(self.X[:, 0], self.known))
+        if self.beliefs.clock is not None:
+            return self.beliefs
+        return replace(self.beliefs, clock=Clock.of(self.X[:, 0], self.known))
 
     def change(self, structure: Structure) -> tuple[float, float]:
         """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
