@@ -257,7 +257,9 @@ def test_an_appraisal_leaves_out_components_and_rows(found):
         factors, key=lambda k: multivariate_normal(np.zeros(N), K + k * structure.noise * np.eye(N)).logpdf(search.y)
     )
     others = [np.delete(np.arange(N), n) for n in range(N)]
-    means = [K[n, o] @ np.linalg.solve(K[np.ix_(o, o)] + noise * np.eye(N - 1), search.y[o]) for n, o in enumerate(others)]
+    means = [
+        K[n, o] @ np.linalg.solve(K[np.ix_(o, o)] + noise * np.eye(N - 1), search.y[o]) for n, o in enumerate(others)
+    ]
     assert_allclose(told.errors[-1], np.sqrt(np.mean((search.y - means) ** 2)), rtol=1e-6)
     # the true location and period are inside the intervals
     for place, one in enumerate(structure.parts):
