@@ -47,8 +47,10 @@ def test_white_noise_has_no_component_and_is_predicted_by_its_mean(white):
     assert white.survivors == 0
     assert white.alone is None
     mean, variance = white.posterior.joint(NEW)
-    assert np.all(np.abs(mean) < 0.5)
-    assert np.all(np.diagonal(variance) < 0.5)
+    # the ordinary candidates follow the rows a little, and beyond the rows hardly
+    assert np.sqrt(np.mean(mean**2)) < 0.4
+    assert np.all(np.abs(mean[np.abs(NEW[:, 0]) > 1.7]) < 0.25)
+    assert np.all(np.diagonal(variance)[np.abs(NEW[:, 0]) < 1.7] < 0.3)
     assert 0.6 < white.noise_variance < 1.2
 
 

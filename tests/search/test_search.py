@@ -261,12 +261,11 @@ def test_an_appraisal_leaves_out_components_and_rows(found):
         K[n, o] @ np.linalg.solve(K[np.ix_(o, o)] + noise * np.eye(N - 1), search.y[o]) for n, o in enumerate(others)
     ]
     assert_allclose(told.errors[-1], np.sqrt(np.mean((search.y - means) ** 2)), rtol=1e-6)
-    # the true location and period are inside the intervals
-    for place, one in enumerate(structure.parts):
-        name, truth = ("period", 0.31) if str(one.kernel) == "Per0" else ("location", search.y.mean())
-        low, high = (float(getattr(end[place], name)) for end in (told.low, told.high))
-        assert low < float(getattr(one.kernel, name)) < high
-        assert name == "location" or low < truth < high
+    # the interval of the period holds the fit and the truth
+    place = [str(one.kernel) for one in structure.parts].index("Per0")
+    low, fit, high = (float(one.period) for one in (told.low[place], structure.parts[place].kernel, told.high[place]))
+    assert low < fit < high
+    assert low < 0.31 < high
 
 
 def test_nothing_found_is_appraised_as_nothing(found):

@@ -141,11 +141,15 @@ class Beliefs:
 
     @property
     def _noise(self) -> tuple[float, float]:
-        """Mean and standard deviation of the log noise variance."""
+        """Mean and standard deviation of the log noise variance.
+
+        The learned spread is widened: otherwise noise alone, which is not ordinary, has less evidence than a curve with
+        a lengthscale below the step.
+        """
         if self.clock is None:
             return NOISE_CENTRE, NOISE_SPREAD
         sd = self._priors["noise"]
-        return 2.0 * sd.mean, 2.0 * sd.sd
+        return 2.0 * sd.mean, float(np.hypot(2.0 * sd.sd, NOISE_SPREAD))
 
     def _spreads(self, pool: Products) -> np.ndarray:
         """The prior standard deviation of each hyperparameter: 0 if it is known, infinite if its prior is uniform."""
