@@ -171,7 +171,7 @@ class Fitted:
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log predictive density of new observations."""
         if self.others:
-            return logsumexp([one.log_density(y) for one in self._predictions(inputs)], axis=0)
+            return np.asarray(logsumexp([one.log_density(y) for one in self._predictions(inputs)], axis=0))
         mean, variance = self.posterior.draws(inputs)
         target = self.scale.forward(y)
         draws = zip(self._likelihoods(len(mean)), mean, variance, strict=True)

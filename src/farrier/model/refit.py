@@ -14,6 +14,7 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.gaussian_sites import Sites
+from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import WeightPrior
@@ -53,6 +54,7 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
 def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For the structures of a search with exact inference: each is fitted again, and weighted by its evidence."""
     settings = fitted.settings
+    assert isinstance(fitted.posterior, LaplacePosterior)
     own = Member(fitted.share, fitted.posterior, _noises(fitted), fitted.scale, fitted.kernels)
     contenders: list[Contender] = []
     for member in (own, *fitted.others):

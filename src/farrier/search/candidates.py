@@ -129,8 +129,13 @@ def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
     ]
     if len(factors) > 1:
         return [*fewer, *smooth]
-    (only,) = factors
-    return [Linear(0.0), RandomWalk(only.origin, only.scale)] if isinstance(only, DampedTrend) else smooth
+    limits: list[Kernel] = [
+        limit
+        for trend in factors
+        if isinstance(trend, DampedTrend)
+        for limit in (Linear(0.0), RandomWalk(trend.origin, trend.scale))
+    ]
+    return limits or smooth
 
 
 def _smooth_like(rough: Base, part: float) -> Base:
