@@ -45,7 +45,6 @@ COVERED_BY = {
     "search/appraisal.py": "tests/search/test_search.py",
     "search/candidate_settings.py": "tests/search/test_settings.py",
     "search/described.py": "tests/search/test_settings.py",
-    "search/scoring.py": "tests/search/test_search.py",
     "search/structure.py": "tests/search/test_search.py",
     "model/finishing.py": "tests/model/test_learning.py",
     "model/fitted.py": "tests/model/test_learning.py",

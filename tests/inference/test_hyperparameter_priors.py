@@ -1,11 +1,11 @@
-"""Laws of the priors of hyperparameters: density and price by hand, one entry for each number of the vector."""
+"""Laws of the priors of hyperparameters: the density by hand, one entry for each number of the vector."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.products import Products
-from farrier.inference.hyperparameter_priors import log_prior, price, reaches, spreads, typical_deviations
+from farrier.inference.hyperparameter_priors import log_prior, reaches, spreads, typical_deviations
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.parameters import marks
 from farrier.kernels.registry import (
@@ -19,9 +19,6 @@ from farrier.kernels.registry import (
     StepUntil,
     White,
 )
-
-ROWS = 100
-LOG = np.log(ROWS)
 
 
 def belief(family, name):
@@ -108,27 +105,19 @@ def test_typical_deviations_of_periods_grow_with_the_period_and_others_do_not_de
     assert_array_equal(short[1:], [belief(CentredPeriodic, "lengthscale").typical, belief(Linear, "location").typical])
 
 
+@pytest.mark.parametrize("spread", [0.0, np.inf], ids=["not fitted", "uniform"])
+def test_numbers_that_are_not_fitted_or_uniform_do_not_change_the_density(spread):
+    near, far = (log_prior(np.array([0.5, u]), np.zeros(2), np.array([1.0, spread])) for u in (0.1, 40.0))
+    assert near[0] == far[0] == pytest.approx(-0.125)
+    assert_array_equal(near[1], [-0.5, 0.0])
+    assert_array_equal(far[1], [-0.5, 0.0])
+
+
 @pytest.mark.parametrize(
-    ("kernel", "logarithms"),
-    [
-        (Constant(), 0.0),
-        (White(), 0.0),
-        (Linear(0.0), 0.5),
-        (SquaredExponential(1.0), 0.5),
-        (RationalQuadratic(1.0, 1.0), 1.0),
-        (CentredPeriodic(1.0, 1.0), 1.25),
-        (Step(0.0, 0.1), 1.0),
-        (1 - Step(0.0, 0.1), 1.0),
-        (SquaredExponential(np.ones(4)), 2.0),
-        (Linear(0.0) * SquaredExponential(1.0) * CentredPeriodic(1.0), 2.25),
-    ],
-    ids=lambda value: str(value) if isinstance(value, Kernel) else "",
+    ("kernel", "name"), [(CentredPeriodic(1.0, 1.0), "period"), (Step(0.0, 0.1), "location")], ids=str
 )
-def test_price_is_so_many_logarithms_of_the_rows(kernel, logarithms):
-    assert_allclose(price(kernel, ROWS), logarithms * LOG, rtol=1e-12)
-
-
-def test_price_of_a_product_is_the_sum_of_its_factors_prices():
-    factors = [Step(0.1, 0.2), Linear(0.3), SquaredExponential(0.4), CentredPeriodic(1.0)]
-    product = factors[0] * factors[1] * factors[2] * factors[3]
-    assert_allclose(price(product, 50), sum(price(factor, 50) for factor in factors), rtol=1e-12)
+def test_periods_and_locations_of_changes_are_uniform_and_their_other_numbers_are_not(kernel, name):
+    pool = Products.of([kernel], 1)
+    uniform = [number.name for number, spread in zip(pool.layout, spreads(pool), strict=True) if spread == np.inf]
+    assert uniform == [name]
+    assert np.all(np.isfinite(reaches(pool)))

@@ -25,9 +25,32 @@ class Quadratic:
         return Terms(value, value, 0.0, 0.0), -H @ away
 
 
-def test_the_curvature_of_a_quadratic_is_its_precision():
-    assert_allclose(curvature(Quadratic(), TOP, np.arange(4)), H, rtol=1e-8)
-    assert_allclose(curvature(Quadratic(), TOP, np.array([0, 2])), H[np.ix_([0, 2], [0, 2])], rtol=1e-8)
+STEPS = np.array([1e-3, 0.1, 2.0, 1e-2])
+
+
+def test_the_curvature_of_a_quadratic_is_its_precision_whatever_the_steps():
+    assert_allclose(curvature(Quadratic(), TOP, np.arange(4), STEPS), H, rtol=1e-8)
+    some = np.array([0, 2])
+    assert_allclose(curvature(Quadratic(), TOP, some, STEPS), H[np.ix_(some, some)], rtol=1e-8)
+
+
+class Quartic:
+    """A density whose curvature changes, and the points at which its gradient was asked for."""
+
+    def __init__(self):
+        self.asked = []
+
+    def terms(self, numbers):
+        self.asked.append(numbers.copy())
+        value = float(-np.sum(numbers**2 + numbers**4))
+        return Terms(value, value, 0.0, 0.0), -2.0 * numbers - 4.0 * numbers**3
+
+
+def test_the_curvature_takes_one_gradient_and_one_step_ahead_for_each_parameter():
+    quartic, u = Quartic(), np.array([0.2, -0.1, 0.0])
+    found = curvature(quartic, u, np.array([0, 2]), np.array([1e-6, 5.0, 1e-6]))
+    assert_allclose(found, np.diag(2.0 + 12.0 * u[[0, 2]] ** 2), atol=1e-4)
+    assert_allclose(np.array(quartic.asked) - u, [[0.0, 0.0, 0.0], [1e-6, 0.0, 0.0], [0.0, 0.0, 1e-6]], atol=1e-12)
 
 
 def test_the_evidence_of_a_normal_density_is_one():

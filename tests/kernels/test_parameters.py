@@ -59,12 +59,6 @@ def test_a_mark_holds_what_its_field_said():
     assert not marks(Module)["length"].shared
 
 
-def test_what_is_fixed_costs_nothing():
-    assert marks(Module)["constant"].prior.price == 0.0
-    # Schwarz's criterion: half of log n a number
-    assert ParameterPrior().price == 0.5
-
-
 def test_missing_values_take_their_defaults():
     assert_array_equal([module().constant, module().mixture], [5.0, 1.0])
     with pytest.raises(TypeError, match="length"):
@@ -113,6 +107,7 @@ def test_beliefs_of_every_family_are_proper(family):
     for mark in trained(family).values():
         prior = mark.prior
         assert min(prior.spread, prior.reach, prior.typical) > 0.0
-        assert 0.0 <= prior.price <= 1.0
+        # where the prior is uniform, candidates with other starting values cover what cannot be reached
+        assert np.isfinite(prior.reach)
         # the optimiser's unit is not wider than where it may go
         assert prior.typical <= prior.reach

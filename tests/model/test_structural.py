@@ -7,17 +7,19 @@ from numpy.testing import assert_allclose
 import farrier
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek
-from farrier.model.structural import Clock, fit_structural, structural_fit, structural_model, structural_parameters
+from farrier.model.structural import fit_structural, structural_fit, structural_parts
 from farrier.model.target_scale import named
-from farrier.search.learned_priors import priors_for
-from farrier.search.settings import SearchSettings, StructuralSettings
+from farrier.search.beliefs import Beliefs
+from farrier.search.clock import Clock
+from farrier.search.settings import AveragingSettings, SearchSettings, StructuralSettings
 
-FEW = SearchSettings(structural=StructuralSettings(draws=4))
+FEW = SearchSettings(averaging=AveragingSettings(draws=4))
 RNG = np.random.default_rng(0)
 N = 72
 X = np.linspace(-1.7, 1.7, N)[:, None]
 STEP = float(X[1, 0] - X[0, 0])
 YEAR = 12 * STEP
+BELIEFS = Beliefs(Clock.of(X[:, 0], [YEAR]))
 Y = 50.0 + 0.2 * np.arange(N) + 5.0 * np.sin(2.0 * np.pi * np.arange(N) / 12) + 0.5 * RNG.standard_normal(N)
 
 
@@ -26,28 +28,11 @@ def fitted():
     return fit_structural(X, Y, [YEAR], settings=FEW)
 
 
-def test_a_clock_counts_in_seasons_or_in_steps():
-    assert Clock.of(X[:, 0], [YEAR]).frequency == "monthly"
-    assert Clock.of(X[:, 0], []).frequency == "yearly"
-    assert Clock.of(X[:, 0], []).unit == pytest.approx(STEP)
-    both = Clock.of(X[:, 0], [14.0 * YEAR, 24.0 * STEP])
-    assert both.frequency == "hourly"
-    assert both.unit == pytest.approx(24.0 * STEP)
-
-
-def test_every_parameter_has_a_name():
-    clock = Clock.of(X[:, 0], [YEAR])
-    model = structural_model(clock, priors_for("monthly"))
-    names = structural_parameters(clock)
-    assert len(names) == len(model.prior.vector()) + 1 + len(model.pool.layout)
-    assert [number.name for number in model.pool.layout] == [
-        "damping",
-        "lengthscale",
-        "period",
-        "lengthscale",
-        "lengthscale",
-    ]
-    assert names[-5:] == ["damping", "drift", "period", "shape", "ar_length"]
+def test_it_is_made_of_what_ordinary_series_are_made_of_at_the_medians():
+    parts = structural_parts(BELIEFS, FEW)
+    assert [str(part.kernel) for part in parts] == ["Damp", "RW", "Mat12", "Mat12 * Per0"]
+    assert all(part.weight == part.scale == BELIEFS.scale(part.kernel) for part in parts)
+    assert [str(part.kernel) for part in structural_parts(Beliefs(Clock.of(X[:, 0])), FEW)] == ["Damp", "RW", "Mat12"]
 
 
 def test_the_season_and_the_trend_go_on(fitted):
@@ -60,7 +45,7 @@ def test_the_season_and_the_trend_go_on(fitted):
 
 def test_the_period_is_that_of_the_calendar(fitted):
     season = next(kernel for kernel in fitted.kernels if "Per" in str(kernel))
-    (periodic,) = [factor for factor in season.products()[0] if factor.symbol == "Per"]
+    (periodic,) = [factor for factor in season.products()[0] if "Per" in factor.symbol]
     assert float(periodic.period) == pytest.approx(YEAR, rel=1e-12)
 
 
@@ -68,7 +53,8 @@ def test_every_draw_has_its_own_noise_and_predictions_use_it(fitted):
     assert fitted.noises is not None
     mean, variance = fitted.observed(X[:3])
     f_mean, f_variance = fitted.posterior.draws(X[:3])
-    assert len(mean) == 1 + FEW.structural.draws
+    # the mode, and draws by its share
+    assert len(mean) == 1 + 2 * int(np.ceil(0.5 * fitted.share * FEW.averaging.draws))
     assert_allclose(mean, f_mean)
     assert_allclose(variance - f_variance, np.broadcast_to(fitted.noises[:, None], variance.shape))
 
@@ -82,13 +68,28 @@ def test_units_do_not_matter():
 
 
 def test_a_long_series_is_fitted_to_its_last_rows_and_predicted_from_all():
-    settings = SearchSettings(structural=StructuralSettings(rows=40, draws=2))
-    clock = Clock.of(X[:, 0], [YEAR])
-    fit = structural_fit(X, Y, clock, named("identity"), priors_for("monthly"), settings)
-    assert len(fit.objective.y) == 40
+    settings = SearchSettings(structural=StructuralSettings(rows=40), averaging=AveragingSettings(draws=2))
+    fit = structural_fit(X, Y, BELIEFS, named("identity"), settings)
+    assert_allclose(fit.rows, Y[-40:])
+    assert_allclose(fit.evaluator.X, X[-40:])
     posterior = fit_structural(X, Y, [YEAR], settings=settings).posterior.posteriors[0]
     assert isinstance(posterior, GaussianPosterior)
     assert len(posterior.y) == N
+
+
+def test_the_scales_of_the_target_are_averaged_by_their_evidence():
+    wide = np.exp(0.02 * Y)
+    names = ("identity", "log")
+    heights = {name: structural_fit(X, wide, BELIEFS, named(name), FEW).height for name in names}
+    found = fit_structural(X, wide, [YEAR], settings=FEW)
+    assert found.scale.transform.name == max(names, key=heights.__getitem__)
+    assert found.bound == pytest.approx(max(heights.values()))
+    members = {one.scale.transform.name: one.share for one in (found, *found.others)}
+    shares = np.exp(np.array(list(heights.values())) - max(heights.values()))
+    shares /= shares.sum()
+    for name, share in zip(names, shares, strict=True):
+        kept = share >= FEW.averaging.smallest_share
+        assert members.get(name, 0.0) == pytest.approx(share if kept else 0.0, abs=FEW.averaging.smallest_share)
 
 
 # through the estimators

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.model.target_scale import TRANSFORMS, named, worth_trying
+from farrier.model.target_scale import TRANSFORMS, TargetScale, named, worth_trying
 
 Y = np.array([0.05, 0.3, 1.0, 2.5, 40.0, 900.0])
 EACH = pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transform: transform.name)
@@ -69,6 +69,29 @@ def test_other_scales_are_tried_where_y_is_positive_and_wide(y, tried):
     assert len(transforms) == tried
     assert transforms[0].name == "identity"
     assert all(np.all(np.isfinite(transform.forward(y))) for transform in transforms)
+
+
+@EACH
+def test_what_a_scale_reaches_is_its_forward_and_minus_infinity_below(transform):
+    scale = TargetScale(transform, 0.3, 2.0)
+    assert_allclose(scale.reached(Y), scale.forward(Y))
+    below = scale.reached(np.array([-1e300, -1.0, 0.0, scale.least]))
+    if transform.name == "identity":
+        assert scale.least == -np.inf
+        assert_allclose(below[1:3], scale.forward(np.array([-1.0, 0.0])))
+    else:
+        assert_allclose(below[:3], -np.inf)
+        assert np.isfinite(below[3])
+        assert 0.0 < scale.least < 1e-300
+
+
+@EACH
+def test_the_jacobian_of_rows_is_the_sum_of_their_slopes(transform):
+    scale = TargetScale.of(transform, Y)
+    assert_allclose(scale.log_jacobian(Y), scale.log_slopes(Y).sum())
+    step = 1e-6 * Y
+    slopes = (scale.forward(Y + step) - scale.forward(Y - step)) / (2.0 * step)
+    assert_allclose(scale.log_slopes(Y), np.log(slopes), atol=1e-6)
 
 
 def test_an_unknown_name_is_refused_with_those_there_are():

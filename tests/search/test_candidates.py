@@ -9,21 +9,24 @@ from farrier.evaluation.products import Products
 from farrier.kernels.normal import normal_form
 from farrier.kernels.registry import (
     CentredPeriodic,
+    DampedTrend,
     DayOfWeek,
     Linear,
     Matern12,
+    RandomWalk,
     SquaredExponential,
     Step,
     StepUntil,
     Weekend,
 )
 from farrier.search import candidates
-from farrier.search.candidates import Extent, Signature, narrowed, places_between, split_rows
+from farrier.search.beliefs import Beliefs
+from farrier.search.candidates import Extent, Signature, narrowed, places_between, simpler, split_rows
+from farrier.search.clock import Clock
 from farrier.search.settings import SearchSettings
 
 SETTINGS = SearchSettings()
 OWN = SETTINGS.candidates
-series = partial(candidates.series, settings=SETTINGS)
 table, ordinary_series, ordinary_table, periods_of, repeats_inside_window = (
     partial(function, settings=OWN)
     for function in (
@@ -35,6 +38,8 @@ table, ordinary_series, ordinary_table, periods_of, repeats_inside_window = (
     )
 )
 X = np.linspace(-1.7, 1.7, 60)
+BELIEFS = Beliefs(Clock.of(X))
+series = partial(candidates.series, beliefs=BELIEFS, settings=SETTINGS)
 LEFT = np.sin(2.0 * np.pi * X / 0.5) + 0.1 * np.random.default_rng(0).standard_normal(60)
 FOUND = {
     "nothing": [],
@@ -148,14 +153,30 @@ def test_pairs_are_limited():
 
 
 def test_ordinary_candidates_do_not_repeat_components():
-    found = [SquaredExponential(3.4 * 0.3), Linear(0.4)]
-    kernels = ordinary_series(X, [0.5], found)
-    assert "Lin" not in formulas(kernels)
-    assert "Lin * Lin" in formulas(kernels)
-    assert all(abs(np.log(float(k.lengthscale) / 1.02)) > 0.9 for k in kernels if str(k) == "SE")
-    assert periods_of(kernels) == [0.5]
+    kernels = ordinary_series(BELIEFS, [0.5], [])
+    trend, walk, rough, season = kernels
+    assert [type(kernel) for kernel in (trend, walk, rough)] == [DampedTrend, RandomWalk, Matern12]
+    assert periods_of([season]) == [0.5]
+    # one of a similar lengthscale is the same, one of another is not
+    near, far = (Matern12(factor * float(rough.lengthscale)) for factor in (1.5, 5.0))
+    assert formulas(ordinary_series(BELIEFS, [0.5], [walk, near])) == formulas([trend, season])
+    assert formulas(ordinary_series(BELIEFS, [0.5], [far])) == formulas(kernels)
     assert "SE[1]" not in formulas(ordinary_table(3, [SquaredExponential(3.0, dims=1)]))
     Products.of(kernels, 1)
+
+
+def test_what_ordinary_series_are_made_of_is_tried_beside_the_rest():
+    tried = set(formulas(series(X, LEFT, (), [], None)))
+    assert set(formulas(BELIEFS.structural([0.5]))) <= tried
+    assert {"SE", "Lin", "Per0"} <= tried
+
+
+def test_a_damped_trend_has_a_line_and_a_walk_as_its_limits():
+    trend = DampedTrend(0.3, -1.8, 0.4)
+    line, walk = simpler(trend, OWN)
+    assert isinstance(line, Linear)
+    assert (walk.origin, walk.scale) == (trend.origin, trend.scale)
+    assert [str(one) for one in simpler(Linear(0.0) * SquaredExponential(1.0), OWN)] == ["SE", "Lin"]
 
 
 def test_distinct_periods_of_products_are_listed():

@@ -16,11 +16,10 @@ from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.model.learning import fit_given, learn
 from farrier.model.robust import learn_robust
 from farrier.search import described
-from farrier.search.candidate_settings import CandidateSettings, PeriodSettings
+from farrier.search.candidate_settings import CandidateSettings, PeriodSettings, PriorSettings
 from farrier.search.periods import find_periods
 from farrier.search.search import Search
 from farrier.search.settings import (
-    AveragingSettings,
     FitSettings,
     GrowingSettings,
     OutlierSettings,
@@ -134,7 +133,6 @@ def test_nothing_in_them_can_be_changed():
 
 
 def test_derived_settings_follow():
-    assert AveragingSettings(temperature=3.0).margin == 6.0
     scales = ScaleSettings(log_preference=2.0, square_root_preference=-5.0)
     assert [scales.preference(name) for name in ("identity", "log", "square root")] == [0.0, 2.0, -5.0]
 
@@ -165,6 +163,13 @@ def test_what_was_learned_keeps_its_settings(usual, short):
 def test_a_component_must_gain_what_is_set():
     dear = SearchSettings(growing=GrowingSettings(minimum_gain=1e6))
     assert learn(X, Y, transform="identity", settings=dear).survivors == 0
+
+
+def test_priors_are_those_that_are_set():
+    settings = replace(ONE_ROUND, priors=PriorSettings(scale=0.07))
+    fitted = learn(X, Y, transform="identity", settings=settings)
+    assert fitted.beliefs.settings is settings.priors
+    assert fitted.beliefs.scale(SquaredExponential(1.0)) == 0.07
 
 
 def test_rows_draws_and_scales_are_those_that_are_set():

@@ -183,15 +183,13 @@ class Fitted:
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log predictive density of new observations."""
+        if self.others:
+            return np.asarray(logsumexp([one.log_density(y) for one in self._predictions(inputs)], axis=0))
         mean, variance = self.posterior.draws(inputs)
         target = self.scale.forward(y)
         draws = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
         each = [likelihood.log_density(target, *draw) for likelihood, *draw in draws]
-        own = logsumexp(each, axis=0) - np.log(len(mean)) + self.scale.log_slopes(y)
-        if not self.others:
-            return own
-        rest = [prediction.log_density(y) for prediction in self._predictions(inputs)[1:]]
-        return np.asarray(logsumexp([own + np.log(self.share), *rest], axis=0))
+        return logsumexp(each, axis=0) - np.log(len(mean)) + self.scale.log_slopes(y)
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """P(Y <= y) for each row; uniformly distributed if the model is calibrated."""

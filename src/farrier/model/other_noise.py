@@ -53,7 +53,7 @@ def learn_sites(
         tell,
         settings=settings,
         timed=timed,
-        beliefs=Beliefs.of(X, known, timed=timed),
+        beliefs=Beliefs.of(X, known, settings.priors, timed=timed),
         calendar=calendar,
     )
     for _ in range(settings.sites.searches):

@@ -72,7 +72,7 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
     search = contenders[0].evaluator
     assert isinstance(search, Search)
     structure = contenders[0].structure
-    if fitted.alone is not None:
+    if fitted.alone is not None or fitted.survivors == 0:
         structure = _refitted_survivors(fitted, search, structure.noise)
         explains = Contender("the best structure", structure, search, fitted.scale, y)
     return fitted_set(
@@ -159,6 +159,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
         appraisal=appraisal,
         likelihood=found.likelihood,
         sites=target,
+        beliefs=fitted.beliefs,
     )
 
 

@@ -50,7 +50,7 @@ def fit_robust_structural(
         return gaussian
     factors = _factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
     start = RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
-    beliefs = Beliefs.of(X, seasons, timed=True)
+    beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
     with one_thread(small=len(X) <= settings.rows.exact):
         fits = []
         for one in transforms_to_try(y, transform, settings):

@@ -93,7 +93,7 @@ class Scaled:
         if X.shape[1] == 1 and len(rows) < len(y):
             most = settings.candidates.most_periods
             periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
-        beliefs = Beliefs.of(X, known, timed=timed)
+        beliefs = Beliefs.of(X, known, settings.priors, timed=timed)
         search = Search(
             X[rows],
             z[rows],

@@ -22,7 +22,6 @@ from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal, intervals
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import ordinary_series
-from farrier.search.clock import Clock
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part
@@ -38,7 +37,7 @@ def fit_structural(
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X."""
-    beliefs = Beliefs(Clock.of(X[:, 0], seasons))
+    beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
     with one_thread(small=len(X) <= settings.rows.exact):
         scales = transforms_to_try(y, transform, settings)
         return fitted_structural([structural_fit(X, y, beliefs, one, settings, calendar) for one in scales], X, y)

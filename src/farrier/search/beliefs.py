@@ -52,10 +52,17 @@ class Beliefs:
     """Priors of what was not learned."""
 
     @classmethod
-    def of(cls, X: np.ndarray, known: Sequence[float] = (), *, timed: bool = False) -> "Beliefs":
+    def of(
+        cls,
+        X: np.ndarray,
+        known: Sequence[float] = (),
+        settings: PriorSettings = PriorSettings(),
+        *,
+        timed: bool = False,
+    ) -> "Beliefs":
         """For rows X with known periods; `timed` says that the first input is time. A single input is a series."""
         series = timed or X.shape[1] == 1
-        return cls(Clock.of(X[:, 0], known, of_time=timed)) if series else cls()
+        return cls(Clock.of(X[:, 0], known, of_time=timed) if series else None, settings=settings)
 
     @property
     def of_time(self) -> bool:
@@ -181,11 +188,15 @@ class Beliefs:
 
     @property
     def _noise(self) -> tuple[float, float]:
-        """Mean and standard deviation of the log noise variance."""
+        """Mean and standard deviation of the log noise variance.
+
+        The learned spread is widened: otherwise noise alone, which is not ordinary, has less evidence than a curve with
+        a lengthscale below the step.
+        """
         if self.clock is None:
             return NOISE_CENTRE, NOISE_SPREAD
         sd = self._priors["noise"]
-        return 2.0 * sd.mean, 2.0 * sd.sd
+        return 2.0 * sd.mean, float(np.hypot(2.0 * sd.sd, NOISE_SPREAD))
 
     def _spreads(self, pool: Products) -> np.ndarray:
         """The prior standard deviation of each hyperparameter: 0 if it is known, infinite if its prior is uniform."""

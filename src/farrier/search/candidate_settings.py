@@ -49,8 +49,7 @@ class CandidateSettings:
     shortest_lengthscale: float = 1.2
     """Shortest starting lengthscale. [steps between neighbours; by judgement]"""
     ordinary_lengthscales: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03)
-    """Lengthscales of the ordinary candidates, which start the search and predict together with the survivors.
-    [part of the range; by judgement]"""
+    """Lengthscales of the ordinary candidates of one input that is not time. [part of the range; by judgement]"""
     ordinary_growth: float = 0.6
     """Lengthscale of the ordinary candidate whose amplitude grows. [part of the range; by judgement]"""
     growing_from: float = 0.3
@@ -127,7 +126,7 @@ class PriorSettings:
     smallest_weight: float = 1e-3
     """Smallest weight at the start of a fit. [standard deviations of y; by judgement]"""
     rounding: float = 1e-6
-    """Relative difference up to which two periods are the same. [part of the period; rounding of floats]"""
+    """Relative difference up to which two periods are the same. [part of the period; by judgement]"""
 
 
 @final

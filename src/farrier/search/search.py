@@ -380,11 +380,11 @@ class Search(Evaluator):
             for end in ends
         ]
         ends += [other for end in ends if (other := self.dated(end)) is not None]
-        grown = max(ends, key=lambda end: end.score)
-        self.runners_up = [end for end in ends if end is not grown and end.score > grown.score - settings.start_margin]
-        last = settings.rounds + 1
-        found = self.prune(grown, last, thoroughly=True) if len(grown.parts) > 2 else grown
-        found = self.simplify(found, last)
+        top = max(end.score for end in ends)
+        # a shrunk pool has rough and damped components until it is simplified, so each end is before they are compared
+        ends = [self._simplest(end) for end in ends if end.score > top - settings.start_margin]
+        found = max(ends, key=lambda end: end.score)
+        self.runners_up = [end for end in ends if end is not found and end.score > found.score - settings.start_margin]
         # a start may hold components that were never compared with noise alone
         empty = self.empty()
         if found.score > empty.score + settings.minimum_gain:
@@ -404,6 +404,12 @@ class Search(Evaluator):
         weight = self.settings.growing.first_weight
         start = self.fit([*kept, *(self.part(kernel, weight) for kernel in patterns)], structure.noise)
         return self.run(start=self.prune(start, 0, thoroughly=True))
+
+    def _simplest(self, structure: Structure) -> Structure:
+        """The structure without components and factors that it does not need."""
+        last = self.settings.growing.rounds + 1
+        found = self.prune(structure, last, thoroughly=True) if len(structure.parts) > 2 else structure
+        return self.simplify(found, last)
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until no move improves the score."""

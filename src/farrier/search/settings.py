@@ -47,10 +47,6 @@ class FitSettings:
     tolerance: float = 0.2
     """Gain of five iterations below which a fit in the search ends.
     [nats; commit 3c12d3f: evaluations to the maximum for airline, radio and call centre]"""
-    draws: int = 2
-    """Draws of the weights in the search; two draws are all weights one standard deviation up, and down.
-    [draws, a power of two; commit efec019: recall of components at a signal-to-noise ratio of 1, 0.74 before, 0.79
-    after]"""
     short_iterations: int = 10
     """Most L-BFGS iterations after a component is removed or simplified. [iterations; by judgement]"""
     long_iterations: int = 100
@@ -66,9 +62,6 @@ class FitSettings:
     [nats; commit 7863919: score on 11 splits of five tables]"""
     final_draws: int = 4
     """Draws of the weights in the fit of the pool that predicts. [draws, a power of two; by judgement]"""
-    final_draws_many_rows: int = 2
-    """The same with more than `rows.search` rows: the time of each draw is cubic in the rows.
-    [draws, a power of two; by judgement]"""
     bound_draws: int = 64
     """Draws of the weights with which bounds of pools are compared, averaged and reported: with 4 draws in 20
     dimensions reported bounds were 1.7 to 7.2 nats above their values with 4,096.
@@ -309,11 +302,8 @@ class AppraisalSettings:
     """Intervals and errors of the components."""
 
     difference: float = 1e-3
-    """Step of the central differences that give the curvature of the bound.
-    [log of the hyperparameter, or standard deviations of the input; by judgement]"""
-    widest: float = 3.0
-    """Largest posterior standard deviation of a hyperparameter, for directions in which the bound is flat.
-    [prior standard deviations; by judgement]"""
+    """Step of the differences that give the curvature of the log posterior density.
+    [parts of the typical posterior deviation of a parameter; by judgement]"""
     noise_factors: tuple[float, ...] = tuple(4.0**k for k in range(8))
     """Noise variances that are tried for the leave-one-out error without some of the components.
     [parts of the noise variance; by judgement]"""
