@@ -50,7 +50,7 @@ START = {
 """Priors of the first round, by judgement: those of a trial on M1."""
 KEPT = ("level",)
 """What is not learned: the level of a standardised series says nothing."""
-SIZES = ("trend", "walk", "season", "ar")
+SIZES = ("trend", "walk", "season", "ar", "noise")
 """Sizes of components, any of which a series may not need."""
 LOWEST = -4.5
 """The logarithm of the smallest size that counts: a hundredth of the standard deviation of y."""
@@ -163,7 +163,7 @@ def table(found: dict[str, Priors], counts: dict[str, int], rounds: int) -> str:
     said = ", ".join(f"{count} of {name}" for name, count in counts.items())
     lines = [
         "# Priors of what ordinary series are made of: mean and standard deviation of the logarithm of each parameter.",
-        "# Sizes (trend, walk, season, ar, level) are half-Cauchy: the mean is the logarithm of the scale.",
+        "# Sizes (trend, walk, season, ar, level, noise) are half-Cauchy: the mean is the logarithm of the scale.",
         "# Made by: python -m benchmarks learn-priors --data-dir DIR",
         f"# on {datetime.now(UTC):%Y-%m-%d} at commit {commit()}, {rounds} rounds; series of the part learn: {said}.",
         "frequency,parameter,mean,sd",

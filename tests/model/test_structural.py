@@ -135,5 +135,6 @@ def test_patterns_of_the_calendar_are_components_with_the_prior_of_a_season():
     y = 50.0 + pattern + 0.3 * np.random.default_rng(1).standard_normal(N)
     fitted = fit_structural(X, y, [7.0 * STEP], calendar=rescaled, settings=FEW)
     assert "Weekday" in [str(kernel) for kernel in fitted.kernels]
-    assert len(structural_parameters(Clock.of(X[:, 0], [7.0 * STEP], rescaled))) == 7 + 1 + 1 + 3 + 2 + 1
+    beliefs = Beliefs(Clock.of(X[:, 0], [7.0 * STEP]))
+    assert beliefs.scale(rescaled[0]) == beliefs.scale(CentredPeriodic(1.0, 0.7))
     assert_allclose(fitted.moments(X)[0], 50.0 + pattern, atol=0.8)

@@ -102,8 +102,8 @@ def test_given_priors_replace_the_learned_ones():
 def test_noise_is_learned_as_a_standard_deviation_and_used_as_a_variance():
     sd = PRIORS["noise"]
     assert SERIES.noise == pytest.approx(np.exp(sd.mean) ** 2)
-    # wider than it was learned by as much as that of a table
-    assert one_model(Constant()).noise_prior == pytest.approx((2.0 * sd.mean, np.hypot(2.0 * sd.sd, NOISE_SPREAD)))
+    assert one_model(Constant()).noise_scale == pytest.approx(np.exp(sd.mean))
+    assert one_model(Constant(), TABLE).noise_scale is None
     assert one_model(Constant(), TABLE).noise_prior == (NOISE_CENTRE, NOISE_SPREAD)
 
 

@@ -44,6 +44,8 @@ class ExactModel:
     """Prior standard deviations of the unbounded hyperparameters; None takes those of the families."""
     noise_prior: tuple[float, float] = (NOISE_CENTRE, NOISE_SPREAD)
     """Mean and standard deviation of the prior of the log noise variance."""
+    noise_scale: float | None = None
+    """Prior scale of the noise's standard deviation, which is then half-Cauchy instead; None takes `noise_prior`."""
     factors: np.ndarray | None = None
     """The noise variance of each row over `noise`; None if all rows have the same."""
 
@@ -111,8 +113,7 @@ class ParameterVector:
         noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
         pool = u[self._pool]
         log_p, by_pool = log_prior(pool, self.template.centre, self.prior_deviations)
-        centre, spread = self.template.noise_prior
-        log_p -= 0.5 * ((log_noise - centre) / spread) ** 2
+        log_p += self._log_noise_prior(log_noise)[0]
         stretch = np.where(self.pool.positive, np.exp(pool), 1.0)
         numbers = np.where(self.pool.positive, stretch, pool)
         weighed = self.template.prior.weigh(u[: self._noise], self.draws)
@@ -122,10 +123,19 @@ class ParameterVector:
         """The derivative of the bound with respect to u, from the derivatives of the log marginal likelihood with
         respect to the quantities of `make`.
         """
-        centre, spread = self.template.noise_prior
-        by_noise = dnoise * made.noise - (np.log(made.noise) - centre) / spread**2
+        by_noise = dnoise * made.noise + self._log_noise_prior(float(np.log(made.noise)))[1]
         by_pool = slopes * made.stretch + made.by_pool
         return np.concatenate([made.weighed.pull(dw2), [by_noise], by_pool])
+
+    def _log_noise_prior(self, log_variance: float) -> tuple[float, float]:
+        """The log prior density of the log noise variance, up to a constant, and its derivative."""
+        if self.template.noise_scale is None:
+            centre, spread = self.template.noise_prior
+            away = (log_variance - centre) / spread
+            return -0.5 * away**2, -away / spread
+        # on the logarithm of the standard deviation a half-Cauchy is 1 / cosh
+        away = 0.5 * log_variance - float(np.log(self.template.noise_scale))
+        return -float(np.logaddexp(away, -away)), -0.5 * float(np.tanh(away))
 
     def limits(self) -> np.ndarray:
         """The lowest and the highest value of each parameter, (P, 2).

@@ -135,12 +135,17 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
 
 
 def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
-    """What may predict on one scale: the structure with the ordinary candidates beside it, and these alone."""
+    """What may predict on one scale: the structure with the ordinary candidates beside it, and these alone.
+
+    In time few things stay exactly as they were, so that a structure predicts a series by itself only if it is empty.
+    """
     search, fits = scaled.search, scaled.search.settings.fits
     where = f" on the {scaled.scale.transform.name} scale"
     parts = prediction_pool(search, scaled.structure)
     wide = search.fit(parts, scaled.structure.noise, fits.final_iterations, fits.final_tolerance)
     found = [Contender("the structure with the ordinary candidates" + where, wide, search, scaled.scale, y)]
+    if not scaled.structure.parts or not search.beliefs.of_time:
+        found.append(Contender("the structure alone" + where, scaled.structure, search, scaled.scale, y))
     if scaled.whole is not None and scaled.structure.parts:
         found.append(Contender("the ordinary candidates alone" + where, scaled.whole, search, scaled.scale, y))
     return found

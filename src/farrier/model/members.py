@@ -115,7 +115,7 @@ def fitted_set(
         kernels=tuple(mode.model.pool),
         survivors=survivors,
         scale=first.scale,
-        bound=heights[0],
+        bound=max(heights),
         tier="exact",
         steps=steps,
         level=size,

@@ -1,6 +1,7 @@
 """What is believed of a structure before the rows are seen: priors of its weights, hyperparameters and noise.
 
 - A weight is half-Cauchy: the local scales of a horseshoe. Its scale was learned for components of ordinary series.
+  So is the standard deviation of the noise of a series.
 - A hyperparameter is normal on its unbounded scale. Mean and spread were learned for the same components (a season's
   shape and drift, the damping of a trend ...); elsewhere they are those of its family, about the starting value.
 - A period that the data suggest is uniform on its logarithm between two steps and half the range, and the location of
@@ -19,7 +20,7 @@ import numpy as np
 from farrier.evaluation.products import Number, Products
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.hyperparameter_priors import spreads
-from farrier.inference.parameter_vector import NOISE_CENTRE, NOISE_SPREAD, ExactModel
+from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import HalfCauchy
 from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.registry import (
@@ -94,7 +95,7 @@ class Beliefs:
         centre = Products.of([part.centre for part in parts], inputs).unbounded
         scales = np.array([part.scale for part in parts])
         weights = HalfCauchy(np.array([max(part.weight, self.settings.smallest_weight) for part in parts]), scales)
-        return ExactModel(weights, noise, pool, centre, rows, self._spreads(pool), self._noise)
+        return ExactModel(weights, noise, pool, centre, rows, self._spreads(pool), noise_scale=self._noise_scale)
 
     def log_densities(self, model: ExactModel, range: float, spacing: float) -> np.ndarray:
         """The log prior density of each parameter in the vector of a model; 0 for those that are not fitted."""
@@ -102,7 +103,7 @@ class Beliefs:
         assert isinstance(model.prior, HalfCauchy)
         away = np.log(model.prior.w / model.prior.scale)
         weights = -np.logaddexp(away, -away) - np.log(0.5 * np.pi)
-        noise = 0.0 if model.rows is not None else _normal(np.log(model.noise), *model.noise_prior)
+        noise = 0.0 if model.rows is not None else _log_density_of_noise(model)
         # a period lies between two steps and half of the range, on its logarithm
         widths = {"period": float(np.log(max(0.25 * range / spacing, np.e)))}
         each = zip(model.pool.layout, model.pool.unbounded, model.centre, model.spread, strict=True)
@@ -119,7 +120,8 @@ class Beliefs:
     def structural(self, periods: Sequence[float]) -> list[Kernel]:
         """What ordinary series are made of, at the medians of the priors: trend, walk, AR(1), seasons that move."""
         clock = self.clock
-        assert clock is not None
+        if clock is None:
+            return []
         unit = clock.unit
         return [
             DampedTrend(self._median("damping") / unit, clock.origin, unit),
@@ -184,19 +186,12 @@ class Beliefs:
     @property
     def noise(self) -> float:
         """The prior median of the noise variance."""
-        return float(np.exp(self._noise[0]))
+        return float(np.exp(NOISE_CENTRE)) if self._noise_scale is None else self._noise_scale**2
 
     @property
-    def _noise(self) -> tuple[float, float]:
-        """Mean and standard deviation of the log noise variance.
-
-        The learned spread is widened: otherwise noise alone, which is not ordinary, has less evidence than a curve with
-        a lengthscale below the step.
-        """
-        if self.clock is None:
-            return NOISE_CENTRE, NOISE_SPREAD
-        sd = self._priors["noise"]
-        return 2.0 * sd.mean, float(np.hypot(2.0 * sd.sd, NOISE_SPREAD))
+    def _noise_scale(self) -> float | None:
+        """The prior scale of the noise's standard deviation, if it was learned."""
+        return None if self.clock is None else self._median("noise")
 
     def _spreads(self, pool: Products) -> np.ndarray:
         """The prior standard deviation of each hyperparameter: 0 if it is known, infinite if its prior is uniform."""
@@ -226,6 +221,14 @@ class Beliefs:
 
 VOCABULARY = (Linear, DampedTrend, RandomWalk, SquaredExponential, Matern12, CentredPeriodic, Step)
 """The families from which the search makes components; a product has each factor from one of them."""
+
+
+def _log_density_of_noise(model: ExactModel) -> float:
+    """The log prior density of the log noise variance."""
+    if model.noise_scale is None:
+        return _normal(float(np.log(model.noise)), *model.noise_prior)
+    away = 0.5 * float(np.log(model.noise)) - float(np.log(model.noise_scale))
+    return -float(np.logaddexp(away, -away) + np.log(np.pi))
 
 
 def _normal(u: float, mean: float, sd: float) -> float:
