@@ -27,6 +27,7 @@ OWN = (
     "periods",
     "method",
     "search",
+    "floor",
     "iterations",
     "random_state",
     "progress",
@@ -41,7 +42,7 @@ class TimeRegressor(Regressor):
 
     def _recipe(self) -> Recipe:
         own = {name: value for name, value in self.get_params().items() if name in OWN}
-        return Recipe.of("Forecaster", own, type(self)().get_params(), "fit(times, y)")
+        return Recipe.of("Forecaster", own, type(self)().get_params() | {"floor": "auto"}, "fit(times, y)")
 
 
 @dataclass(frozen=True, eq=False)

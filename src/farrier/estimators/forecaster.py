@@ -43,6 +43,9 @@ class Forecaster(BaseEstimator):
     periods : list of float, default=None
         Periods to try: in years if steps are months or longer, in days if they are shorter, for plain numbers in their
         unit. None takes those of the calendar. Periods that the data show are always tried.
+    floor : "auto", float or None, default="auto"
+        The lowest possible value. What the model predicts below the floor counts as the floor, in the mean, the median
+        and the intervals. "auto" takes 0 if no value is negative; None sets no floor.
     n_jobs : int, default=None
         Processes for many series; None means one, -1 one for each processor.
 
@@ -78,6 +81,7 @@ class Forecaster(BaseEstimator):
         periods: Sequence[float] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
+        floor: float | Literal["auto"] | None = "auto",
         iterations: int = 2500,
         random_state: int | np.random.RandomState | None = 0,
         progress: Callable[[Progress], None] | None = None,
@@ -90,6 +94,7 @@ class Forecaster(BaseEstimator):
         self.periods = periods
         self.method = method
         self.search = search
+        self.floor = floor
         self.iterations = iterations
         self.random_state = random_state
         self.progress = progress

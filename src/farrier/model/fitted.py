@@ -2,7 +2,12 @@
 
 The model works on z = (t(y) - mean) / sd, where t is a transform of target_scale.py. Given a draw of the weights an
 observation of z is Gaussian (for another likelihood it is approximated by a Gaussian with the same mean and variance).
-Over the draws it is a mixture, whose quantiles are computed and transformed back to y.
+Over the draws it is a mixture, whose quantiles are computed and transformed back to y. If y has a floor, an
+observation is max(floor, y): its quantiles are at least the floor, so they never cross and need no correction.
+
+The mean of an exponential of a wide Gaussian is dominated by values that hardly ever occur. On a transformed scale the
+mean is therefore that of the middle 95 % of the distribution, so that it lies inside the 95 % interval. Where the
+intervals are narrow it is close to the mean of all values.
 
 The whole pool predicts. Components are reported from a separate fit of the survivors (`alone`), because similar kernels
 in the pool share signal. The rest is the prediction minus the sum of the components, so that the parts add up.
@@ -16,7 +21,7 @@ import numpy as np
 from scipy.special import logsumexp, ndtr
 
 from farrier.inference.likelihoods import Gaussian, Likelihood
-from farrier.inference.mixtures import moments, quantiles
+from farrier.inference.mixtures import censored_moments, moments, quantiles
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.target_scale import TargetScale
@@ -25,8 +30,11 @@ from farrier.search.averaging import Member
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
-LEVELS = (np.arange(64) + 0.5) / 64
-"""Probabilities of the quantiles whose average is the mean of a transformed target. By judgement: 64 of them."""
+LEVELS = (np.arange(80) + 0.5) / 80
+"""Probabilities of the quantiles from which mean and standard deviation of a transformed target are computed. By
+judgement: 80 of them, of which 2 on each side are 2.5 %."""
+MIDDLE = slice(2, -2)
+"""The quantiles of LEVELS whose average is the mean: the middle 95 %."""
 
 
 class Draws(Protocol):
@@ -89,6 +97,8 @@ class Fitted:
     """The settings of the search; `settings.describe()` lists them."""
     noises: np.ndarray | None = None
     """The noise variance of each draw of the posterior, where draws differ in it."""
+    floor: float | None = None
+    """The lowest possible y: an observation below it counts as the floor. None: any y is possible."""
 
     @property
     def explaining(self) -> Alone:
@@ -120,20 +130,25 @@ class Fitted:
         return [self.likelihood] * draws if self.noises is None else [Gaussian(noise) for noise in self.noises]
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of an observation of y."""
+        """Mean and standard deviation of an observation of y; on a transformed scale the mean of the middle 95 %."""
         if self.scale.transform.name == "identity":
-            mean, variance = moments(*self.observed(inputs))
+            mean, variance = self.observed(inputs)
+            if self.floor is None:
+                mean, variance = moments(mean, variance)
+            else:
+                mean, variance = censored_moments(mean, variance, (self.floor - self.scale.mean) / self.scale.sd)
             return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd
         values = self.quantiles(inputs, LEVELS)
-        return values.mean(axis=0), values.std(axis=0)
+        return values[MIDDLE].mean(axis=0), values.std(axis=0)
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
         mean, variance = self.observed(inputs)
-        return self.scale.inverse(quantiles(mean, np.sqrt(variance), np.asarray(levels, float)))
+        found = self.scale.inverse(quantiles(mean, np.sqrt(variance), np.asarray(levels, float)))
+        return found if self.floor is None else np.maximum(found, self.floor)
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The log predictive density of new observations."""
+        """The log predictive density of new observations, without regard to the floor."""
         mean, variance = self.posterior.draws(inputs)
         target = self.scale.forward(y)
         draws = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
