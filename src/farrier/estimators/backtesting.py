@@ -10,11 +10,8 @@ from farrier.estimators.regressor import Regressor
 from farrier.explain.backtest import Backtest
 from farrier.model.progress import Progress
 from farrier.series.auto_ets import auto_ets
-from farrier.series.backtests import QUANTILES, backtest, default_folds, origins, season_of
+from farrier.series.backtests import QUANTILES, backtest, origins, season_of
 from farrier.series.observed import Observed
-
-PART = 10
-"""Rows for each step of a horizon that is not given, by judgement."""
 
 
 def backtest_of(
@@ -28,8 +25,8 @@ def backtest_of(
 ) -> Backtest:
     """Forecasts of a series from past origins, by models with the settings of a `Regressor`."""
     axis, rows = observed.axis, observed.check().present
-    y, ahead = observed.y[rows], max(1, len(rows) // PART) if horizon is None else horizon
-    known = origins(len(rows), default_folds(len(rows), ahead) if folds is None else folds, ahead)
+    y, known = observed.y[rows], origins(len(rows), folds, horizon)
+    ahead = len(rows) - known[-1]
     season, period = season_of(axis, settings.get("periods"))
     model: Regressor | None = None
 
@@ -50,4 +47,4 @@ def backtest_of(
             model = model.refit(inputs(past), y[past])
         return model.predict_quantiles(inputs(later), QUANTILES)
 
-    return Backtest(observed, backtest(y, known, int(ahead), season, forecast, auto_ets()), period, search_again)
+    return Backtest(observed, backtest(y, known, ahead, season, forecast, auto_ets()), period, search_again)

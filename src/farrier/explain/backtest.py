@@ -32,6 +32,8 @@ SEASONS = {
     ("days", 1 / 1440): "the previous minute's value",
 }
 """The forecast by the last season in words, by the kind of axis and the period."""
+SHOWN = 3
+"""Most origins that are named one by one, by judgement."""
 BEFORE = 2
 """Rows that a picture shows before the first origin, in horizons, by judgement."""
 
@@ -115,9 +117,10 @@ class Backtest:
         """Where the forecasts start, and from what structure."""
         starts = [self.labels()[known - 1] for known in self.past.known.tolist()]
         if len(starts) == 1:
-            return f"It starts after {starts[0]}, with the structure found in the rows up to then"
+            return f"The forecast starts after {starts[0]}, with the structure found in the rows up to then"
         structure = "searched again each time" if self.searched_again else "found before the first one and kept"
-        return f"They start after {listing(starts)}; the structure was {structure}"
+        dates = listing(starts) if len(starts) <= SHOWN else f"{len(starts)} dates from {starts[0]} to {starts[-1]}"
+        return f"The forecasts start after {dates}; the structure was {structure}"
 
     def labels(self) -> list[str]:
         """The times of the rows with a value, as text."""

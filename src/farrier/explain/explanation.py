@@ -33,7 +33,8 @@ class Explanation:
     def __str__(self) -> str:
         found = self.findings
         axes, target = found.setting.axes, found.setting.target
-        return sentences.text(found.facts, axes, target, found.noise, len(found.setting.order), found.rest_share)
+        rows = len(found.setting.order)
+        return sentences.text(found.facts, axes, target, found.noise, rows, found.rest_share, found.notes)
 
     def __repr__(self) -> str:
         return str(self)
@@ -75,7 +76,7 @@ class Explanation:
             flag = sentences.flag(facts)
             lines.append(f"## {i}. {sentences.title(facts, setting.axes, setting.target)}")
             lines.append(" ".join(said) + (f" *{flag}*" if flag else ""))
-        return "\n\n".join(lines) + "\n"
+        return "\n\n".join([*lines, *found.notes]) + "\n"
 
     def _columns(self) -> dict[str, list[Any]]:
         found = self.findings

@@ -199,7 +199,8 @@ def _ahead(story: Story) -> str:
         if part.get("future_sentence")
     )
     lead = "Each component goes on in its own way. If you know better about one of them, do not trust the sum."
-    return f'<p>{lead}</p><ol class="assumptions">{rows}</ol>' if rows else ""
+    notes = join(f"<p>{text(note)}</p>" for note in story.get("notes") or [])
+    return (f'<p>{lead}</p><ol class="assumptions">{rows}</ol>' if rows else "") + notes
 
 
 def _checks(story: Story) -> str:

@@ -64,6 +64,7 @@ def story(
         "axes": [asdict(axis) for axis in setting.axes.values()],
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
         "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order)),
+        "notes": list(found.notes),
         "series": fit_of(result, rows),
         "components": _components(result, found, rows),
         "checks": [asdict(check) for check in model_checks(result, setting)],

@@ -20,6 +20,8 @@ FEWEST = 8
 """Fewest rows before the first origin. [rows; by judgement]"""
 FOLDS = 3
 """Origins if their number is not given and the rows suffice. [by judgement]"""
+PART = 10
+"""Rows for each step of a horizon that is not given. [rows; by judgement]"""
 WORK_DAYS = 5
 """Rows of a week of business days."""
 SCORED = 50
@@ -86,13 +88,14 @@ def season_of(axis: TimeAxis, given: Sequence[float] | None) -> tuple[int | None
     return max(1, round(rows)), period
 
 
-def default_folds(rows: int, horizon: int) -> int:
-    """The number of origins if none is given: at most FOLDS, of which the first knows half of the rows; at least 1."""
-    return max(1, min(FOLDS, rows // 2 // max(horizon, 1)))
+def origins(rows: int, folds: int | None = None, horizon: int | None = None) -> list[int]:
+    """How many rows are known at each origin, fewest first; the last one lies `horizon` rows before the end.
 
-
-def origins(rows: int, folds: int, horizon: int) -> list[int]:
-    """How many rows are known at each origin, fewest first."""
+    By default a horizon is a tenth of the rows, and there are three origins, or fewer if the first one would know less
+    than half of the rows. ValueError if the rows are too few.
+    """
+    horizon = max(1, rows // PART) if horizon is None else horizon
+    folds = max(1, min(FOLDS, rows // 2 // max(int(horizon), 1))) if folds is None else folds
     for name, value in (("folds", folds), ("horizon", horizon)):
         if value != int(value) or value < 1:
             raise ValueError(f"{name}: {value}: give a whole number, 1 or more.")
