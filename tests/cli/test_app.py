@@ -85,6 +85,21 @@ def test_explain_as_json_is_json_and_progress_goes_elsewhere(run, sales):
     assert told["target"]["name"] == "sales"
 
 
+def test_explain_says_how_good_forecasts_were(run, sales, tmp_path):
+    report = tmp_path / "report.html"
+    code, out, err = run("explain", sales, "--horizon", "3", "--backtest", "--out", report, "--quiet", *FAST)
+    assert (code, err) == (0, "")
+    assert "In 3 past forecasts of 3 months the error was " in out
+    assert "of the values, 80 % intervals" in out
+    assert "How good were such forecasts in the past?" in report.read_text()
+
+
+def test_the_screen_quotes_the_median(run, sales):
+    code, out, _ = run("explain", sales, "--horizon", "2", "--quiet", *FAST)
+    heads = next(line for line in out.splitlines() if line.startswith("month "))
+    assert (code, heads.split()) == (0, ["month", "median", "low_80", "high_80", "low_95", "high_95"])
+
+
 def test_tables_with_several_inputs_are_explained_by_their_names(run, tmp_path):
     rng = np.random.default_rng(0)
     rows = [
@@ -111,6 +126,14 @@ def test_forecast_writes_comma_separated_values(run, sales, tmp_path):
     code, out, err = run("forecast", sales, "--horizon", "2", "--levels", "50", "90", "--out", path, "--quiet", *FAST)
     assert (code, out) == (0, "")
     assert list(csv.DictReader(io.StringIO(path.read_text()))) == rows
+
+
+def test_a_backtest_stays_apart_from_the_values(run, sales):
+    code, out, err = run("forecast", sales, "--horizon", "2", "--backtest", "--quiet", *FAST)
+    assert code == 0
+    assert len(out.splitlines()) == 3
+    assert err.startswith("farrier: In 3 past forecasts of 2 months the error was ")
+    assert len(err.splitlines()) == 2
 
 
 def test_forecast_knows_many_series_in_one_file(run, tmp_path):
@@ -226,6 +249,8 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("explain", "airline", "--out", "."), "is a folder"),
         (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is not a percentage from 1 to 100"),
         (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
+        (("forecast", "airline", "--horizon", "200", "--backtest"), "144 rows leave 0 before the first origin"),
+        (("explain", "airline", "--horizon", "140", "--backtest"), "try a horizon of at most 136"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
     ],
 )

@@ -39,7 +39,7 @@ def backtest_of(
             progress(Progress("forecasting from past origins", known.index(count) + 1, len(known), float("nan")))
         past = np.arange(count)
         if model is None or search_again:
-            made = settings | {"progress": None}
+            made: dict[str, Any] = settings | {"progress": None}
             if made.get("periods") is None:
                 made["periods"] = axis.take(rows[:count]).calendar_periods()
             model = TimeRegressor(**made).fit(inputs(past), y[past])
