@@ -6,6 +6,7 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -87,6 +88,21 @@ def test_explain_as_json_is_json_and_progress_goes_elsewhere(run, sales):
     assert told["target"]["name"] == "sales"
 
 
+def test_explain_says_how_good_forecasts_were(run, sales, tmp_path):
+    report = tmp_path / "report.html"
+    code, out, err = run("explain", sales, "--horizon", "3", "--backtest", "--out", report, "--quiet", *FAST)
+    assert (code, err) == (0, "")
+    assert "In 3 past forecasts of 3 months the error was " in out
+    assert "of the values, 80 % intervals" in out
+    assert "How good were such forecasts in the past?" in report.read_text()
+
+
+def test_the_screen_quotes_the_median(run, sales):
+    code, out, _ = run("explain", sales, "--horizon", "2", "--quiet", *FAST)
+    heads = next(line for line in out.splitlines() if line.startswith("month "))
+    assert (code, heads.split()) == (0, ["month", "median", "low_80", "high_80", "low_95", "high_95"])
+
+
 def test_tables_with_several_inputs_are_explained_by_their_names(run, tmp_path):
     rng = np.random.default_rng(0)
     rows = [
@@ -113,6 +129,14 @@ def test_forecast_writes_comma_separated_values(run, sales, tmp_path):
     code, out, err = run("forecast", sales, "--horizon", "2", "--levels", "50", "90", "--out", path, "--quiet", *FAST)
     assert (code, out) == (0, "")
     assert list(csv.DictReader(io.StringIO(path.read_text()))) == rows
+
+
+def test_a_backtest_stays_apart_from_the_values(run, sales):
+    code, out, err = run("forecast", sales, "--horizon", "2", "--backtest", "--quiet", *FAST)
+    assert code == 0
+    assert len(out.splitlines()) == 3
+    assert err.startswith("farrier: In 3 past forecasts of 2 months the error was ")
+    assert len(err.splitlines()) == 2
 
 
 def test_forecast_knows_many_series_in_one_file(run, tmp_path):
@@ -192,6 +216,17 @@ def test_regressors_take_their_future_from_the_rows_without_target(run, tmp_path
     code, out, err = run("explain", *named, "--horizon", "4")
     assert (code, out) == (2, "")
     assert "has 3 rows after the last 'sales' for 4 steps" in err
+
+
+def test_a_backtest_knows_the_regressors(run, tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text(text_of("month,price,sales", priced(30, 2)))
+    named = (path, "--target", "sales", "--regressors", "price", "--horizon", "2", "--backtest", "--quiet", *FAST)
+    (forecast, _, told), (explain, out, _) = run("forecast", *named), run("explain", *named)
+    assert (forecast, explain) == (0, 0)
+    # without the price, which goes up and down at random, errors would be about ten
+    errors = [re.findall(r"the error was ([0-9.]+) on average", text) for text in (told, " ".join(out.split()))]
+    assert all(len(found) == 1 and float(found[0]) < 1.0 for found in errors)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -314,6 +349,8 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("explain", "airline", "--out", "."), "is a folder"),
         (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is not a percentage from 1 to 100"),
         (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
+        (("forecast", "airline", "--horizon", "200", "--backtest"), "144 rows leave 0 before the first origin"),
+        (("explain", "airline", "--horizon", "140", "--backtest"), "try a horizon of at most 136"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
         (("explain", "airline", "--quick", "--method", "exact"), "--method exact is for the search"),
         (("explain", "airline", "--periods", "0"), "0 is not the length of a period"),

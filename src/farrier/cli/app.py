@@ -102,6 +102,10 @@ KernelsOption = Annotated[
     Kernels, typer.Option("--kernels", help="Candidates: found from the data (auto), or the 24 kernels of the paper.")
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")]
+BacktestOption = Annotated[
+    bool,
+    typer.Option("--backtest", help="Forecast from past dates too, and say how good that was. It takes as long again."),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print results and errors only, no progress.")]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
@@ -145,6 +149,7 @@ def explain(
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
     seed: SeedOption = 0,
+    backtest: BacktestOption = False,
     quiet: QuietOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
 ) -> None:
@@ -158,7 +163,7 @@ def explain(
     settings = _settings(scale, method, prior, kernels, seed)
     settings |= _search(settings, periods, reading, quick=quick)
     source = open_source(data, reading, quiet=quiet)
-    command.explain(source, settings, horizon, path, quiet=quiet, as_json=as_json)
+    command.explain(source, settings, horizon, path, backtest=backtest, quiet=quiet, as_json=as_json)
 
 
 @app.command()
@@ -193,6 +198,7 @@ def forecast(
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
     seed: SeedOption = 0,
+    backtest: BacktestOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Forecast one series, or many, and write the result as CSV."""
@@ -203,7 +209,7 @@ def forecast(
     settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
     settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
-    command.forecast(data, reading, settings, ahead, path, id=id, quiet=quiet)
+    command.forecast(data, reading, settings, ahead, path, id=id, backtest=backtest, quiet=quiet)
 
 
 @app.command()

@@ -18,6 +18,7 @@ from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Reading, Source, open_source, open_table, understood
 from farrier.cli.writing import check_out
 from farrier.model.writing import write_whole
+from farrier.series.backtests import origins
 from farrier.series.columns import Table, name_columns
 
 if TYPE_CHECKING:
@@ -37,9 +38,10 @@ def forecast(
     path: Path | None,
     *,
     id: str | None,
+    backtest: bool,
     quiet: bool,
 ) -> None:
-    """Fit a model, and write the forecast as CSV to `path`, or to standard output."""
+    """Fit a model, and write the forecast as CSV to `path`, or to standard output; a backtest to standard error."""
     check_out(path, data)
     for level in ahead[1]:
         if not 1 <= level < 100:
@@ -47,22 +49,30 @@ def forecast(
     table = open_table(data, reading)
     if id is None and ID in table:
         id = ID
-    names, frame = {}, None
+    names, frame, past = {}, None, ""
     if id is not None:
         names, frame = _panel(table, id, reading)
+        if backtest:
+            raise ValueError(
+                f"--backtest: {id!r} names many series: give a file with one of them, or leave --backtest out"
+            )
         if not quiet:
             note(understood(table))
     source = open_source(data, reading, quiet=quiet, table=table) if id is None else None
     if source is not None:
-        _ = source.stamps  # raises before the work begins if there are no times
+        stamps = source.stamps  # raises before the work begins if there are no times
         source.check_later(ahead[0])
+        if backtest:
+            origins(len(stamps), horizon=ahead[0])
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         if source is not None:
-            columns = _one(source, settings, ahead, screen)
+            columns, past = _one(source, settings, ahead, screen, backtest=backtest)
         else:
             columns = _many(frame, str(id), names, settings, ahead, screen, quiet=quiet)
     text = as_csv(columns)
+    for line in past.splitlines():
+        note(line)
     if path is None:
         sys.stdout.write(text)
         return
@@ -72,18 +82,21 @@ def forecast(
 
 
 def _one(
-    source: Source, settings: dict[str, Any], ahead: tuple[int, Sequence[float]], screen: Live
-) -> dict[str, Sequence[Any]]:
+    source: Source, settings: dict[str, Any], ahead: tuple[int, Sequence[float]], screen: Live, *, backtest: bool
+) -> tuple[dict[str, Sequence[Any]], str]:
+    """The forecast of one series, and the backtest as text if asked for."""
     from farrier.estimators.forecaster import Forecaster
 
     settings = {name: value for name, value in settings.items() if name != "n_jobs"}
     forecaster = Forecaster(**settings, progress=screen)
     if source.regressors:
-        return _with_regressors(source, forecaster, ahead, screen)
-    forecaster.fit(source.stamps, source.chosen.y)
-    screen.doing("forecasting")
-    table = forecaster.forecast(ahead[0], ahead[1])
-    return {str(source.chosen.time): table.pop("time"), **table}
+        found = _with_regressors(source, forecaster, ahead, screen)
+    else:
+        forecaster.fit(source.stamps, source.chosen.y)
+        screen.doing("forecasting")
+        table = forecaster.forecast(ahead[0], ahead[1])
+        found = {str(source.chosen.time): table.pop("time"), **table}
+    return found, str(forecaster.backtest(horizon=ahead[0])) if backtest else ""
 
 
 def _with_regressors(

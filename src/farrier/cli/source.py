@@ -16,6 +16,7 @@ from farrier.datasets.files import STANDARD_INPUT, Chosen
 from farrier.model.tables import check_varies
 from farrier.series.calendar import FutureTimes
 from farrier.series.columns import LISTED, TARGET_WORDS, Table, read_numbers
+from farrier.series.observed import Layout, Observed
 from farrier.series.stamps import Column
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ class Source:
                 f"it has {', '.join(map(repr, list(self.table)[:LISTED]))}"
             )
         return _take(self.table[self.chosen.time], self.chosen.rows)
+
+    def observed(self) -> Observed:
+        """The series with its regressors, as a backtest needs it."""
+        return Observed.of(Layout(regressors=self.regressors), self.stamps, self.chosen.y, self.chosen.X[:, 1:])
 
     def future(self, horizon: int) -> tuple[FutureTimes, np.ndarray]:
         """The next steps, and the inputs of the model there; ValueError if the future of a regressor is not known."""

@@ -14,9 +14,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.estimators.regressor import Regressor
+from farrier.explain.backtest import Backtest
 from farrier.model.progress import Progress
 from farrier.model.result import Recipe
-from farrier.series.backtests import LEVELS, Expected, backtest, origins
 from farrier.series.observed import Observed, native_column, read_regressors
 
 OWN = (
@@ -27,6 +27,7 @@ OWN = (
     "periods",
     "method",
     "search",
+    "floor",
     "iterations",
     "random_state",
     "progress",
@@ -41,7 +42,7 @@ class TimeRegressor(Regressor):
 
     def _recipe(self) -> Recipe:
         own = {name: value for name, value in self.get_params().items() if name in OWN}
-        return Recipe.of("Forecaster", own, type(self)().get_params(), "fit(times, y)")
+        return Recipe.of("Forecaster", own, type(self)().get_params() | {"floor": "auto"}, "fit(times, y)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,6 +61,8 @@ class FittedSeries:
 
     observed: Observed
     model: Regressor
+    backtest: Backtest | None = None
+    """The last backtest of this model, for its reports."""
 
     @classmethod
     def fit(cls, observed: Observed, settings: dict[str, Any]) -> "FittedSeries":
@@ -76,36 +79,6 @@ class FittedSeries:
         rows = observed.present
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
         return FittedSeries(observed, _without_callback(self.model.refit(X, observed.y[rows], progress=progress)))
-
-    def backtest(
-        self, settings: dict[str, Any], folds: int, horizon: int, *, search_again: bool
-    ) -> dict[str, np.ndarray]:
-        """Forecasts from past origins beside what came true, one row a step ahead (series/backtests.py)."""
-        observed, axis = self.observed, self.observed.axis
-        rows = observed.present
-        y, known = observed.y[rows], origins(len(rows), folds, horizon)
-        periods = axis.calendar_periods()
-        season = round(min(periods) / axis.spacing) if periods else None
-        model: Regressor | None = None
-
-        def inputs(chosen: np.ndarray) -> Any:
-            return observed.inputs(axis.numbers[rows[chosen]], observed.extra[rows[chosen]])
-
-        def expect(count: int, ahead: np.ndarray) -> Expected:
-            nonlocal model
-            past = np.arange(count)
-            if model is None or search_again:
-                made: dict[str, Any] = dict(settings)
-                if made.get("periods") is None:
-                    made["periods"] = axis.take(rows[:count]).calendar_periods()
-                model = TimeRegressor(**made).fit(inputs(past), y[past])
-            else:
-                model = model.refit(inputs(past), y[past])
-            ends = [0.5 + sign * level / 200.0 for level in LEVELS for sign in (-1.0, 1.0)]
-            median, *others = model.predict_quantiles(inputs(ahead), [0.5, *ends]).T
-            return Expected(median, tuple(others))
-
-        return backtest(y, known, horizon, season, expect)
 
     def ahead(self, when: Any, future: Any) -> Ahead:
         """The next `when` steps, or the given stamps; `future` holds the regressors at these times."""

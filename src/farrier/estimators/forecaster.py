@@ -2,6 +2,7 @@
 
     forecaster = Forecaster().fit(series)                 # a pandas Series; a frame; times and values
     forecaster.forecast(12, levels=(80, 95))              # a table of the kind that came in
+    forecaster.backtest(folds=3, horizon=12)              # such forecasts in the past beside what came true
     forecaster.update(new_rows)                           # the structure stays
     print(forecaster.explain())
 
@@ -12,6 +13,7 @@ the fit, never filled. Times may be irregular. panel.py fits many series.
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
@@ -23,9 +25,11 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
+from farrier.estimators.backtesting import backtest_of
 from farrier.estimators.fitted_series import OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
+from farrier.explain.backtest import Backtest
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.kernels.algebra import Kernel
 from farrier.model.progress import Progress
@@ -43,6 +47,9 @@ class Forecaster(BaseEstimator):
     periods : list of float, default=None
         Periods to try: in years if steps are months or longer, in days if they are shorter, for plain numbers in their
         unit. None takes those of the calendar. Periods that the data show are always tried.
+    floor : "auto", float or None, default="auto"
+        The lowest possible value. What the model predicts below the floor counts as the floor, in the mean, the median
+        and the intervals. "auto" takes 0 if no value is negative; None sets no floor.
     n_jobs : int, default=None
         Processes for many series; None means one, -1 one for each processor.
 
@@ -78,6 +85,7 @@ class Forecaster(BaseEstimator):
         periods: Sequence[float] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
+        floor: float | Literal["auto"] | None = "auto",
         iterations: int = 2500,
         random_state: int | np.random.RandomState | None = 0,
         progress: Callable[[Progress], None] | None = None,
@@ -90,6 +98,7 @@ class Forecaster(BaseEstimator):
         self.periods = periods
         self.method = method
         self.search = search
+        self.floor = floor
         self.iterations = iterations
         self.random_state = random_state
         self.progress = progress
@@ -185,13 +194,14 @@ class Forecaster(BaseEstimator):
             return found.each(lambda name, one: make(one))
         return found.observed.layout.write(*make(found))
 
-    def backtest(self, folds: int = 3, horizon: int | None = None, *, search_again: bool = False) -> Any:
+    def backtest(self, folds: int | None = None, horizon: int | None = None, *, search_again: bool = False) -> Backtest:
         """Forecast from past origins, and compare with what came true.
 
         Parameters
         ----------
-        folds : int, default=3
-            The number of origins. They lie `horizon` rows apart, the last one `horizon` rows before the end.
+        folds : int, default=None
+            The number of origins. They lie `horizon` rows apart, the last one `horizon` rows before the end. None
+            takes three, or fewer if the first one would know less than half of the rows.
         horizon : int, default=None
             Rows that each origin forecasts; None takes a tenth of the rows, at least one.
         search_again : bool, default=False
@@ -200,24 +210,41 @@ class Forecaster(BaseEstimator):
 
         Returns
         -------
-        One row a step ahead, in a frame of the kind that came (a dictionary for arrays): mean absolute errors of the
-        median forecast, of the last value and of the last season, and the part of the values inside the 80 and 95 %
-        intervals. (One series.)
+        Backtest
+            It prints as two lines. `table` has one row a step ahead: mean absolute errors of the median forecast, of
+            the last value, of the last season and, if statsforecast is installed, of its AutoETS; CRPS, MSIS, and the
+            part of the values inside the 80 and 95 % intervals. `summary` has these figures over all steps, `origins`
+            those of each origin, `forecasts` every forecast beside its value; `plot()` draws them. Later reports show
+            it. (One series.)
         """
         one = self._one()
-        rows = len(one.observed.present)
-        found = one.backtest(
-            self._settings(progress=None), folds, horizon or max(1, rows // 10), search_again=search_again
-        )
-        return one.observed.layout.table(found)
+        settings = self._settings(progress=None)
+        found = backtest_of(one.observed, settings, folds, horizon, search_again=search_again, progress=self.progress)
+        self.fitted_ = replace(one, backtest=found)
+        return found
 
     def explain(self, *arguments: Any, **options: Any) -> Any:
         """The components in sentences, as `Regressor.explain`."""
         return self._one().described().explain(*arguments, **options)
 
-    def report(self, *arguments: Any, **options: Any) -> Any:
-        """The report in one HTML file, as `Regressor.report`."""
-        return self._one().described().report(*arguments, **options)
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        horizon: int | None = None,
+        backtest: bool | None = None,
+    ) -> Path:
+        """The report in one HTML file, as `Regressor.report`.
+
+        With `backtest=True` it shows how good such forecasts were in the past, with a backtest of the same horizon
+        unless there was one before. None shows the last backtest if there was one, False shows none.
+        """
+        if backtest and self._one().backtest is None:
+            self.backtest(horizon=horizon or None)
+        one = self._one()
+        shown = None if backtest is False else one.backtest
+        return one.described().report(path, title=title, horizon=horizon, backtest=shown)
 
     def plot(self, **options: Any) -> Any:
         """A plot of data, fit and forecast, as `Regressor.plot`."""

@@ -7,6 +7,8 @@ print(model.explain())
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
+from numbers import Real
 from time import perf_counter
 from typing import Any, Literal
 
@@ -60,6 +62,9 @@ class Regressor(RegressorMixin, Estimator):
         "full" finds the structure. "quick" fits one fixed sum without a search: a damped trend, a random walk, seasons
         that move, autoregressive noise, with priors learned from many series. It is for one input that is time, takes
         a fraction of a second, and suits thousands of ordinary series.
+    floor : "auto", float or None, default=None
+        The lowest possible y. What the model predicts below the floor counts as the floor, in the mean, the standard
+        deviation and the quantiles. "auto" takes 0 if no y is negative; None sets no floor.
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
         collapsed tier chooses their number for each kernel.)
@@ -104,6 +109,7 @@ class Regressor(RegressorMixin, Estimator):
         "periods": [list, tuple, None],
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
         "search": [StrOptions({"full", "quick"})],
+        "floor": [StrOptions({"auto"}), Real, None],
     }
 
     def __init__(
@@ -116,6 +122,7 @@ class Regressor(RegressorMixin, Estimator):
         periods: Sequence[float] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
+        floor: float | Literal["auto"] | None = None,
         inducing: int | None = None,
         iterations: int = 2500,
         batch_size: int = 256,
@@ -140,6 +147,7 @@ class Regressor(RegressorMixin, Estimator):
         self.periods = periods
         self.method = method
         self.search = search
+        self.floor = floor
 
     _timed = False
     """Whether the first of several inputs is time, as in a Forecaster."""
@@ -163,13 +171,14 @@ class Regressor(RegressorMixin, Estimator):
         transform = named("identity" if self.scale == "auto" else self.scale)
         if target.min() <= transform.lowest:
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
+        floor = self._floor_of(target)
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target))
         inputs = scale.inputs(rows)
         fitted = self._fit(inputs, target, scale, columns)
         return self.hold(
             Result(
-                fitted=fitted,
+                fitted=replace(fitted, floor=floor),
                 inputs=inputs,
                 target=target,
                 scale=scale,
@@ -194,7 +203,9 @@ class Regressor(RegressorMixin, Estimator):
         again.progress = progress
         if self.tier_ == "stochastic":
             return again.fit(X, target)
-        return again.hold(refitted(self.result_, inputs, target, progress_callback(progress)))
+        floor = self._floor_of(target)
+        found = refitted(self.result_, inputs, target, progress_callback(progress))
+        return again.hold(replace(found, fitted=replace(found.fitted, floor=floor)))
 
     def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
@@ -227,6 +238,15 @@ class Regressor(RegressorMixin, Estimator):
             tell=tell,
         )
 
+    def _floor_of(self, y: np.ndarray) -> float | None:
+        """The lowest possible y as a number."""
+        low = float(y.min())
+        if isinstance(self.floor, str):
+            return 0.0 if low >= 0.0 else None
+        if self.floor is not None and not self.floor <= low:
+            raise ValueError(f"floor={self.floor:g}: y has the value {low:g} below it: give at most that, or None.")
+        return None if self.floor is None else float(self.floor)
+
     def _check_quick(self, inputs: int) -> None:
         """Refuse what the structural model does not do."""
         if self.search != "quick":
@@ -255,7 +275,11 @@ class Regressor(RegressorMixin, Estimator):
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
-        """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations."""
+        """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations.
+
+        On a transformed scale the mean is that of the middle 95 % of the distribution: the mean of all values would be
+        dominated by a few huge ones where intervals are wide. Mean and covariance together disregard the floor.
+        """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov: ask for one of them, got both.")
         inputs = self._inputs(X)
@@ -287,7 +311,7 @@ class Regressor(RegressorMixin, Estimator):
                 "covariance: use return_std or predict_quantiles, or fit with scale='identity'."
             )
         mean, covariance = fitted.joint(inputs)
-        _, std = fitted.moments(inputs)
+        _, std = replace(fitted, floor=None).moments(inputs)
         # std is that of an observation: it includes the noise
         covariance = covariance * fitted.scale.sd**2
         covariance[np.diag_indices(len(covariance))] = std**2

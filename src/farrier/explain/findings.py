@@ -13,6 +13,7 @@ import numpy as np
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Context, Setting
 from farrier.explain.facts import Estimate, Factor, Facts
+from farrier.explain.notes import notes
 from farrier.explain.parts import NAMED
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
@@ -47,6 +48,8 @@ class Findings:
     """The share of the variance that these other kernels explain together."""
     explained: float
     """The share of the variance that all kernels explain together."""
+    notes: tuple[str, ...] = ()
+    """Sentences below the explanation."""
 
 
 def findings(result: Result, context: Context | None = None) -> Findings:
@@ -77,6 +80,7 @@ def findings(result: Result, context: Context | None = None) -> Findings:
         others=others,
         rest_share=float(np.var(left)) / variance if others else None,
         explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
+        notes=notes(result, setting),
     )
 
 

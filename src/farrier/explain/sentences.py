@@ -113,8 +113,9 @@ def text(
     noise: float | None,
     rows: int,
     rest_share: float | None,
+    notes: Sequence[str] = (),
 ) -> str:
-    """The whole explanation as plain text, for `print`."""
+    """The whole explanation as plain text, for `print`; the notes come last."""
     opening = " ".join(summary(components, axes, target, None, rows))
     paragraphs = [_wrapped(opening)]
     for i, facts in enumerate(components, 1):
@@ -124,7 +125,7 @@ def text(
     if rest_share is not None and known(rest_share) and rest_share > 0:
         rest = f"The rest, everything too small to name, carries {per_cent(rest_share)} of the variance."
         paragraphs.append(_wrapped(rest))
-    return "\n\n".join(paragraphs)
+    return "\n\n".join([*paragraphs, *(_wrapped(note) for note in notes)])
 
 
 def _wrapped(paragraph: str, indent: str = "") -> str:

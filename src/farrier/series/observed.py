@@ -100,6 +100,8 @@ class Observed:
         """The X of a `Regressor`: the times as numbers, then the regressors."""
         if not self.layout.regressors:
             return numbers[:, None]
+        if self.layout.backend is None:
+            return np.column_stack([numbers, extra])
         columns = dict(zip(self.layout.regressors, extra.T, strict=True))
         return replace(self.layout, id=None).write(numbers, columns)
 
