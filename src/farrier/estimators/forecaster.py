@@ -23,6 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
+from farrier.estimators.arguments import check_frame
 from farrier.estimators.fitted_series import OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
@@ -122,6 +123,8 @@ class Forecaster(BaseEstimator):
             The column that identifies the series of a panel; None takes "unique_id" if the frame has it.
         """
         self._validate_params()
+        check_frame(series, "series")
+        check_frame(y, "y")
         table = nw.from_native(series, eager_only=True, pass_through=True)
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}
@@ -143,6 +146,8 @@ class Forecaster(BaseEstimator):
         new series are fitted.
         """
         found = self._fitted()
+        check_frame(series, "series")
+        check_frame(y, "y")
         if isinstance(found, Panel):
             self.fitted_ = found.updated(series, self._settings(progress=None), self.n_jobs, self._finish())
             return self
@@ -302,6 +307,7 @@ class Forecaster(BaseEstimator):
 
     def _table(self, when: Any, future: Any, make: Callable[[FittedSeries, Ahead], dict[str, np.ndarray]]) -> Any:
         found = self._fitted()
+        check_frame(future, "future")
         if isinstance(found, Panel):
 
             def part(name: Any, one: FittedSeries) -> tuple[Any, dict[str, Any]]:

@@ -15,6 +15,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from farrier.estimators.arguments import check_reach, check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
@@ -147,12 +148,14 @@ class Regressor(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any) -> "Regressor":
         """Find the components of y as a function of X."""
         self._validate_params()
-        check_cells(X, "X")
-        check_cells(y, "y")
+        for given, argument in ((X, "X"), (y, "y")):
+            check_table(given, argument)
+            check_cells(given, argument)
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         rows, target = checked
         target = np.array(target, np.float64)
         columns = column_names(X, rows.shape[1])
+        check_scale(rows, target, columns)
         check_varies(rows, target, columns)
         if self.likelihood != "gaussian" and self.method in ("exact", "collapsed"):
             raise ValueError(
@@ -186,10 +189,7 @@ class Regressor(RegressorMixin, Estimator):
         target stays. The stochastic tier fits from the beginning.
         """
         inputs = self._inputs(X)
-        check_cells(y, "y")
-        target = np.array(y, np.float64)
-        if target.shape != (len(inputs),):
-            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        target = self._values(y, len(inputs))
         again = copy(self)
         again.progress = progress
         if self.tier_ == "stochastic" or self.search == "quick":
@@ -274,10 +274,21 @@ class Regressor(RegressorMixin, Estimator):
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y | X, data) of new observations, one number for each row."""
-        inputs, target = self._inputs(X), np.asarray(y, np.float64)
-        if target.shape != (len(inputs),):
-            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        inputs = self._inputs(X)
+        target = self._values(y, len(inputs))
         return self.result_.fitted.log_density(inputs, target)
+
+    def _values(self, y: Any, rows: int) -> np.ndarray:
+        """New values of y after validation, in their units."""
+        check_table(y, "y")
+        check_cells(y, "y")
+        target = np.array(y, np.float64)
+        if target.shape != (rows,):
+            raise ValueError(f"y has {np.size(target)} values and X has {rows} rows: give one value a row.")
+        fitted = self.result_.target
+        with np.errstate(over="ignore"):
+            check_reach((target - fitted.mean()) / fitted.std(), "y")
+        return target
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         fitted = self.result_.fitted
