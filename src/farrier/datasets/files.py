@@ -11,9 +11,11 @@ possible, the user must name one. Rows without a target are left out and counted
 import csv
 import gzip
 import importlib.util
+import io
 import os
 import re
 import zlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,8 +25,19 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.datasets.dataset import Dataset
+from farrier.datasets.limits import TooLargeError, check_columns, check_parquet, read_bytes
+from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
-from farrier.series.columns import Table, holds_numbers, is_number, list_names, name_columns, read_column, read_numbers
+from farrier.series.columns import (
+    LISTED,
+    Table,
+    holds_numbers,
+    is_number,
+    list_names,
+    name_columns,
+    read_column,
+    read_numbers,
+)
 from farrier.series.stamps import Column, is_stamp
 
 MIN_ROWS = 12
@@ -95,8 +108,8 @@ def read_table(path: str | os.PathLike[str]) -> Table:
     table = _read_parquet(path) if path.suffix.lower() in (".parquet", ".pq") else _read_text(path)
     if len(table) == 1:
         raise ValueError(
-            f"path: {path.name!r} has one column, {next(iter(table))!r}: give a column of times and one of values, "
-            "separated by commas, semicolons or tabs"
+            f"path: {path.name!r} has one column, {quoted(next(iter(table)))}: give a column of times and one of "
+            "values, separated by commas, semicolons or tabs"
         )
     return table
 
@@ -125,8 +138,8 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
         axis, inputs = None, tuple(name for name in table if name != target and holds_numbers(table[name]))
         if not inputs:
             raise ValueError(
-                f"target: {target!r} is the only column of numbers in {table.name!r}, and no other looks like times: "
-                "add what could explain it"
+                f"target: {quoted(target)} is the only column of numbers in {table.name!r}, and no other looks like "
+                "times: add what could explain it"
             )
         X = np.column_stack([read_numbers(table[name], Column(name, called))[rows] for name in inputs])
         for name, values in zip(inputs, X.T, strict=True):
@@ -150,18 +163,16 @@ def _usable(table: Table, target: str) -> tuple[np.ndarray, np.ndarray]:
     y = read_numbers(table[target], Column(target, table.rows()))
     rows = np.flatnonzero(~np.isnan(y))
     if len(y) and not len(rows):
-        raise ValueError(f"target: column {target!r} has no value in any of its {len(y)} rows: choose another")
+        raise ValueError(f"target: column {quoted(target)} has no value in any of its {len(y)} rows: choose another")
     if len(rows) < MIN_ROWS:
-        without = f", and {len(y) - len(rows)} without {target!r}" if len(rows) < len(y) else ""
+        without = f", and {len(y) - len(rows)} without {quoted(target)}" if len(rows) < len(y) else ""
         raise ValueError(f"table: {table.name!r} has {len(rows)} usable rows{without}: give at least {MIN_ROWS}")
     return rows, y[rows]
 
 
 def _read_text(path: Path) -> Table:
-    open_text = gzip.open if path.suffix == ".gz" else open
     try:
-        with open_text(path, mode="rt", encoding="utf-8-sig", newline="") as file:
-            lines = file.readlines()
+        lines = io.StringIO(read_bytes(path).decode("utf-8-sig"), newline="").readlines()
         reader = csv.reader(lines, delimiter=_delimiter(next(filter(str.strip, lines), "")))
         cells = [(reader.line_num, [cell.strip() for cell in row]) for row in reader if any(map(str.strip, row))]
     except (UnicodeDecodeError, gzip.BadGzipFile, EOFError, zlib.error, csv.Error) as error:
@@ -187,11 +198,13 @@ def _delimiter(line: str) -> str:
 
 
 def _check_header(path: Path, header: list[str]) -> None:
+    check_columns(path, len(header))
     if all(is_number(cell) or is_stamp(cell) for cell in header):
-        raise ValueError(f"path: {path.name!r} starts with numbers, {', '.join(header)}: add a first line of names")
-    for name in header:
-        if header.count(name) > 1:
-            raise ValueError(f"path: {path.name!r} names the column {name!r} {header.count(name)} times: rename one")
+        first = ", ".join(header[:LISTED])
+        raise ValueError(f"path: {path.name!r} starts with numbers, {first}: add a first line of names")
+    name, times = Counter(header).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"path: {path.name!r} names the column {quoted(name)} {times} times: rename one")
 
 
 def _column(cells: Sequence[str]) -> np.ndarray | list[str | None]:
@@ -208,7 +221,10 @@ def _read_parquet(path: Path) -> Table:
     if backend is None:
         raise ValueError(f"path: {path.name!r} is Parquet, and nothing here reads it: pip install polars or pyarrow")
     try:
+        check_parquet(path, backend)
         frame = nw.read_parquet(str(path), backend=backend)
+    except TooLargeError:
+        raise
     except Exception as error:  # each library has its own exceptions
         reason = str(error).split("\n")[0]
         raise ValueError(f"path: {path.name!r} cannot be read as Parquet ({reason}): save it again") from None
