@@ -13,7 +13,6 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.series.calendar import TimeAxis
-from farrier.series.stamps import quoted
 
 BERLIN = "Europe/Berlin"
 
@@ -212,4 +211,3 @@ def test_errors_cut_long_names_and_cells():
         TimeAxis.of(["2024-01-01", "x" * 20_000], "n" * 20_000)
     assert len(str(caught.value)) < 400
     assert "20,000 characters" in str(caught.value)
-    assert quoted("month") == "'month'"

@@ -136,6 +136,10 @@ def forecast(
     jobs: Annotated[
         int, typer.Option(min=-1, metavar="N", help="Processes for many series; -1: one for each core.")
     ] = -1,
+    escape: Annotated[
+        bool,
+        typer.Option("--escape-formulas", help="Put an apostrophe before text that a spreadsheet would run, as =1+1."),
+    ] = False,
     scale: ScaleOption = TargetScale.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
@@ -148,7 +152,7 @@ def forecast(
 
     settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
     ahead = horizon, tuple(levels or (80, 95))
-    command.forecast(data, {"time": time, "target": target}, settings, ahead, path, id=id, quiet=quiet)
+    command.forecast(data, {"time": time, "target": target}, settings, ahead, path, id=id, escape=escape, quiet=quiet)
 
 
 @app.command()

@@ -23,6 +23,8 @@ def explain(
     check_out(path)
     if horizon and source.chosen.axis is None:
         raise ValueError("--horizon: this table has no times: name their column with --time, or leave --horizon out")
+    if horizon and source.chosen.axis is not None:
+        source.chosen.axis.future(horizon)  # raises before the work begins if they go past the calendar
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         model = fit(source, settings | {"progress": screen})

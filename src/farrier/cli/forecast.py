@@ -21,6 +21,8 @@ from farrier.series.columns import Table
 
 ID = "unique_id"
 """The column that identifies the series, if none is named."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings of cells that spreadsheets run as formulas; from OWASP, "CSV injection"."""
 SHOWN = 10
 """Series without a forecast that are named, by judgement."""
 
@@ -33,6 +35,7 @@ def forecast(
     path: Path | None,
     *,
     id: str | None,
+    escape: bool,
     quiet: bool,
 ) -> None:
     """Fit a model, and write the forecast as CSV to `path`, or to standard output."""
@@ -47,13 +50,15 @@ def forecast(
     source = open_source(data, **names, quiet=quiet) if id is None else None
     if source is not None:
         _ = source.stamps  # raises before the work begins if there are no times
+    if source is not None and source.chosen.axis is not None:
+        source.chosen.axis.future(ahead[0])  # raises if they go past the calendar
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         if source is not None:
             columns = _one(source, settings, ahead, screen)
         else:
             columns = _many(frame, str(id), names, settings, ahead, screen, quiet=quiet)
-    text = as_csv(columns)
+    text = as_csv(columns, escape=escape)
     if path is None:
         sys.stdout.write(text)
         return
@@ -119,13 +124,16 @@ def _plain(values: Any) -> Any:
     return values
 
 
-def as_csv(columns: dict[str, Sequence[Any]]) -> str:
-    """Columns as comma separated text, floats with ten digits."""
+def as_csv(columns: dict[str, Sequence[Any]], *, escape: bool = False) -> str:
+    """Columns as comma separated text; floats with as many digits as give the same float again.
+
+    With `escape`, text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow([_cell(name, escape=escape) for name in columns])
     for row in zip(*map(_dates, columns.values()), strict=True):
-        writer.writerow([_cell(cell) for cell in row])
+        writer.writerow([_cell(cell, escape=escape) for cell in row])
     return text.getvalue()
 
 
@@ -140,7 +148,8 @@ def _dates(values: Sequence[Any]) -> Sequence[Any]:
     return [(moment.date() if dated else moment).isoformat() for moment in times]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, *, escape: bool) -> str:
     if isinstance(value, float | np.floating):
-        return f"{value:.10g}"
-    return str(value)
+        return repr(float(value)).removesuffix(".0")
+    text = str(value)
+    return f"'{text}" if escape and isinstance(value, str) and text.startswith(FORMULA) else text

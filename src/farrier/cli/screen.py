@@ -8,6 +8,8 @@ stopped by Ctrl-C.
 import functools
 import math
 import os
+import re
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -20,6 +22,9 @@ from rich.table import Table
 TRACEBACK = "FARRIER_TRACEBACK"
 """The environment variable that, if set, makes errors show Python's traceback."""
 
+LONGEST = 100
+"""Most characters of a word or of a text in quotes on standard error; by judgement."""
+
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
 
@@ -31,16 +36,23 @@ def say(text: str = "") -> None:
 
 def note(text: str) -> None:
     """Print a message on standard error."""
-    err.print(f"farrier: {text}", markup=False, soft_wrap=True)
+    err.print(shortened(f"farrier: {text}"), markup=False, soft_wrap=True)
+
+
+def shortened(text: str) -> str:
+    """One line in which long words, and long texts in quotes, are cut."""
+    cut = re.compile(rf"(?P<quote>['\"])(?:(?!(?P=quote)).){{{LONGEST},}}(?P=quote)|\S{{{LONGEST},}}")
+    return cut.sub(lambda found: f"{found[0][: LONGEST // 2]}...", " ".join(text.split()))
 
 
 def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with exceptions turned into one line and an exit code."""
+    """The command with exceptions turned into one line and an exit code, and warnings into lines, or none if quiet."""
 
     @functools.wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
         try:
-            command(*arguments, **options)
+            with _warnings(quiet=options.get("quiet", False)):
+                command(*arguments, **options)
         except KeyboardInterrupt:
             note("stopped")
             raise typer.Exit(130) from None
@@ -53,6 +65,17 @@ def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(_code(error)) from None
 
     return guarded
+
+
+@contextmanager
+def _warnings(*, quiet: bool) -> Iterator[None]:
+    """Show each warning as one line without its place in the code, or, if quiet, none, also in other processes."""
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore")
+            os.environ["PYTHONWARNINGS"] = "ignore"  # for the processes that fit many series
+        warnings.showwarning = lambda message, *place, **options: note(f"warning: {message}")
+        yield
 
 
 def _code(error: Exception) -> int:
@@ -94,7 +117,7 @@ class Live:
     def done(self, text: str) -> None:
         """Print a line that stays."""
         if not self._silent:
-            err.print(text, markup=False, soft_wrap=True)
+            err.print(shortened(text), markup=False, soft_wrap=True)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.series.stamps import quoted
+from farrier.model.quoting import quoted
 
 LARGEST = 1e150
 """Largest absolute value of a cell; by judgement: the squares of many rows add up to a finite number."""

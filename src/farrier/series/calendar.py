@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from farrier.series.stamps import Column, Form, Number, Stamps, quoted, read_stamps, zone_of
+from farrier.model.quoting import quoted
+from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, zone_of
 
 COMPLETE = 2 / 3
 """Stamps on a grid are regular if at least this share of the grid is present, else irregular; by judgement."""

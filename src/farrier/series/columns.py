@@ -16,7 +16,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.series.stamps import Column, is_stamp, quoted
+from farrier.model.quoting import quoted
+from farrier.series.stamps import Column, is_stamp
 
 TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"})
 """Names of a column of times, in lower case; by judgement."""

@@ -18,26 +18,18 @@ from zoneinfo import ZoneInfo
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.model.quoting import quoted
+
 MISSING = "the time is missing: fill it in or delete the row"
 NO_DATE = "is not a date such as 2024-03 or 2024-03-15 18:30: correct it"
 OUTSIDE = f"the time lies outside the years {MINYEAR} to {MAXYEAR}: correct it, or give plain numbers"
 LAST = np.datetime64(f"{MAXYEAR}-12-30", "us")
 """The last time that can be written: a day before the end of Python's calendar, for the time zones."""
-SHOWN = 60
-"""Most characters of a name or a cell in an error; by judgement: the rest is replaced by its length."""
 
 _TEXT = re.compile(
     r"(?P<year>\d{4})(?:(?P<dash>[- ]?)Q(?P<quarter>[1-4])|-(?P<month>\d\d)(?P<day>-\d\d(?:(?P<mark>[T ])\d\d:\d\d"
     r"(?P<second>:\d\d(?P<fraction>\.\d{1,6})?)?(?P<zone>Z|[+-]\d\d:?\d\d)?)?)?)?"
 )
-
-
-def quoted(text: Any) -> str:
-    """A name or a cell in quotes, as an error shows it: the first `SHOWN` characters, and how many there are."""
-    shown = repr(text) if not isinstance(text, str) or len(text) <= SHOWN else repr(text[:SHOWN])
-    if isinstance(text, str) and len(text) > SHOWN:
-        return f"{shown}... ({len(text):,} characters)"
-    return shown if len(shown) <= 2 * SHOWN else f"{shown[:SHOWN]}... ({len(shown):,} characters)"
 
 
 @dataclass(frozen=True)
