@@ -124,3 +124,37 @@ def test_epoch_milliseconds_are_explained():
         model = quick().fit(times[:, None], Y)
         assert str(model.explain())
         assert str(Forecaster(search="quick").fit(times, Y).explain())
+
+
+@pytest.mark.parametrize("period", [0.0, -1.0, np.nan, np.inf, "a", None, 1e300])
+def test_periods_are_positive_numbers(period):
+    for call in (lambda: Regressor(periods=[period]).fit(X, Y), lambda: Forecaster(periods=[period]).fit(X[:, 0], Y)):
+        with pytest.raises(ValueError, match="is not the length of a period: give numbers"):
+            call()
+
+
+@pytest.mark.parametrize("given", [(3.0, Y), (X[:, 0], 3.0), ("2020", Y), (None, Y)])
+def test_what_is_no_column_is_refused(given):
+    with pytest.raises(ValueError, match=r"is not a column|None: give times"):
+        Forecaster().fit(*given)
+
+
+@pytest.mark.parametrize("horizon", [2.5, "3", np.nan])
+def test_a_horizon_is_a_whole_number(horizon):
+    with pytest.raises(ValueError, match="is not a number of steps"):
+        Forecaster(search="quick").fit(X[:, 0], Y).forecast(horizon)
+
+
+def test_a_panel_without_rows_is_refused():
+    with pytest.raises(ValueError, match="no rows"):
+        Forecaster().fit(pd.DataFrame({"unique_id": [], "ds": pd.DatetimeIndex([]), "y": []}))
+
+
+@pytest.mark.parametrize(
+    "given", [Y, np.array([[1.0], [None]], dtype=object), X[:, :, None], pd.Series(Y), pl.Series(Y), 3.0, {"x": Y}]
+)
+def test_errors_about_a_table_are_one_line(given):
+    for call in (lambda: Regressor().fit(given, Y), lambda: quick().fit(X, Y).predict(given)):
+        with pytest.raises(ValueError) as caught:
+            call()
+        assert "\n" not in str(caught.value)

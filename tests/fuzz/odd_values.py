@@ -35,14 +35,16 @@ def numbers(random: Random, count: int) -> np.ndarray:
     noise = random.standard_normal(count)
     y = pick(
         random,
-        (noise, steps, np.sin(steps) + 0.1 * noise, np.exp(0.1 * steps + 0.1 * noise), np.round(noise), 0 * steps,
-         random.poisson(3, count).astype(float), np.cumsum(noise), 1e9 + noise, np.where(noise > 2, 1e12, noise)),
+        (noise, steps, np.sin(steps) + 0.1 * noise, np.exp(0.1 * steps + 0.1 * noise), np.round(noise), noise * steps,
+         0 * steps, np.floor(3 + noise), np.cumsum(noise), 1e9 + noise, np.where(noise > 2, 1e12, noise)),
     )  # fmt: skip
     with np.errstate(all="ignore"):
-        y = y * (pick(random, SIZES) if random.random() < 0.3 else 1.0)
+        y = y * (pick(random, SIZES) if random.random() < 0.15 else 1.0)
         y = y + (pick(random, SIZES) if random.random() < 0.1 else 0.0)
-    if count and random.random() < 0.2:
-        y[random.integers(count, size=1 + int(random.integers(3)))] = pick(random, (np.nan, np.inf, -np.inf, 0.0, 1e300))
+    if count and random.random() < 0.08:
+        y[random.integers(count, size=1 + int(random.integers(3)))] = pick(
+            random, (np.nan, np.inf, -np.inf, 0.0, 1e300)
+        )
     return y
 
 
@@ -51,7 +53,7 @@ def values(random: Random, count: int) -> Any:
     y = numbers(random, count)
     whole = np.clip(np.nan_to_num(np.round(y)), -100, 100)
     kinds: tuple[Callable[[], Any], ...] = (
-        *(lambda: y,) * 6,
+        *(lambda: y,) * 24,
         lambda: y.tolist(),
         lambda: y.astype(np.float32),
         lambda: whole.astype(np.int8),
@@ -80,10 +82,10 @@ def values(random: Random, count: int) -> Any:
 
 def times(random: Random, count: int) -> Any:
     """A column of times in some container and type."""
-    start = pick(random, ("2020-01-01", "1700-02-28", "2261-01-01", "9995-01-01", "0001-01-02", "2024-03-20"))
+    start = pick(random, (*("2020-01-01",) * 5, "1700-02-28", "2261-01-01", "9995-01-01", "0001-01-02", "2024-03-20"))
     freq = pick(random, ("D", "MS", "ME", "QS", "YS", "B", "h", "7min", "W-SUN", "13D", "s"))
     days = np.datetime64(start, "D") + np.arange(count) * int(pick(random, (1, 7, 365, 30)))
-    plain = np.arange(count) * float(pick(random, (1.0, 0.5, 1 / 12, 1e-3, 1e6, 1e-160, 1e150)))
+    plain = np.arange(count) * float(pick(random, (*(1.0, 0.5, 1 / 12, 1e-3, 1e6) * 3, 1e-160, 1e150)))
     zone = pick(random, (None, None, "UTC", "Europe/Berlin", "Asia/Kolkata"))
 
     def ranged() -> Any:
@@ -92,11 +94,11 @@ def times(random: Random, count: int) -> Any:
     moments = [datetime(2020, 1, 1) + timedelta(days=i) for i in range(count)]
     mixed = (UTC, None, timezone(timedelta(hours=5, minutes=30)))
     kinds: tuple[Callable[[], Any], ...] = (
-        lambda: plain,
+        *(lambda: plain, lambda: days, ranged) * 8,
         lambda: plain + pick(random, (0.0, 1950.0, 1.6e12, 1.6e9, -1e5)),
         lambda: plain.tolist(),
         lambda: np.arange(count).astype(pick(random, (np.int8, np.uint8, np.int16, np.uint64, np.float32))),
-        lambda: (1_600_000_000_000 + 1000 * np.arange(count)),
+        lambda: 1_600_000_000_000 + 1000 * np.arange(count),
         lambda: days,
         lambda: days.astype(pick(random, ("M8[s]", "M8[us]", "M8[ms]", "M8[Y]"))),
         lambda: days.astype(str).tolist(),

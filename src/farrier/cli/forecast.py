@@ -129,12 +129,15 @@ def as_csv(columns: dict[str, Sequence[Any]], *, escape: bool = False) -> str:
 
     With `escape`, text that a spreadsheet would run as a formula gets an apostrophe before it.
     """
+    rows = [tuple(columns), *zip(*map(_dates, columns.values()), strict=True)]
+    return "".join(_line([_cell(cell, escape=escape) for cell in row]) for row in rows)
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line. The csv module quotes a cell only for the ends of lines that it writes, so here for both."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow([_cell(name, escape=escape) for name in columns])
-    for row in zip(*map(_dates, columns.values()), strict=True):
-        writer.writerow([_cell(cell, escape=escape) for cell in row])
-    return text.getvalue()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _dates(values: Sequence[Any]) -> Sequence[Any]:

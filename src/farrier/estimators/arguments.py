@@ -6,7 +6,8 @@ so far from the fitted ones that kernels overflow. Each error is one line: the a
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -31,10 +32,17 @@ def check_table(values: Any, argument: str) -> None:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
         raise ValueError(f"{argument} is masked at row {row}: leave out rows with masked cells.")
+    if isinstance(values, Real | str | bytes | Mapping):
+        raise ValueError(f"{argument}: {quoted(values)} is not a table: give an array, a list or a frame.")
+    shape: Any = None
     if isinstance(values, np.ndarray | list | tuple):
-        _check_numbers(values, argument)
-    else:
-        _refuse_lazy(values, argument)
+        shape = _check_numbers(values, argument).shape
+    elif isinstance(_refuse_lazy(values, argument), nw.Series):
+        shape = (len(values),)
+    if argument == "X" and shape is not None and len(shape) != 2:
+        raise ValueError(
+            f"X has shape {shape}. Reshape your data: give a row for each sample, X.reshape(-1, 1) for one input."
+        )
 
 
 def check_frame(values: Any, argument: str) -> None:
@@ -44,8 +52,10 @@ def check_frame(values: Any, argument: str) -> None:
         odd = next((name for name in values.columns if not isinstance(name, str)), None)
         if odd is not None:
             raise ValueError(f"{argument}: the column {quoted(odd)} is not named by text: rename it.")
-    else:
-        _refuse_lazy(values, argument)
+        return
+    _refuse_lazy(values, argument)
+    if values is not None and (isinstance(values, str | bytes) or not isinstance(values, Iterable)):
+        raise ValueError(f"{argument}: {quoted(values)} is not a column: give an array, a list or a frame.")
 
 
 def check_scale(X: np.ndarray, y: np.ndarray | None, names: Sequence[str]) -> None:
@@ -54,6 +64,13 @@ def check_scale(X: np.ndarray, y: np.ndarray | None, names: Sequence[str]) -> No
         _check_column(column, f"X: column {quoted(name)}")
     if y is not None:
         _check_column(y, "y")
+
+
+def check_periods(periods: Sequence[Any] | None) -> None:
+    """Raise ValueError for a period that is not a positive, finite number."""
+    for period in periods or ():
+        if not isinstance(period, Real) or not 0.0 < float(period) < LARGEST:
+            raise ValueError(f"periods: {quoted(period)} is not the length of a period: give numbers such as 7.0.")
 
 
 def check_reach(standardised: np.ndarray, argument: str) -> None:
@@ -66,9 +83,12 @@ def check_reach(standardised: np.ndarray, argument: str) -> None:
         )
 
 
-def _refuse_lazy(values: Any, argument: str) -> None:
-    if isinstance(nw.from_native(values, allow_series=True, pass_through=True), nw.LazyFrame):
+def _refuse_lazy(values: Any, argument: str) -> Any:
+    """The values in narwhals, if it knows them."""
+    found = nw.from_native(values, allow_series=True, pass_through=True)
+    if isinstance(found, nw.LazyFrame):
         raise ValueError(f"{argument} is a lazy frame ({type(values).__name__}): call its collect() first.")
+    return found
 
 
 def _check_labels(columns: Any, argument: str) -> None:
@@ -81,13 +101,20 @@ def _check_labels(columns: Any, argument: str) -> None:
         raise ValueError(f"{argument} has more than one column {quoted(twice)}: rename them.")
 
 
-def _check_numbers(values: Any, argument: str) -> None:
+def _check_numbers(values: Any, argument: str) -> np.ndarray:
     try:
         array = np.asarray(values)
         if array.dtype.kind == "c":
             raise ValueError(f"Complex data not supported: {argument} holds complex numbers: give their real part.")
-        if array.dtype == object and any(isinstance(one, int) for one in array.flat):
+        if array.dtype == object:
             _ = [float(one) for one in array.flat if isinstance(one, int)]
+            bad = [i for i, one in enumerate(array.flat) if one is None or (isinstance(one, float) and one != one)]
+            if bad:
+                row = int(np.unravel_index(bad[0], array.shape)[0])
+                raise ValueError(
+                    f"{argument} contains NaN at row {row}: leave out rows with missing or infinite cells."
+                )
+        return array
     except OverflowError:
         raise ValueError(f"{argument} holds an integer that no 64-bit float can hold: use a larger unit.") from None
     except ValueError as error:

@@ -23,7 +23,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
-from farrier.estimators.arguments import check_frame
+from farrier.estimators.arguments import check_frame, check_periods
 from farrier.estimators.fitted_series import OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
@@ -123,8 +123,11 @@ class Forecaster(BaseEstimator):
             The column that identifies the series of a panel; None takes "unique_id" if the frame has it.
         """
         self._validate_params()
+        check_periods(self.periods)
         check_frame(series, "series")
         check_frame(y, "y")
+        if series is None:
+            raise ValueError("series: None: give times with values, a frame, or a pandas Series.")
         table = nw.from_native(series, eager_only=True, pass_through=True)
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}

@@ -15,7 +15,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from farrier.estimators.arguments import check_reach, check_scale, check_table
+from farrier.estimators.arguments import check_periods, check_reach, check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
@@ -148,6 +148,7 @@ class Regressor(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any) -> "Regressor":
         """Find the components of y as a function of X."""
         self._validate_params()
+        check_periods(self.periods)
         for given, argument in ((X, "X"), (y, "y")):
             check_table(given, argument)
             check_cells(given, argument)
