@@ -41,7 +41,7 @@ fuzz: $(READY_TO_TEST) ## try 10,000 hostile files, arrays, models and signals (
 
 audit: $(READY_TO_TEST) ## look up the installed versions in the database of known vulnerabilities (network)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
-	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip
+	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 lint: $(READY_TO_TEST) ## ruff and pyright, changing nothing
 	$(BIN)/ruff check .
