@@ -69,3 +69,8 @@ def test_an_integer_beyond_float64_is_no_number():
 
 def test_long_names_are_cut_in_lists():
     assert len(list_names(["n" * 20_000, "m" * 20_000])) < 300
+
+
+def test_a_table_needs_a_column_beside_the_time():
+    with pytest.raises(ValueError, match="target: None, and 'frame' has no column beside the time"):
+        name_columns(Table("frame", {"day": DAYS}), "day", None)

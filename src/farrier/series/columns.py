@@ -83,6 +83,8 @@ def _guess_time(table: Table, target: str | None) -> str | None:
 
 def _guess_target(table: Table, time: str | None) -> str:
     others = [name for name in table if name != time]
+    if not others:
+        raise ValueError(f"target: None, and {table.name!r} has no column beside the time: add a column of values")
     worded = [name for name in others if name.lower() in TARGET_WORDS]
     if len(worded) == 1:
         return worded[0]
