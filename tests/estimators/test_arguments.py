@@ -158,3 +158,8 @@ def test_errors_about_a_table_are_one_line(given):
         with pytest.raises(ValueError) as caught:
             call()
         assert "\n" not in str(caught.value)
+
+
+def test_a_table_of_text_without_rows_is_refused():
+    with pytest.raises(ValueError, match="0 sample"):
+        Regressor().fit(np.empty((0, 1), dtype=str), np.empty(0))

@@ -78,7 +78,7 @@ def _check_series(series: Any, place: str) -> None:
 
 
 def _check_array(array: np.ndarray, place: str) -> None:
-    if array.dtype.kind in "US":
+    if array.dtype.kind in "US" and array.size:
         raise ValueError(
             f"{place} holds text (such as {quoted(array.flat[0])}) where numbers belong: encode it or leave it out."
         )
