@@ -150,9 +150,10 @@ def test_a_panel_without_rows_is_refused():
         Forecaster().fit(pd.DataFrame({"unique_id": [], "ds": pd.DatetimeIndex([]), "y": []}))
 
 
-@pytest.mark.parametrize(
-    "given", [Y, np.array([[1.0], [None]], dtype=object), X[:, :, None], pd.Series(Y), pl.Series(Y), 3.0, {"x": Y}]
-)
+NO_TABLES = (Y, X[:, :, None], pd.Series(Y), pl.Series(Y), 3.0, {"x": Y}, None, iter([]))
+
+
+@pytest.mark.parametrize("given", [np.array([[1.0], [None]], dtype=object), *NO_TABLES])
 def test_errors_about_a_table_are_one_line(given):
     for call in (lambda: Regressor().fit(given, Y), lambda: quick().fit(X, Y).predict(given)):
         with pytest.raises(ValueError) as caught:
@@ -163,3 +164,9 @@ def test_errors_about_a_table_are_one_line(given):
 def test_a_table_of_text_without_rows_is_refused():
     with pytest.raises(ValueError, match="0 sample"):
         Regressor().fit(np.empty((0, 1), dtype=str), np.empty(0))
+
+
+def test_a_prediction_that_overflows_on_the_logarithmic_scale_is_refused():
+    model = Regressor(search="quick", scale="log").fit(X, np.exp(0.3 * X[:, 0] + 0.1 * Y))
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="row 1 is not finite: the row is too far"):
+        model.predict([[25.0], [1e9]], return_std=True)

@@ -108,7 +108,7 @@ def times(random: Random, count: int) -> Any:
         lambda: pd.Series(ranged()),
         lambda: pd.period_range("2020-01", periods=count, freq=pick(random, ("M", "Q", "Y", "D", "W"))),
         lambda: pl.Series("t", moments),
-        lambda: pl.Series("t", moments).dt.replace_time_zone(zone or "UTC"),
+        lambda: pl.Series("t", moments, dtype=pl.Datetime("us")).dt.replace_time_zone(zone or "UTC"),
         lambda: pl.Series("t", [one.date() for one in moments]),
         lambda: moments,
         lambda: [one.replace(tzinfo=pick(random, mixed)) for one in moments],

@@ -211,3 +211,8 @@ def test_errors_cut_long_names_and_cells():
         TimeAxis.of(["2024-01-01", "x" * 20_000], "n" * 20_000)
     assert len(str(caught.value)) < 400
     assert "20,000 characters" in str(caught.value)
+
+
+def test_integers_beyond_64_bits_are_no_times():
+    with pytest.raises(ValueError, match="too large, or not of one type"):
+        TimeAxis.of([10**400, 10**401], "t")

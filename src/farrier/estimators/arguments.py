@@ -6,7 +6,7 @@ so far from the fitted ones that kernels overflow. Each error is one line: the a
 """
 
 import importlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from numbers import Real
 from typing import Any
 
@@ -32,7 +32,7 @@ def check_table(values: Any, argument: str) -> None:
     if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
         row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
         raise ValueError(f"{argument} is masked at row {row}: leave out rows with masked cells.")
-    if isinstance(values, Real | str | bytes | Mapping):
+    if isinstance(values, Real | str | bytes | Mapping | Iterator) or (values is None and argument == "X"):
         raise ValueError(f"{argument}: {quoted(values)} is not a table: give an array, a list or a frame.")
     shape: Any = None
     if isinstance(values, np.ndarray | list | tuple):
@@ -80,6 +80,16 @@ def check_reach(standardised: np.ndarray, argument: str) -> None:
         raise ValueError(
             f"{argument}: row {far[0][0]} is more than {FARTHEST:g} standard deviations away from the fitted rows: "
             "correct it, or fit again with rows like it."
+        )
+
+
+def check_prediction(values: np.ndarray, transform: str) -> None:
+    """Raise ValueError for a prediction, rows first, that is too large for a float."""
+    bad = np.argwhere(~np.isfinite(values))
+    if len(bad):
+        raise ValueError(
+            f"X: the prediction at row {bad[0][0]} is not finite: the row is too far from the fitted rows for the "
+            f"{transform} scale: try nearer rows, or fit with scale='identity'."
         )
 
 

@@ -15,7 +15,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
-from farrier.estimators.arguments import check_periods, check_reach, check_scale, check_table
+from farrier.estimators.arguments import check_periods, check_prediction, check_reach, check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
@@ -263,6 +263,7 @@ class Regressor(RegressorMixin, Estimator):
         if return_cov:
             return self._predict_joint(inputs)
         mean, std = self.result_.fitted.moments(inputs)
+        check_prediction(np.column_stack([mean, std]) if return_std else mean, self.transform_)
         return (mean, std) if return_std else mean
 
     def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
@@ -271,7 +272,9 @@ class Regressor(RegressorMixin, Estimator):
         if bad:
             raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
         inputs = self._inputs(X)
-        return self.result_.fitted.quantiles(inputs, levels).T
+        quantiles = self.result_.fitted.quantiles(inputs, levels).T
+        check_prediction(quantiles, self.transform_)
+        return quantiles
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y | X, data) of new observations, one number for each row."""

@@ -320,7 +320,10 @@ def _read_list(values: list[Any], column: Column) -> Stamps:
         if index.dtype != object:  # one time zone, or one frequency
             return _read_pandas(index, column)
     if all(kind in (int, float) or issubclass(kind, np.number | np.datetime64) for kind in kinds):
-        return _read_array(np.asarray(values), "list", column)
+        array = np.asarray(values)
+        if array.dtype.kind in "iufM":
+            return _read_array(array, "list", column)
+        raise ValueError(f"column {quoted(column.name)}: its numbers are too large, or not of one type: give floats")
     if kinds == {date}:
         return Stamps(np.array(values, dtype="M8[us]"), None, PythonTime(dated=True, zone=None))
     if all(issubclass(kind, datetime) for kind in kinds):
