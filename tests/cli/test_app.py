@@ -360,3 +360,18 @@ def test_horizons_past_the_calendar_are_refused_before_the_fit(run, sales):
             assert (code, out) == (2, "")
             assert err.startswith("farrier: horizon: ")
             assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_ctrl_c_while_libraries_load_is_one_line():
+    code = (
+        "import sys, farrier.cli.interrupts\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "import farrier.cli.app"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ran.stderr == "farrier: stopped\n"
+    assert ran.returncode == -signal.SIGINT

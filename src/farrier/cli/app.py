@@ -5,7 +5,8 @@ own file in this folder. Results go to standard output, everything else to stand
 failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
 """
 
-import farrier.cli.threads  # noqa: F401, I001 (before numpy)
+import farrier.cli.interrupts  # noqa: I001 (first)
+import farrier.cli.threads  # noqa: F401 (before numpy)
 
 import os
 import sys
