@@ -11,13 +11,15 @@ import signal
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
 
 from farrier.cli import compare, source
 from farrier.cli.app import app, spread
-from farrier.cli.screen import blocks, decimals, rewrapped
+from farrier.cli.forecast import as_csv
+from farrier.cli.screen import blocks, decimals, ends_cleanly, rewrapped
 
 FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")
 """Fixed candidates, on one scale: a fit of a second or two."""
@@ -440,3 +442,75 @@ def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path):
         assert process.wait(timeout=100) == 130
         assert process.stderr.read().splitlines()[-1] == "farrier: stopped"
     assert not list(tmp_path.iterdir())
+
+
+# hostile input
+
+
+def test_a_forecast_is_written_with_all_its_digits():
+    values = np.array([1 / 3, 1e-300 / 7, 12345678.901234567, 40.0])
+    written = as_csv({"mean": values}).split()[1:]
+    assert [float(text) for text in written] == values.tolist()
+    assert written[-1] == "40"
+
+
+def test_formulas_are_escaped_if_asked():
+    ids = ["=cmd|' /C calc'!A0", "+1", "-2", "@SUM(A1)", "\tx", "plain", "a=b"]
+    columns = {"=id": ids, "mean": np.full(len(ids), -1.5)}
+    plain, escaped = (list(csv.reader(io.StringIO(as_csv(columns, escape=escape)))) for escape in (False, True))
+    assert [row[0] for row in plain] == ["=id", *ids]
+    assert [row[0] for row in escaped] == ["'=id", *(f"'{one}" for one in ids[:5]), "plain", "a=b"]
+    assert {row[1] for row in escaped[1:]} == {"-1.5"}
+
+
+def test_quiet_is_quiet_about_warnings_too(capfd):
+    @ends_cleanly
+    def command(*, quiet):
+        warnings.warn("something odd", RuntimeWarning, stacklevel=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        command(quiet=True)
+        assert capfd.readouterr().err == ""
+        command(quiet=False)
+    assert capfd.readouterr().err == "farrier: warning: something odd\n"
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    """`--quiet` changes the environment of this process."""
+    monkeypatch.setenv("PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS", ""))
+
+
+@pytest.mark.parametrize("name", ["n" * 20_000, "two words " * 2_000, "it's " * 4_000, "[red]" * 4_000])
+def test_error_lines_are_short_whatever_the_names(run, tmp_path, name):
+    path = tmp_path / "long.csv"
+    path.write_text(text_of(f'month,"{name}"', monthly()[:5]))
+    code, _, err = run("explain", path)
+    assert code == 2
+    assert len(err) < 600
+    assert err.endswith("give at least 12\n")
+
+
+def test_horizons_past_the_calendar_are_refused_before_the_fit(run, sales):
+    for command in ("forecast", "explain"):
+        for horizon in ("99000", "1000000000000"):
+            code, out, err = run(command, sales, "--horizon", horizon, "--quiet")
+            assert (code, out) == (2, "")
+            assert err.startswith("farrier: horizon: ")
+            assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_ctrl_c_while_libraries_load_is_one_line():
+    code = (
+        "import sys, farrier.cli.interrupts\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "import farrier.cli.app"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ran.stderr == "farrier: stopped\n"
+    assert ran.returncode == -signal.SIGINT

@@ -5,7 +5,8 @@ options; each command has its own file in this folder. Results go to standard ou
 Exit codes: 0 done, 1 the fit failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
 """
 
-import farrier.cli.threads  # noqa: F401, I001 (before numpy)
+import farrier.cli.interrupts  # noqa: I001 (first)
+import farrier.cli.threads  # noqa: F401 (before numpy)
 
 import os
 import sys
@@ -193,6 +194,10 @@ def forecast(
     sheet: SheetOption = None,
     periods: PeriodsOption = None,
     quick: QuickOption = False,
+    escape: Annotated[
+        bool,
+        typer.Option("--escape-formulas", help="Put an apostrophe before text that a spreadsheet would run, as =1+1."),
+    ] = False,
     scale: ScaleOption = TargetScale.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
@@ -209,7 +214,7 @@ def forecast(
     settings = _settings(scale, method, prior, kernels, seed) | {"n_jobs": jobs or 1}
     settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
-    command.forecast(data, reading, settings, ahead, path, id=id, backtest=backtest, quiet=quiet)
+    command.forecast(data, reading, settings, ahead, path, id=id, backtest=backtest, escape=escape, quiet=quiet)
 
 
 @app.command()

@@ -32,7 +32,8 @@ def explain(
     for option, asked in (("--horizon", horizon), ("--backtest", backtest)):
         if asked and source.chosen.axis is None:
             raise ValueError(f"{option}: this table has no times: name their column with --time, or leave {option} out")
-    source.check_later(horizon or 0)
+    if horizon:
+        source.future(horizon)  # raises before the work begins if it goes past the calendar, or is not in the file
     if source.chosen.axis is not None:
         settings = settings | {"floor": "auto"}
     series = source.observed() if backtest else None

@@ -17,15 +17,18 @@ import numpy as np
 from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Reading, Source, open_source, open_table, understood
 from farrier.cli.writing import check_out
+from farrier.model.quoting import quoted
 from farrier.model.writing import write_whole
 from farrier.series.backtests import origins
-from farrier.series.columns import Table, name_columns
+from farrier.series.columns import Table, list_names, name_columns
 
 if TYPE_CHECKING:
     from farrier.estimators.forecaster import Forecaster
 
 ID = "unique_id"
 """The column that identifies the series, if none is named."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings of cells that spreadsheets run as formulas; from OWASP, "CSV injection"."""
 SHOWN = 10
 """Series without a forecast that are named, by judgement."""
 
@@ -39,6 +42,7 @@ def forecast(
     *,
     id: str | None,
     backtest: bool,
+    escape: bool,
     quiet: bool,
 ) -> None:
     """Fit a model, and write the forecast as CSV to `path`, or to standard output; a backtest to standard error."""
@@ -54,14 +58,14 @@ def forecast(
         names, frame = _panel(table, id, reading)
         if backtest:
             raise ValueError(
-                f"--backtest: {id!r} names many series: give a file with one of them, or leave --backtest out"
+                f"--backtest: {quoted(id)} names many series: give a file with one of them, or leave --backtest out"
             )
         if not quiet:
             note(understood(table))
     source = open_source(data, reading, quiet=quiet, table=table) if id is None else None
     if source is not None:
         stamps = source.stamps  # raises before the work begins if there are no times
-        source.check_later(ahead[0])
+        source.future(ahead[0])  # raises if it goes past the calendar, or is not in the file
         if backtest:
             origins(len(stamps), horizon=ahead[0])
     with live(quiet=quiet) as screen:
@@ -70,7 +74,7 @@ def forecast(
             columns, past = _one(source, settings, ahead, screen, backtest=backtest)
         else:
             columns = _many(frame, str(id), names, settings, ahead, screen, quiet=quiet)
-    text = as_csv(columns)
+    text = as_csv(columns, escape=escape)
     for line in past.splitlines():
         note(line)
     if path is None:
@@ -142,7 +146,7 @@ def _many(
 def _panel(table: Table, id: str, reading: Reading) -> tuple[dict[str, Any], Any]:
     """The roles of the columns of many series, and their frame."""
     if id not in table:
-        raise ValueError(f"--id: there is no column {id!r}: choose one of {', '.join(map(repr, table))}")
+        raise ValueError(f"--id: there is no column {quoted(id)}: choose one of {list_names(table)}")
     if reading.regressors:
         raise ValueError("--regressors: they are for one series: leave out --id")
     others = replace(table, columns={name: values for name, values in table.columns.items() if name != id})
@@ -173,14 +177,20 @@ def _plain(values: Any) -> Any:
     return values
 
 
-def as_csv(columns: dict[str, Sequence[Any]]) -> str:
-    """Columns as comma separated text, floats with ten digits."""
+def as_csv(columns: dict[str, Sequence[Any]], *, escape: bool = False) -> str:
+    """Columns as comma separated text; floats with as many digits as give the same float again.
+
+    With `escape`, text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
+    rows = [tuple(columns), *zip(*map(_dates, columns.values()), strict=True)]
+    return "".join(_line([_cell(cell, escape=escape) for cell in row]) for row in rows)
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line. The csv module quotes a cell only for the ends of lines that it writes, so here for both."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*map(_dates, columns.values()), strict=True):
-        writer.writerow([_cell(cell) for cell in row])
-    return text.getvalue()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _dates(values: Sequence[Any]) -> Sequence[Any]:
@@ -194,7 +204,8 @@ def _dates(values: Sequence[Any]) -> Sequence[Any]:
     return [(moment.date() if dated else moment).isoformat() for moment in times]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, *, escape: bool) -> str:
     if isinstance(value, float | np.floating):
-        return f"{value:.10g}"
-    return str(value)
+        return repr(float(value)).removesuffix(".0")
+    text = str(value)
+    return f"'{text}" if escape and isinstance(value, str) and text.startswith(FORMULA) else text

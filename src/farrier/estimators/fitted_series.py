@@ -7,7 +7,7 @@ regressors.
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -92,6 +92,8 @@ class FittedSeries:
                 f"future: None, but the series was fitted with {', '.join(map(repr, names))}: give a frame of these "
                 "columns with a row for each time ahead."
             )
+        if isinstance(when, str | Real) and not isinstance(when, Integral):
+            raise ValueError(f"horizon: {when!r} is not a number of steps: give one such as 12, or a list of times.")
         if when is None and frame is None:
             raise ValueError("horizon: None: give the number of steps ahead, such as 12.")
         missing = [name for name in names if frame is not None and name not in frame.columns]

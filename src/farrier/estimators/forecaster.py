@@ -25,6 +25,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.utils._param_validation import StrOptions
 
 from farrier.estimators import files as saving
+from farrier.estimators.arguments import check_frame, check_periods
 from farrier.estimators.backtesting import backtest_of
 from farrier.estimators.fitted_series import OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
@@ -131,6 +132,11 @@ class Forecaster(BaseEstimator):
             The column that identifies the series of a panel; None takes "unique_id" if the frame has it.
         """
         self._validate_params()
+        check_periods(self.periods)
+        check_frame(series, "series")
+        check_frame(y, "y")
+        if series is None:
+            raise ValueError("series: None: give times with values, a frame, or a pandas Series.")
         table = nw.from_native(series, eager_only=True, pass_through=True)
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}
@@ -152,6 +158,8 @@ class Forecaster(BaseEstimator):
         new series are fitted.
         """
         found = self._fitted()
+        check_frame(series, "series")
+        check_frame(y, "y")
         if isinstance(found, Panel):
             self.fitted_ = found.updated(series, self._settings(progress=None), self.n_jobs, self._finish())
             return self
@@ -329,6 +337,7 @@ class Forecaster(BaseEstimator):
 
     def _table(self, when: Any, future: Any, make: Callable[[FittedSeries, Ahead], dict[str, np.ndarray]]) -> Any:
         found = self._fitted()
+        check_frame(future, "future")
         if isinstance(found, Panel):
 
             def part(name: Any, one: FittedSeries) -> tuple[Any, dict[str, Any]]:

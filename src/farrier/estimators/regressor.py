@@ -17,6 +17,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import validate_data
 
+from farrier.estimators.arguments import check_periods, check_prediction, check_reach, check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
@@ -155,12 +156,15 @@ class Regressor(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any) -> "Regressor":
         """Find the components of y as a function of X."""
         self._validate_params()
-        check_cells(X, "X")
-        check_cells(y, "y")
+        check_periods(self.periods)
+        for given, argument in ((X, "X"), (y, "y")):
+            check_table(given, argument)
+            check_cells(given, argument)
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         rows, target = checked
         target = np.array(target, np.float64)
         columns = column_names(X, rows.shape[1])
+        check_scale(rows, target, columns)
         check_varies(rows, target, columns)
         if self.likelihood != "gaussian" and self.method in ("exact", "collapsed"):
             raise ValueError(
@@ -195,10 +199,7 @@ class Regressor(RegressorMixin, Estimator):
         target stays. The stochastic tier fits from the beginning.
         """
         inputs = self._inputs(X)
-        check_cells(y, "y")
-        target = np.array(y, np.float64)
-        if target.shape != (len(inputs),):
-            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        target = self._values(y, len(inputs))
         again = copy(self)
         again.progress = progress
         if self.tier_ == "stochastic":
@@ -286,6 +287,7 @@ class Regressor(RegressorMixin, Estimator):
         if return_cov:
             return self._predict_joint(inputs)
         mean, std = self.result_.fitted.moments(inputs)
+        check_prediction(np.column_stack([mean, std]) if return_std else mean, self.transform_)
         return (mean, std) if return_std else mean
 
     def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
@@ -294,14 +296,27 @@ class Regressor(RegressorMixin, Estimator):
         if bad:
             raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
         inputs = self._inputs(X)
-        return self.result_.fitted.quantiles(inputs, levels).T
+        quantiles = self.result_.fitted.quantiles(inputs, levels).T
+        check_prediction(quantiles, self.transform_)
+        return quantiles
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y | X, data) of new observations, one number for each row."""
-        inputs, target = self._inputs(X), np.asarray(y, np.float64)
-        if target.shape != (len(inputs),):
-            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        inputs = self._inputs(X)
+        target = self._values(y, len(inputs))
         return self.result_.fitted.log_density(inputs, target)
+
+    def _values(self, y: Any, rows: int) -> np.ndarray:
+        """New values of y after validation, in their units."""
+        check_table(y, "y")
+        check_cells(y, "y")
+        target = np.array(y, np.float64)
+        if target.shape != (rows,):
+            raise ValueError(f"y has {np.size(target)} values and X has {rows} rows: give one value a row.")
+        fitted = self.result_.target
+        with np.errstate(over="ignore"):
+            check_reach((target - fitted.mean()) / fitted.std(), "y")
+        return target
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         fitted = self.result_.fitted
