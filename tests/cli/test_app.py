@@ -99,6 +99,18 @@ def test_explain_says_how_good_forecasts_were(run, sales, tmp_path):
     assert "How good were such forecasts in the past?" in report.read_text()
 
 
+def test_a_column_of_many_series_may_hold_numbers_and_text_but_not_the_target(run, tmp_path):
+    rows = [(name, *row) for name in "ab" for row in monthly(14)]
+    path = tmp_path / "shops.csv"
+    remarked = [(*row, i if i % 3 else "x") for i, row in enumerate(rows)]
+    path.write_text(text_of("unique_id,month,sales,remark", remarked))
+    assert run("forecast", path, "--target", "sales", "--horizon", "1", "--jobs", "1", "--quiet", *FAST)[0] == 0
+    path.write_text(text_of("unique_id,month,sales", [*rows, ("b", "2022-01", "closed")]))
+    code, out, err = run("forecast", path, "--horizon", "1", "--jobs", "1", "--quiet", *FAST)
+    assert (code, out) == (2, "")
+    assert "column 'sales', line 30: 'closed' is not a number" in err
+
+
 def test_the_screen_quotes_the_median(run, sales):
     code, out, _ = run("explain", sales, "--horizon", "2", "--quiet", *FAST)
     heads = next(line for line in out.splitlines() if line.startswith("month "))

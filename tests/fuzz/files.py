@@ -17,7 +17,7 @@ import polars as pl
 import typer
 
 from farrier.cli import explain, forecast, screen
-from farrier.cli.source import open_source
+from farrier.cli.source import Reading, open_source
 from tests.fuzz.odd_values import CELLS, NAMES, Random, pick
 from tests.fuzz.outcomes import LONGEST, FailureError, Tally, check_finite, judged
 
@@ -71,7 +71,7 @@ def command(random: Random, source: Path) -> None:
     forecasting = random.random() < 0.7
     target = source.with_name("out.csv" if forecasting else "out.html")
     settings, horizon = dict(pick(random, STRUCTURES)), int(pick(random, HORIZONS))
-    named = {"time": None, "target": None}
+    named: dict[str, str | None] = {"time": None, "target": None}
     if random.random() < 0.1:
         named[str(pick(random, tuple(named)))] = str(pick(random, (*NAMES, *CELLS)))
     before = {path.name for path in source.parent.iterdir()}
@@ -80,11 +80,12 @@ def command(random: Random, source: Path) -> None:
     def work(*, quiet: bool) -> None:
         if forecasting:
             ahead = horizon, (80, 95)
-            options: dict[str, Any] = {"id": None, "escape": bool(random.random() < 0.5), "quiet": quiet}
-            forecast.forecast(str(source), named, settings | {"n_jobs": 1}, ahead, target, **options)
+            escape = bool(random.random() < 0.5)
+            options: dict[str, Any] = {"id": None, "backtest": False, "escape": escape, "quiet": quiet}
+            forecast.forecast(str(source), Reading(**named), settings | {"n_jobs": 1}, ahead, target, **options)
         else:
-            opened = open_source(str(source), **named, quiet=quiet)
-            explain.explain(opened, settings, min(horizon, 100), target, quiet=quiet, as_json=False)
+            opened = open_source(str(source), Reading(**named), quiet=quiet)
+            explain.explain(opened, settings, min(horizon, 100), target, backtest=False, quiet=quiet, as_json=False)
 
     code, said = _ran(work)
     left = {path.name for path in source.parent.iterdir()} - before

@@ -20,7 +20,8 @@ from farrier.cli.writing import check_out
 from farrier.model.quoting import quoted
 from farrier.model.writing import write_whole
 from farrier.series.backtests import origins
-from farrier.series.columns import Table, list_names, name_columns
+from farrier.series.columns import Table, list_names, name_columns, read_numbers
+from farrier.series.stamps import Column
 
 if TYPE_CHECKING:
     from farrier.estimators.forecaster import Forecaster
@@ -153,7 +154,8 @@ def _panel(table: Table, id: str, reading: Reading) -> tuple[dict[str, Any], Any
     time, target = name_columns(others, reading.time, reading.target)
     used = [id, *((time,) if time is not None else ()), target]
     doubtful = {name for name in table if name in table.doubts and name not in used}
-    frame = _frame({name: table[name] for name in table if name not in doubtful})
+    values = read_numbers(table[target], Column(target, table.rows()))
+    frame = _frame({name: values if name == target else table[name] for name in table if name not in doubtful})
     return {"time": reading.time and time, "target": reading.target}, frame
 
 
@@ -170,10 +172,12 @@ def _take(values: Any, rows: np.ndarray) -> Any:
 
 
 def _plain(values: Any) -> Any:
-    """A column of the file for a frame; whole numbers as integers."""
+    """A column of the file for a frame, which holds one type: whole numbers as integers, numbers and text as text."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isfinite(values).all():
         whole = values.astype(np.int64)
         return whole if np.array_equal(whole, values) else values
+    if isinstance(values, list) and len({type(value) for value in values if value is not None}) > 1:
+        return [None if value is None else str(value) for value in values]
     return values
 
 
