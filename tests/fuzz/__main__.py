@@ -31,7 +31,8 @@ def main() -> int:
             tally = import_module(f"tests.fuzz.{name}").run(getattr(options, name), options.seed, Path(folder))
         failures += len(tally.failures)
         print(tally.row(), flush=True)
-        print(*tally.failures[:SHOWN], sep="\n", file=sys.stderr, flush=True)
+        for failure in tally.failures[:SHOWN]:
+            print(failure, file=sys.stderr, flush=True)
     print(f"\n{time.perf_counter() - begin:.0f} s, {failures} failures")
     return 1 if failures else 0
 
