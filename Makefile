@@ -24,7 +24,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint format examples bench clean
+.PHONY: help demo test fuzz audit lint format examples bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -35,6 +35,13 @@ demo: $(READY) ## explain and forecast the bundled airline series, and write rep
 
 test: lint ## lint, types and tests
 	$(BIN)/python -m pytest -n 2
+
+fuzz: $(READY_TO_TEST) ## try 10,000 hostile files, arrays, models and signals (minutes)
+	$(BIN)/python -m tests.fuzz
+
+audit: $(READY_TO_TEST) ## look up the installed versions in the database of known vulnerabilities (network)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit
+	$(BIN)/python -m pip_audit --requirement constraints.txt --no-deps --disable-pip --strict
 
 lint: $(READY_TO_TEST) ## ruff and pyright, changing nothing
 	$(BIN)/ruff check .

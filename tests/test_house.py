@@ -101,6 +101,7 @@ COVERED_BY = {
     "cli/forecast.py": "tests/cli/test_app.py",
     "cli/screen.py": "tests/cli/test_app.py",
     "cli/source.py": "tests/cli/test_app.py",
+    "cli/interrupts.py": "tests/cli/test_app.py",
     "cli/threads.py": "tests/cli/test_app.py",
     "cli/trial.py": "tests/cli/test_app.py",
     "cli/writing.py": "tests/cli/test_app.py",

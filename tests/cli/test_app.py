@@ -6,17 +6,20 @@ import io
 import json
 import math
 import os
+import re
 import signal
 import subprocess
 import sys
 import textwrap
+import warnings
 
 import numpy as np
 import pytest
 
 from farrier.cli import compare, source
 from farrier.cli.app import app, spread
-from farrier.cli.screen import blocks, decimals, rewrapped
+from farrier.cli.forecast import as_csv
+from farrier.cli.screen import blocks, decimals, ends_cleanly, rewrapped
 
 FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")
 """Fixed candidates, on one scale: a fit of a second or two."""
@@ -87,6 +90,33 @@ def test_explain_as_json_is_json_and_progress_goes_elsewhere(run, sales):
     assert told["target"]["name"] == "sales"
 
 
+def test_explain_says_how_good_forecasts_were(run, sales, tmp_path):
+    report = tmp_path / "report.html"
+    code, out, err = run("explain", sales, "--horizon", "3", "--backtest", "--out", report, "--quiet", *FAST)
+    assert (code, err) == (0, "")
+    assert "In 3 past forecasts of 3 months the error was " in out
+    assert "of the values, 80 % intervals" in out
+    assert "How good were such forecasts in the past?" in report.read_text()
+
+
+def test_a_column_of_many_series_may_hold_numbers_and_text_but_not_the_target(run, tmp_path):
+    rows = [(name, *row) for name in "ab" for row in monthly(14)]
+    path = tmp_path / "shops.csv"
+    remarked = [(*row, i if i % 3 else "x") for i, row in enumerate(rows)]
+    path.write_text(text_of("unique_id,month,sales,remark", remarked))
+    assert run("forecast", path, "--target", "sales", "--horizon", "1", "--jobs", "1", "--quiet", *FAST)[0] == 0
+    path.write_text(text_of("unique_id,month,sales", [*rows, ("b", "2022-01", "closed")]))
+    code, out, err = run("forecast", path, "--horizon", "1", "--jobs", "1", "--quiet", *FAST)
+    assert (code, out) == (2, "")
+    assert "column 'sales', line 30: 'closed' is not a number" in err
+
+
+def test_the_screen_quotes_the_median(run, sales):
+    code, out, _ = run("explain", sales, "--horizon", "2", "--quiet", *FAST)
+    heads = next(line for line in out.splitlines() if line.startswith("month "))
+    assert (code, heads.split()) == (0, ["month", "median", "low_80", "high_80", "low_95", "high_95"])
+
+
 def test_tables_with_several_inputs_are_explained_by_their_names(run, tmp_path):
     rng = np.random.default_rng(0)
     rows = [
@@ -113,6 +143,14 @@ def test_forecast_writes_comma_separated_values(run, sales, tmp_path):
     code, out, err = run("forecast", sales, "--horizon", "2", "--levels", "50", "90", "--out", path, "--quiet", *FAST)
     assert (code, out) == (0, "")
     assert list(csv.DictReader(io.StringIO(path.read_text()))) == rows
+
+
+def test_a_backtest_stays_apart_from_the_values(run, sales):
+    code, out, err = run("forecast", sales, "--horizon", "2", "--backtest", "--quiet", *FAST)
+    assert code == 0
+    assert len(out.splitlines()) == 3
+    assert err.startswith("farrier: In 3 past forecasts of 2 months the error was ")
+    assert len(err.splitlines()) == 2
 
 
 def test_forecast_knows_many_series_in_one_file(run, tmp_path):
@@ -192,6 +230,17 @@ def test_regressors_take_their_future_from_the_rows_without_target(run, tmp_path
     code, out, err = run("explain", *named, "--horizon", "4")
     assert (code, out) == (2, "")
     assert "has 3 rows after the last 'sales' for 4 steps" in err
+
+
+def test_a_backtest_knows_the_regressors(run, tmp_path):
+    path = tmp_path / "prices.csv"
+    path.write_text(text_of("month,price,sales", priced(30, 2)))
+    named = (path, "--target", "sales", "--regressors", "price", "--horizon", "2", "--backtest", "--quiet", *FAST)
+    (forecast, _, told), (explain, out, _) = run("forecast", *named), run("explain", *named)
+    assert (forecast, explain) == (0, 0)
+    # without the price, which goes up and down at random, errors would be about ten
+    errors = [re.findall(r"the error was ([0-9.]+) on average", text) for text in (told, " ".join(out.split()))]
+    assert all(len(found) == 1 and float(found[0]) < 1.0 for found in errors)
 
 
 @pytest.mark.parametrize("width", [60, 80, 120])
@@ -320,6 +369,8 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("explain", "airline", "--out", "."), "is a folder"),
         (("forecast", "airline", "--horizon", "2", "--levels", "0.8"), "0.8 is not a percentage from 1 to 100"),
         (("forecast", "airline", "--horizon", "2", "--id", "shop"), "there is no column 'shop'"),
+        (("forecast", "airline", "--horizon", "200", "--backtest"), "144 rows leave 0 before the first origin"),
+        (("explain", "airline", "--horizon", "140", "--backtest"), "try a horizon of at most 136"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
         (("explain", "airline", "--quick", "--method", "exact"), "--method exact is for the search"),
         (("explain", "airline", "--periods", "0"), "0 is not the length of a period"),
@@ -431,3 +482,75 @@ def test_bad_holidays_get_one_line(run, sales, tmp_path, options, line):
     assert code == 2
     assert out == ""
     assert line in said
+
+
+# hostile input
+
+
+def test_a_forecast_is_written_with_all_its_digits():
+    values = np.array([1 / 3, 1e-300 / 7, 12345678.901234567, 40.0])
+    written = as_csv({"mean": values}).split()[1:]
+    assert [float(text) for text in written] == values.tolist()
+    assert written[-1] == "40"
+
+
+def test_formulas_are_escaped_if_asked():
+    ids = ["=cmd|' /C calc'!A0", "+1", "-2", "@SUM(A1)", "\tx", "plain", "a=b"]
+    columns = {"=id": ids, "mean": np.full(len(ids), -1.5)}
+    plain, escaped = (list(csv.reader(io.StringIO(as_csv(columns, escape=escape)))) for escape in (False, True))
+    assert [row[0] for row in plain] == ["=id", *ids]
+    assert [row[0] for row in escaped] == ["'=id", *(f"'{one}" for one in ids[:5]), "plain", "a=b"]
+    assert {row[1] for row in escaped[1:]} == {"-1.5"}
+
+
+def test_quiet_is_quiet_about_warnings_too(capfd):
+    @ends_cleanly
+    def command(*, quiet):
+        warnings.warn("something odd", RuntimeWarning, stacklevel=1)
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        command(quiet=True)
+        assert capfd.readouterr().err == ""
+        command(quiet=False)
+    assert capfd.readouterr().err == "farrier: warning: something odd\n"
+
+
+@pytest.fixture(autouse=True)
+def _environment(monkeypatch):
+    """`--quiet` changes the environment of this process."""
+    monkeypatch.setenv("PYTHONWARNINGS", os.environ.get("PYTHONWARNINGS", ""))
+
+
+@pytest.mark.parametrize("name", ["n" * 20_000, "two words " * 2_000, "it's " * 4_000, "[red]" * 4_000])
+def test_error_lines_are_short_whatever_the_names(run, tmp_path, name):
+    path = tmp_path / "long.csv"
+    path.write_text(text_of(f'month,"{name}"', monthly()[:5]))
+    code, _, err = run("explain", path)
+    assert code == 2
+    assert len(err) < 600
+    assert err.endswith("give at least 12\n")
+
+
+def test_horizons_past_the_calendar_are_refused_before_the_fit(run, sales):
+    for command in ("forecast", "explain"):
+        for horizon in ("99000", "1000000000000"):
+            code, out, err = run(command, sales, "--horizon", horizon, "--quiet")
+            assert (code, out) == (2, "")
+            assert err.startswith("farrier: horizon: ")
+            assert len(err.splitlines()) == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there is no such signal")
+def test_ctrl_c_while_libraries_load_is_one_line():
+    code = (
+        "import sys, farrier.cli.interrupts\n"
+        "class Slow:\n"
+        "    def find_spec(self, name, path=None, target=None):\n"
+        "        if name == 'typer': raise KeyboardInterrupt\n"
+        "sys.meta_path.insert(0, Slow())\n"
+        "import farrier.cli.app"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert ran.stderr == "farrier: stopped\n"
+    assert ran.returncode == -signal.SIGINT

@@ -49,7 +49,16 @@ def bare() -> dict[str, Any]:
         part |= {"evidence": None, "error_before": None, "error_after": None, "weight": None, "period": None}
         part |= {"low": [], "high": [], "running": [], "residual": [], "future_sentence": "", "label": []}
     story["series"] |= {"label": [], "low": [], "high": [], "future": {"x": [], "label": [], "mean": []}}
-    return story | {"subtitle": "", "summary": [], "checks": [], "weights": [], "record": [], "repeat": {}}
+    return story | {
+        "subtitle": "",
+        "summary": [],
+        "notes": [],
+        "backtest": None,
+        "checks": [],
+        "weights": [],
+        "record": [],
+        "repeat": {},
+    }
 
 
 def broken() -> dict[str, Any]:
@@ -139,7 +148,7 @@ def test_the_file_is_light():
 def test_sections_come_in_order():
     page = report.html(stories.series())
     names = re.findall(r'<section[^>]* id="(\w+)"', page)
-    assert names == ["summary", "numbers", "components", "ahead", "checks", "weights", "record", "repeat"]
+    assert names == ["summary", "numbers", "components", "past", "ahead", "checks", "weights", "record", "repeat"]
     assert page.index('class="summary"') < page.index('data-chart="fit"') < page.index('class="contents"')
     assert re.findall(r'href="#([\w-]+)"', page)
     assert all(f'id="{name}"' in page for name in re.findall(r'href="#([\w-]+)"', page))
@@ -340,7 +349,7 @@ def test_all_charts_are_drawn(seen):
         assert seen[kind]["drawn"] == seen[kind]["figures"], kind
         assert "NaN" not in seen[kind]["shapes"], kind
         assert "Infinity" not in seen[kind]["shapes"], kind
-    assert seen["series"]["figures"] == 1 + 3 * 4 + 4 + 1
+    assert seen["series"]["figures"] == 1 + 3 * 4 + 2 + 4 + 1
     assert seen["series"]["paths"] > 100
     assert seen["series"]["circles"] >= 2 * 13
 

@@ -1,10 +1,11 @@
 """Laws of mixtures: moments by hand, quantiles at which the distribution function is the level."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from farrier.inference.mixtures import joint_moments, moments, quantiles
+from farrier.inference.mixtures import censored_moments, joint_moments, moments, quantiles
 
 RNG = np.random.default_rng(0)
 MEAN, VARIANCE = RNG.standard_normal((4, 3)), RNG.uniform(0.1, 2.0, (4, 3))
@@ -32,3 +33,22 @@ def test_quantiles_are_where_the_distribution_function_is_the_level():
     found = quantiles(MEAN, np.sqrt(VARIANCE), levels)
     below = norm.cdf(found[:, None, :], MEAN[None], np.sqrt(VARIANCE)[None]).mean(axis=1)
     assert_allclose(below, np.broadcast_to(levels[:, None], below.shape), atol=1e-12)
+
+
+@pytest.mark.parametrize("floor", [-3.0, 0.3, 2.0])
+def test_moments_above_a_floor_are_those_of_clipped_draws(floor):
+    mean, sd = np.array([[0.0], [1.5]]), np.array([[1.0], [0.4]])
+    # quantiles of the mixture at many levels are an even sample of it
+    sample = np.maximum(quantiles(mean, sd, (np.arange(20_000) + 0.5) / 20_000)[:, 0], floor)
+    found = censored_moments(mean, sd**2, floor)
+    assert_allclose(np.ravel(found), [sample.mean(), sample.var()], rtol=1e-3, atol=1e-4)
+
+
+def test_a_floor_far_below_changes_nothing():
+    mean, variance = np.array([[370.0], [371.0]]), np.array([[0.01], [0.02]])
+    assert_allclose(censored_moments(mean, variance, 0.0), moments(mean, variance), rtol=1e-12)
+
+
+def test_far_below_a_floor_all_values_are_the_floor():
+    found = censored_moments(np.array([[-1e3]]), np.array([[1.0]]), 2.0)
+    assert_allclose(np.ravel(found), [2.0, 0.0], atol=1e-12)

@@ -5,7 +5,18 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from farrier.model.scores import coverage, gaussian_log_score, log_score, mase, msis, rmse, seasonal_scale, smape
+from farrier.model.scores import (
+    coverage,
+    crps,
+    crps_levels,
+    gaussian_log_score,
+    log_score,
+    mase,
+    msis,
+    rmse,
+    seasonal_scale,
+    smape,
+)
 
 RNG = np.random.default_rng(0)
 Y, MEAN, SD = RNG.normal(size=20), RNG.normal(size=20), RNG.uniform(0.5, 2.0, 20)
@@ -26,6 +37,18 @@ def test_the_log_score_is_the_mean_log_density():
 def test_coverage_counts_targets_inside_or_on_the_ends():
     y = np.array([0.0, 1.0, 2.0, 3.0])
     assert coverage(y, np.full(4, 1.0), np.full(4, 2.0)) == 0.5
+
+
+def test_the_ranked_probability_score_is_that_of_a_normal_distribution():
+    z = (Y - MEAN) / SD
+    # Gneiting and Raftery (2007), equation 21
+    exact = SD * (z * (2.0 * norm.cdf(z) - 1.0) + 2.0 * norm.pdf(z) - 1.0 / np.sqrt(np.pi))
+    quantiles = norm.ppf(crps_levels(50), MEAN[:, None], SD[:, None])
+    assert_allclose(crps(Y, quantiles), exact, rtol=0.01)
+
+
+def test_the_ranked_probability_score_of_one_value_is_its_absolute_error():
+    assert_allclose(crps(Y, np.repeat(MEAN[:, None], 7, axis=1)), np.abs(Y - MEAN), rtol=1e-12)
 
 
 PAST = np.array([1.0, 5.0, 2.0, 9.0])

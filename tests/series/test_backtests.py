@@ -1,12 +1,12 @@
-"""Laws of backtests: only earlier rows are known, naive errors by hand, coverage counted, structure kept or found."""
+"""Laws of backtests: origins, naive errors by hand, coverage, CRPS and MSIS of each step."""
 
 import numpy as np
-import pandas as pd
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier import Forecaster
-from farrier.series.backtests import Expected, backtest, origins
+from farrier.model.scores import msis
+from farrier.series.backtests import QUANTILES, backtest, origins, season_of
+from farrier.series.calendar import TimeAxis
 
 Y = np.arange(40.0) % 4 + 0.1 * np.arange(40.0)
 
@@ -15,11 +15,18 @@ def test_origins_end_one_horizon_before_the_end():
     assert origins(40, 3, 5) == [25, 30, 35]
 
 
+def test_by_default_the_first_origin_knows_half_of_the_rows():
+    assert origins(144) == [102, 116, 130]
+    assert origins(40, horizon=8) == [24, 32]
+    assert origins(40, horizon=30) == [10]
+
+
 @pytest.mark.parametrize(
     ("rows", "folds", "horizon", "words"),
     [
-        (40, 0, 5, "folds: 0: give 1 or more"),
-        (40, 3, 0, "horizon: 0: give 1 or more"),
+        (40, 0, 5, "folds: 0: give a whole number, 1 or more"),
+        (40, 3, 0, "horizon: 0: give a whole number, 1 or more"),
+        (40, None, 2.5, "horizon: 2.5: give a whole number, 1 or more"),
         (20, 3, 5, "20 rows leave 5 before the first origin, and 8 are needed: try a horizon of at most 4"),
         (9, 3, 1, "folds=3: 9 rows are too few: try fewer folds"),
     ],
@@ -29,59 +36,81 @@ def test_what_cannot_be_tested_is_refused(rows, folds, horizon, words):
         origins(rows, folds, horizon)
 
 
+def certain(median, half_80, half_95):
+    """Quantiles that are all the median, except the ends of the intervals."""
+    found = np.repeat(median[:, None], len(QUANTILES), axis=1)
+    return found + np.array([0.0, -half_80, half_80, -half_95, half_95] + [0.0] * (len(QUANTILES) - 5))
+
+
 def test_errors_and_coverage_are_those_of_each_step():
     seen = []
 
-    def expect(count, rows):
+    def forecast(count, rows):
         seen.append(count)
-        truth = Y[rows]
         # right at the first step, one too high at the second; intervals of half a unit and of two units
-        median = truth + np.array([0.0, 1.0])
-        return Expected(median, (median - 0.5, median + 0.5, median - 2.0, median + 2.0))
+        return certain(Y[rows] + np.array([0.0, 1.0]), 0.5, 2.0)
 
-    found = backtest(Y, [32, 34, 36], 2, 4, expect)
+    past = backtest(Y, [32, 34, 36], 2, 4, forecast, None)
+    found = past.figures(0)
     assert seen == [32, 34, 36]
-    assert_array_equal(found["step"], [1, 2])
+    assert "auto_ets_error" not in found
     assert_allclose(found["error"], [0.0, 1.0])
+    # a distribution of one value has its absolute error as CRPS
+    assert_allclose(found["crps"], [0.0, 1.0], atol=1e-12)
     assert_allclose(found["inside_80"], [1.0, 0.0])
     assert_allclose(found["inside_95"], [1.0, 1.0])
     assert_allclose(found["last_season_error"], [0.4, 0.4])
     last = np.mean([[abs(Y[k] - Y[k - 1]), abs(Y[k + 1] - Y[k - 1])] for k in (32, 34, 36)], axis=0)
     assert_allclose(found["last_value_error"], last)
+    assert_allclose(past.figures((0, 1))["error"], 0.5)
+    assert_allclose(past.figures(1)["error"], [0.5, 0.5, 0.5])
+
+
+def test_the_interval_score_is_that_of_the_competitions():
+    wrong = Y + np.where(np.arange(40) % 3 == 0, 5.0, 0.0)
+    past = backtest(Y, [30, 35], 5, 4, lambda count, rows: certain(wrong[rows], 0.5, 1.0), None)
+    expected = [msis(Y[k : k + 5], wrong[k : k + 5] - 1, wrong[k : k + 5] + 1, Y[:k], 4) for k in (30, 35)]
+    assert_allclose(past.figures(1)["msis_95"], expected, rtol=1e-12)
+
+
+def test_a_peer_gets_the_known_values_and_the_season():
+    seen = []
+
+    def peer(known, season, horizon):
+        seen.append((len(known), season, horizon))
+        return np.zeros(horizon)
+
+    past = backtest(Y, [30, 32], 2, 4, lambda count, rows: certain(Y[rows], 1.0, 2.0), peer)
+    assert seen == [(30, 4, 2), (32, 4, 2)]
+    assert_allclose(past.figures(0)["auto_ets_error"], np.abs([Y[[30, 32]].mean(), Y[[31, 33]].mean()]))
 
 
 def test_without_a_season_its_error_is_missing():
-    found = backtest(Y, [30], 2, None, lambda count, rows: Expected(Y[rows], (Y[rows],) * 4))
+    found = backtest(Y, [30], 2, None, lambda count, rows: certain(Y[rows], 1.0, 2.0), None).figures(0)
     assert np.isnan(found["last_season_error"]).all()
+    assert np.isfinite(found["msis_95"]).all()
 
 
-@pytest.fixture(scope="module")
-def series():
-    t = np.arange(72)
-    y = 20.0 + 0.1 * t + 4.0 * np.sin(2.0 * np.pi * t / 12) + 0.5 * np.random.default_rng(0).standard_normal(72)
-    return pd.Series(y, index=pd.date_range("2015-01-01", periods=72, freq="MS"), name="sold")
+def test_rows_that_repeat_exactly_give_no_scaled_score():
+    y = np.arange(40.0) % 4
+    found = backtest(y, [30], 2, 4, lambda count, rows: certain(y[rows], 1.0, 2.0), None).figures(0)
+    assert np.isnan(found["msis_95"]).all()
+    assert_array_equal(found["last_season_error"], 0.0)
 
 
-@pytest.mark.parametrize("search", ["quick", "full"])
-def test_a_season_is_forecast_better_than_by_the_last_value(series, search):
-    found = Forecaster(search=search).fit(series).backtest(folds=2, horizon=6)
-    assert isinstance(found, pd.DataFrame)
-    assert list(found["step"]) == [1, 2, 3, 4, 5, 6]
-    assert found["error"].mean() < 0.4 * found["last_value_error"].mean()
-    assert found["error"].mean() < found["last_season_error"].mean()
-    assert found["inside_95"].mean() > 0.7
+@pytest.mark.parametrize(
+    ("stamps", "expected"),
+    [
+        (np.arange("2015-01", "2020-01", dtype="M8[M]"), (12, 1.0)),
+        (np.arange("2020-01-01", "2020-03-01", dtype="M8[D]"), (7, 7.0)),
+        (np.arange("2020-01-01", "2020-01-08", dtype="M8[h]"), (24, 1.0)),
+        (np.busday_offset("2020-01-01", np.arange(60)), (5, 7.0)),
+        (np.arange(30.0), (None, None)),
+    ],
+)
+def test_the_season_is_the_shortest_of_the_calendar(stamps, expected):
+    assert season_of(TimeAxis.of(stamps, "time"), None) == expected
 
 
-def test_later_rows_change_nothing_at_an_earlier_origin(series):
-    forecaster = Forecaster(search="quick")
-    whole = forecaster.fit(series).backtest(folds=1, horizon=6)
-    moved = series.copy()
-    moved.iloc[-6:] += 1000.0
-    other = forecaster.fit(moved).backtest(folds=1, horizon=6)
-    # the forecasts are the same, so that the errors differ by what was added
-    assert_allclose(other["error"], 1000.0 + (series.iloc[-6:].to_numpy() - _median(series)), rtol=1e-6)
-    assert_allclose(whole["error"], np.abs(series.iloc[-6:].to_numpy() - _median(series)), atol=1e-6)
-
-
-def _median(series):
-    return Forecaster(search="quick").fit(series.iloc[:-6]).forecast(6)["median"].to_numpy()
+def test_a_season_of_the_user_comes_first():
+    assert season_of(TimeAxis.of(np.arange(0.0, 60.0, 2.0), "time"), [10.0, 30.0]) == (5, 10.0)

@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.series.calendar import TimeAxis, decimal_years
+from farrier.series.calendar import MOST_STEPS, TimeAxis, decimal_years
 
 
 def months(first, count):
@@ -306,3 +306,32 @@ def test_a_future_needs_a_spacing_and_a_horizon():
         TimeAxis.of([date(2020, 1, 1)], "t").future(1)
     with pytest.raises(ValueError, match="horizon: -1 is not a number of steps"):
         TimeAxis.of([1, 2], "t").future(-1)
+
+
+def test_endless_horizons_are_refused():
+    axis = TimeAxis.of(np.arange(10.0), "t")
+    for horizon in (MOST_STEPS + 1, 10**12):
+        with pytest.raises(ValueError, match="too many: give at most 100,000"):
+            axis.future(horizon)
+
+
+@pytest.mark.parametrize("step", [1.0, 1000.0, 86_400_000.0])
+def test_epoch_milliseconds_have_labels_that_differ(step):
+    axis = TimeAxis.of(1.6e12 + step * np.arange(20), "t")
+    assert len(set(axis.labels())) == 20
+    assert axis.future(1).labels == [f"{1_600_000_000_000 + 20 * int(step)}"]
+
+
+def test_labels_show_as_many_digits_as_tell_numbers_apart():
+    labels = TimeAxis.of(1.0 + 1e-12 * np.arange(20), "t").labels()
+    assert len(set(labels)) == 20
+
+
+@pytest.mark.parametrize("times", [1e155 * np.arange(8), np.array([-1e308, 0.0, 1e308])])
+def test_times_whose_squares_overflow_are_refused(times):
+    with pytest.raises(ValueError, match=r"the time is beyond 1e\+150: use a larger unit"):
+        TimeAxis.of(times, "t")
+
+
+def test_steps_of_very_different_size_are_irregular():
+    assert TimeAxis.of(np.array([0.0, 1e-30, 2e-30, 3e-30, 1.0]), "t").frequency == "irregular"

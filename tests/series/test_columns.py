@@ -55,3 +55,22 @@ def test_numbers_are_floats_with_nan_and_the_first_that_is_none_is_named():
 def test_a_long_list_of_columns_is_cut_and_counted():
     assert list_names(["a", "b"]) == "'a', 'b'"
     assert list_names([f"x{i}" for i in range(LISTED + 3)]).endswith(f"'x{LISTED - 1}' and 3 more")
+
+
+def test_masked_cells_are_missing():
+    values = read_numbers(np.ma.array([1, 2, 3], mask=[0, 1, 0]), Column("y"))
+    assert np.array_equal(values, [1.0, np.nan, 3.0], equal_nan=True)
+
+
+def test_an_integer_beyond_float64_is_no_number():
+    with pytest.raises(ValueError, match=r"row 1: .* \(401 characters\) is not a number"):
+        read_numbers([1, 10**400], Column("y"))
+
+
+def test_long_names_are_cut_in_lists():
+    assert len(list_names(["n" * 20_000, "m" * 20_000])) < 300
+
+
+def test_a_table_needs_a_column_beside_the_time():
+    with pytest.raises(ValueError, match="target: None, and 'frame' has no column beside the time"):
+        name_columns(Table("frame", {"day": DAYS}), "day", None)

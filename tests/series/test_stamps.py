@@ -3,7 +3,7 @@
 import pickle
 import subprocess
 import sys
-from datetime import datetime
+from datetime import date, datetime
 from zoneinfo import ZoneInfo
 
 import numpy as np
@@ -139,3 +139,80 @@ def test_offsets_that_differ_become_utc():
     axis = TimeAxis.of(stamps, "t")
     assert_allclose(np.diff(axis.numbers), [23 / 24, 1.0, 0.5 / 24], rtol=1e-9)
     assert axis.future(1).stamps[0].endswith("+00:00")
+
+
+# hostile columns
+
+
+FAR = {
+    "a list": [datetime(9990 + i, 1, 1) for i in range(8)],
+    "text": [f"{9990 + i}-01-01" for i in range(8)],
+    "numpy": np.array([f"{9990 + i}-01-01" for i in range(8)], dtype="M8[D]"),
+    "pandas": pd.DatetimeIndex(np.array([f"{9990 + i}-01-01" for i in range(8)], dtype="M8[s]")),
+    "polars": pl.Series("t", [date(9990 + i, 1, 1) for i in range(8)]),
+}
+
+
+@pytest.mark.parametrize("name", FAR)
+def test_the_future_ends_with_the_calendar(name):
+    axis = TimeAxis.of(FAR[name], "t")
+    assert len(axis.future(2).stamps) == 2
+    for horizon in (3, 100_000):
+        with pytest.raises(ValueError, match=r"go past the year 9999, .* give at most 2$"):
+            axis.future(horizon)
+
+
+@pytest.mark.parametrize("kind", [lambda t: t, pd.DatetimeIndex, lambda t: pl.Series("t", t)])
+def test_nanoseconds_end_in_2262_and_never_wrap(kind):
+    stamps = kind(np.array([f"{2250 + i}-01-01" for i in range(8)], dtype="M8[ns]"))
+    axis = TimeAxis.of(stamps, "t")
+    assert axis.future(5).labels[-1] == "2262"
+    with pytest.raises(ValueError, match=r"the year 2262, .* give at most 5$"):
+        axis.future(6)
+
+
+@pytest.mark.parametrize("year", ["-0003", "0000", "10000", "250000"])
+def test_years_outside_the_calendar_are_refused(year):
+    times = np.array(["2020", "2021", year], dtype="M8[Y]")
+    with pytest.raises(ValueError, match="row 2: the time lies outside the years 1 to 9999"):
+        TimeAxis.of(times, "t")
+
+
+def test_small_integers_give_way_to_larger_ones():
+    after = TimeAxis.of(np.arange(120, dtype=np.int8), "t").future(20).stamps
+    assert_array_equal(after, np.arange(120, 140))
+    assert after.dtype == np.int64
+    assert TimeAxis.of(np.arange(100, dtype=np.int8), "t").future(20).stamps.dtype == np.int8
+
+
+@pytest.mark.parametrize(
+    "others",
+    [pd.date_range("2024-01-02", periods=3), pd.period_range("2024-01-02", periods=3)],
+    ids=["without zone", "periods"],
+)
+def test_stamps_of_several_kinds_in_a_list_are_refused(others):
+    with pytest.raises(ValueError, match=r"no time zone where others do|not of one type"):
+        TimeAxis.of([pd.Timestamp("2024-01-01", tz="UTC"), *others], "t")
+
+
+def test_stamps_of_several_zones_in_a_list_are_read_in_utc():
+    stamps = [pd.Timestamp("2024-01-01", tz="UTC"), *pd.date_range("2024-01-02 01:00", periods=3, tz=BERLIN)]
+    assert TimeAxis.of(stamps, "t").labels() == [f"2024-01-0{day}" for day in (1, 2, 3, 4)]
+
+
+def test_a_masked_time_is_missing():
+    times = np.ma.array(np.arange(6.0), mask=[0, 0, 1, 0, 0, 0])
+    with pytest.raises(ValueError, match="row 2: the time is missing"):
+        TimeAxis.of(times, "t")
+
+
+def test_errors_cut_long_names_and_cells():
+    with pytest.raises(ValueError, match="not a date") as caught:
+        TimeAxis.of(["2024-01-01", "x" * 20_000], "n" * 20_000)
+    assert len(str(caught.value)) < 400
+    assert "20,000 characters" in str(caught.value)
+
+
+def test_integers_beyond_64_bits_are_no_times():
+    with pytest.raises(ValueError, match="too large, or not of one type"):
+        TimeAxis.of([10**400, 10**401], "t")

@@ -5,7 +5,8 @@ options; each command has its own file in this folder. Results go to standard ou
 Exit codes: 0 done, 1 the fit failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
 """
 
-import farrier.cli.threads  # noqa: F401, I001 (before numpy)
+import farrier.cli.interrupts  # noqa: I001 (first)
+import farrier.cli.threads  # noqa: F401 (before numpy)
 
 import os
 import sys
@@ -122,6 +123,10 @@ HolidaysOption = Annotated[
     ),
 ]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, metavar="N", help="The same seed gives the same result.")]
+BacktestOption = Annotated[
+    bool,
+    typer.Option("--backtest", help="Forecast from past dates too, and say how good that was. It takes as long again."),
+]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print results and errors only, no progress.")]
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, rich_markup_mode=None)
@@ -168,6 +173,7 @@ def explain(
     country: CountryOption = None,
     holidays: HolidaysOption = None,
     seed: SeedOption = 0,
+    backtest: BacktestOption = False,
     quiet: QuietOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
 ) -> None:
@@ -181,7 +187,7 @@ def explain(
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _search(settings, periods, reading, quick=quick)
     source = open_source(data, reading, quiet=quiet)
-    command.explain(source, settings, horizon, path, quiet=quiet, as_json=as_json)
+    command.explain(source, settings, horizon, path, backtest=backtest, quiet=quiet, as_json=as_json)
 
 
 @app.command()
@@ -211,6 +217,10 @@ def forecast(
     sheet: SheetOption = None,
     periods: PeriodsOption = None,
     quick: QuickOption = False,
+    escape: Annotated[
+        bool,
+        typer.Option("--escape-formulas", help="Put an apostrophe before text that a spreadsheet would run, as =1+1."),
+    ] = False,
     scale: ScaleOption = TargetScale.auto,
     likelihood: LikelihoodOption = Noise.auto,
     method: MethodOption = Method.auto,
@@ -219,6 +229,7 @@ def forecast(
     country: CountryOption = None,
     holidays: HolidaysOption = None,
     seed: SeedOption = 0,
+    backtest: BacktestOption = False,
     quiet: QuietOption = False,
 ) -> None:
     """Forecast one series, or many, and write the result as CSV."""
@@ -231,7 +242,7 @@ def forecast(
     )
     settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
-    command.forecast(data, reading, settings, ahead, path, id=id, quiet=quiet)
+    command.forecast(data, reading, settings, ahead, path, id=id, backtest=backtest, escape=escape, quiet=quiet)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`farrier explain`: the components in words, a forecast, the report."""
+"""`farrier explain`: the components in words, a forecast, how good such forecasts were in the past, the report."""
 
 import json
 import sys
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from farrier.cli.screen import decimals, live, note, say, table
 from farrier.cli.source import Source, fit
 from farrier.cli.writing import check_out
+from farrier.series.backtests import origins
 
 if TYPE_CHECKING:
     from farrier.explain.explanation import Explanation
@@ -17,20 +18,39 @@ LEVELS = (80, 95)
 
 
 def explain(
-    source: Source, settings: dict[str, Any], horizon: int | None, path: Path | None, *, quiet: bool, as_json: bool
+    source: Source,
+    settings: dict[str, Any],
+    horizon: int | None,
+    path: Path | None,
+    *,
+    backtest: bool,
+    quiet: bool,
+    as_json: bool,
 ) -> None:
     """Fit a model, and print its explanation."""
     check_out(path)
-    if horizon and source.chosen.axis is None:
-        raise ValueError("--horizon: this table has no times: name their column with --time, or leave --horizon out")
-    source.check_later(horizon or 0)
+    for option, asked in (("--horizon", horizon), ("--backtest", backtest)):
+        if asked and source.chosen.axis is None:
+            raise ValueError(f"{option}: this table has no times: name their column with --time, or leave {option} out")
+    if horizon:
+        source.future(horizon)  # raises before the work begins if it goes past the calendar, or is not in the file
+    if source.chosen.axis is not None:
+        settings = settings | {"floor": "auto"}
+    series = source.observed() if backtest else None
+    if series is not None:
+        origins(len(series.present), horizon=horizon or None)  # raises before the work begins if rows are too few
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         model = fit(source, settings | {"progress": screen})
+        past = None
+        if series is not None:
+            from farrier.estimators.backtesting import backtest_of
+
+            past = backtest_of(series, settings, None, horizon or None, search_again=False, progress=screen)
         screen.doing("explaining")
         ahead = forecast_rows(source, model, horizon or 0)
         explanation = model.explain()
-        story = explanation.to_dict(horizon=horizon) if as_json or path is not None else {}
+        story = explanation.to_dict(horizon=horizon, backtest=past) if as_json or path is not None else {}
         if as_json:
             from farrier.explain.report import plain
 
@@ -47,6 +67,8 @@ def explain(
     else:
         say(text)
         print_forecast(ahead)
+        if past is not None:
+            say(f"\n{past}")
     if path is not None and as_json:
         if not quiet:
             note(f"the report is {path}")
@@ -60,7 +82,7 @@ def _text(source: Source, explanation: "Explanation") -> str:
 
 
 def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, Any]]:
-    """One row for each future step: its time, the mean and the prediction intervals."""
+    """One row for each future step: its time, the median, the prediction intervals, and the mean."""
     axis = source.chosen.axis
     if not horizon or axis is None:
         return []
@@ -68,18 +90,19 @@ def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, An
 
     future, X = source.future(horizon)
     ends = [0.5 + sign * level / 200 for level in LEVELS for sign in (-1, 1)]
-    names = [f"{end}_{level}" for level in LEVELS for end in ("low", "high")]
-    columns = [model.predict(X), *model.predict_quantiles(X, ends).T]
+    names = ["median", *(f"{end}_{level}" for level in LEVELS for end in ("low", "high")), "mean"]
+    columns = [*model.predict_quantiles(X, [0.5, *ends]).T, model.predict(X)]
     return [
-        {axis.name: label} | {name: float(value) for name, value in zip(["mean", *names], values, strict=True)}
+        {axis.name: label} | {name: float(value) for name, value in zip(names, values, strict=True)}
         for label, *values in zip(labels_of(axis, future.numbers, future.labels), *columns, strict=True)
     ]
 
 
 def print_forecast(rows: list[dict[str, Any]]) -> None:
-    """Print the forecast as a table, rounded to a tenth of the width of the intervals."""
+    """Print the median and the intervals as a table, rounded to a tenth of the width of the intervals."""
     if not rows:
         return
     places = decimals(min(row["high_80"] - row["low_80"] for row in rows))
-    say("\nForecast, with the intervals that hold 80 and 95 % of new values:\n")
-    table([{k: v if isinstance(v, str) else f"{v:.{places}f}" for k, v in row.items()} for row in rows])
+    say("\nForecast: the median, with the intervals that hold 80 and 95 % of new values:\n")
+    shown = [{name: value for name, value in row.items() if name != "mean"} for row in rows]
+    table([{k: v if isinstance(v, str) else f"{v:.{places}f}" for k, v in row.items()} for row in shown])

@@ -17,14 +17,19 @@ import numpy as np
 from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Reading, Source, open_source, open_table, understood
 from farrier.cli.writing import check_out
+from farrier.model.quoting import quoted
 from farrier.model.writing import write_whole
-from farrier.series.columns import Table, name_columns
+from farrier.series.backtests import origins
+from farrier.series.columns import Table, list_names, name_columns, read_numbers
+from farrier.series.stamps import Column
 
 if TYPE_CHECKING:
     from farrier.estimators.forecaster import Forecaster
 
 ID = "unique_id"
 """The column that identifies the series, if none is named."""
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+"""Beginnings of cells that spreadsheets run as formulas; from OWASP, "CSV injection"."""
 SHOWN = 10
 """Series without a forecast that are named, by judgement."""
 
@@ -37,9 +42,11 @@ def forecast(
     path: Path | None,
     *,
     id: str | None,
+    backtest: bool,
+    escape: bool,
     quiet: bool,
 ) -> None:
-    """Fit a model, and write the forecast as CSV to `path`, or to standard output."""
+    """Fit a model, and write the forecast as CSV to `path`, or to standard output; a backtest to standard error."""
     check_out(path, data)
     for level in ahead[1]:
         if not 1 <= level < 100:
@@ -47,22 +54,30 @@ def forecast(
     table = open_table(data, reading)
     if id is None and ID in table:
         id = ID
-    names, frame = {}, None
+    names, frame, past = {}, None, ""
     if id is not None:
         names, frame = _panel(table, id, reading)
+        if backtest:
+            raise ValueError(
+                f"--backtest: {quoted(id)} names many series: give a file with one of them, or leave --backtest out"
+            )
         if not quiet:
             note(understood(table))
     source = open_source(data, reading, quiet=quiet, table=table) if id is None else None
     if source is not None:
-        _ = source.stamps  # raises before the work begins if there are no times
-        source.check_later(ahead[0])
+        stamps = source.stamps  # raises before the work begins if there are no times
+        source.future(ahead[0])  # raises if it goes past the calendar, or is not in the file
+        if backtest:
+            origins(len(stamps), horizon=ahead[0])
     with live(quiet=quiet) as screen:
         screen.doing("loading")
         if source is not None:
-            columns = _one(source, settings, ahead, screen)
+            columns, past = _one(source, settings, ahead, screen, backtest=backtest)
         else:
             columns = _many(frame, str(id), names, settings, ahead, screen, quiet=quiet)
-    text = as_csv(columns)
+    text = as_csv(columns, escape=escape)
+    for line in past.splitlines():
+        note(line)
     if path is None:
         sys.stdout.write(text)
         return
@@ -72,18 +87,21 @@ def forecast(
 
 
 def _one(
-    source: Source, settings: dict[str, Any], ahead: tuple[int, Sequence[float]], screen: Live
-) -> dict[str, Sequence[Any]]:
+    source: Source, settings: dict[str, Any], ahead: tuple[int, Sequence[float]], screen: Live, *, backtest: bool
+) -> tuple[dict[str, Sequence[Any]], str]:
+    """The forecast of one series, and the backtest as text if asked for."""
     from farrier.estimators.forecaster import Forecaster
 
     settings = {name: value for name, value in settings.items() if name != "n_jobs"}
     forecaster = Forecaster(**settings, progress=screen)
     if source.regressors:
-        return _with_regressors(source, forecaster, ahead, screen)
-    forecaster.fit(source.stamps, source.chosen.y)
-    screen.doing("forecasting")
-    table = forecaster.forecast(ahead[0], ahead[1])
-    return {str(source.chosen.time): table.pop("time"), **table}
+        found = _with_regressors(source, forecaster, ahead, screen)
+    else:
+        forecaster.fit(source.stamps, source.chosen.y)
+        screen.doing("forecasting")
+        table = forecaster.forecast(ahead[0], ahead[1])
+        found = {str(source.chosen.time): table.pop("time"), **table}
+    return found, str(forecaster.backtest(horizon=ahead[0])) if backtest else ""
 
 
 def _with_regressors(
@@ -129,14 +147,15 @@ def _many(
 def _panel(table: Table, id: str, reading: Reading) -> tuple[dict[str, Any], Any]:
     """The roles of the columns of many series, and their frame."""
     if id not in table:
-        raise ValueError(f"--id: there is no column {id!r}: choose one of {', '.join(map(repr, table))}")
+        raise ValueError(f"--id: there is no column {quoted(id)}: choose one of {list_names(table)}")
     if reading.regressors:
         raise ValueError("--regressors: they are for one series: leave out --id")
     others = replace(table, columns={name: values for name, values in table.columns.items() if name != id})
     time, target = name_columns(others, reading.time, reading.target)
     used = [id, *((time,) if time is not None else ()), target]
     doubtful = {name for name in table if name in table.doubts and name not in used}
-    frame = _frame({name: table[name] for name in table if name not in doubtful})
+    values = read_numbers(table[target], Column(target, table.rows()))
+    frame = _frame({name: values if name == target else table[name] for name in table if name not in doubtful})
     return {"time": reading.time and time, "target": reading.target}, frame
 
 
@@ -153,21 +172,29 @@ def _take(values: Any, rows: np.ndarray) -> Any:
 
 
 def _plain(values: Any) -> Any:
-    """A column of the file for a frame; whole numbers as integers."""
+    """A column of the file for a frame, which holds one type: whole numbers as integers, numbers and text as text."""
     if isinstance(values, np.ndarray) and values.dtype.kind == "f" and np.isfinite(values).all():
         whole = values.astype(np.int64)
         return whole if np.array_equal(whole, values) else values
+    if isinstance(values, list) and len({type(value) for value in values if value is not None}) > 1:
+        return [None if value is None else str(value) for value in values]
     return values
 
 
-def as_csv(columns: dict[str, Sequence[Any]]) -> str:
-    """Columns as comma separated text, floats with ten digits."""
+def as_csv(columns: dict[str, Sequence[Any]], *, escape: bool = False) -> str:
+    """Columns as comma separated text; floats with as many digits as give the same float again.
+
+    With `escape`, text that a spreadsheet would run as a formula gets an apostrophe before it.
+    """
+    rows = [tuple(columns), *zip(*map(_dates, columns.values()), strict=True)]
+    return "".join(_line([_cell(cell, escape=escape) for cell in row]) for row in rows)
+
+
+def _line(cells: Sequence[str]) -> str:
+    """One line. The csv module quotes a cell only for the ends of lines that it writes, so here for both."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
-    for row in zip(*map(_dates, columns.values()), strict=True):
-        writer.writerow([_cell(cell) for cell in row])
-    return text.getvalue()
+    csv.writer(text, lineterminator="\r\n").writerow(cells)
+    return text.getvalue().removesuffix("\r\n") + "\n"
 
 
 def _dates(values: Sequence[Any]) -> Sequence[Any]:
@@ -181,7 +208,8 @@ def _dates(values: Sequence[Any]) -> Sequence[Any]:
     return [(moment.date() if dated else moment).isoformat() for moment in times]
 
 
-def _cell(value: Any) -> str:
+def _cell(value: Any, *, escape: bool) -> str:
     if isinstance(value, float | np.floating):
-        return f"{value:.10g}"
-    return str(value)
+        return repr(float(value)).removesuffix(".0")
+    text = str(value)
+    return f"'{text}" if escape and isinstance(value, str) and text.startswith(FORMULA) else text

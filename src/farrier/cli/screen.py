@@ -10,6 +10,7 @@ import math
 import os
 import re
 import textwrap
+import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
@@ -24,6 +25,8 @@ TRACEBACK = "FARRIER_TRACEBACK"
 
 GAP = 2
 """The number of spaces between the columns of a table, as rich prints them."""
+LONGEST = 100
+"""Most characters of a word or of a text in quotes on standard error; by judgement."""
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -36,7 +39,7 @@ def say(text: str = "") -> None:
 
 def note(text: str) -> None:
     """Print a message on standard error: at a terminal wrapped between words, elsewhere as one line."""
-    err.print(f"farrier: {text}", markup=False, soft_wrap=not err.is_terminal)
+    err.print(shortened(f"farrier: {text}"), markup=False, soft_wrap=not err.is_terminal)
 
 
 def rewrapped(text: str, width: int) -> str:
@@ -72,13 +75,20 @@ def _filled(line: str, width: int) -> str:
     return filled.replace("\N{NO-BREAK SPACE}%", " %")
 
 
+def shortened(text: str) -> str:
+    """One line in which long words, and long texts in quotes, are cut."""
+    cut = re.compile(rf"(?P<quote>['\"])(?:(?!(?P=quote)).){{{LONGEST},}}(?P=quote)|\S{{{LONGEST},}}")
+    return cut.sub(lambda found: f"{found[0][: LONGEST // 2]}...", " ".join(text.split()))
+
+
 def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
-    """The command with exceptions turned into one line and an exit code."""
+    """The command with exceptions turned into one line and an exit code, and warnings into lines, or none if quiet."""
 
     @functools.wraps(command)
     def guarded(*arguments: Any, **options: Any) -> None:
         try:
-            command(*arguments, **options)
+            with _warnings(quiet=options.get("quiet", False)):
+                command(*arguments, **options)
         except KeyboardInterrupt:
             note("stopped")
             raise typer.Exit(130) from None
@@ -91,6 +101,17 @@ def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
             raise typer.Exit(_code(error)) from None
 
     return guarded
+
+
+@contextmanager
+def _warnings(*, quiet: bool) -> Iterator[None]:
+    """Show each warning as one line without its place in the code, or, if quiet, none, also in other processes."""
+    with warnings.catch_warnings():
+        if quiet:
+            warnings.simplefilter("ignore")
+            os.environ["PYTHONWARNINGS"] = "ignore"  # for the processes that fit many series
+        warnings.showwarning = lambda message, *place, **options: note(f"warning: {message}")
+        yield
 
 
 def _code(error: Exception) -> int:
@@ -132,7 +153,7 @@ class Live:
     def done(self, text: str) -> None:
         """Print a line that stays."""
         if not self._silent:
-            err.print(text, markup=False, soft_wrap=True)
+            err.print(shortened(text), markup=False, soft_wrap=True)
 
 
 @contextmanager

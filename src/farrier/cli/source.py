@@ -13,9 +13,11 @@ import numpy as np
 from farrier import datasets
 from farrier.cli.screen import note
 from farrier.datasets.files import STANDARD_INPUT, Chosen
+from farrier.model.quoting import quoted
 from farrier.model.tables import check_varies
 from farrier.series.calendar import FutureTimes
-from farrier.series.columns import LISTED, TARGET_WORDS, Table, read_numbers
+from farrier.series.columns import LISTED, TARGET_WORDS, Table, list_names, read_numbers
+from farrier.series.observed import Layout, Observed
 from farrier.series.stamps import Column
 
 if TYPE_CHECKING:
@@ -53,9 +55,13 @@ class Source:
         if self.chosen.time is None:
             raise ValueError(
                 f"time: no column of {self.table.name!r} looks like times: name one with --time; "
-                f"it has {', '.join(map(repr, list(self.table)[:LISTED]))}"
+                f"it has {list_names(self.table)}"
             )
         return _take(self.table[self.chosen.time], self.chosen.rows)
+
+    def observed(self) -> Observed:
+        """The series with its regressors, as a backtest needs it."""
+        return Observed.of(Layout(regressors=self.regressors), self.stamps, self.chosen.y, self.chosen.X[:, 1:])
 
     def future(self, horizon: int) -> tuple[FutureTimes, np.ndarray]:
         """The next steps, and the inputs of the model there; ValueError if the future of a regressor is not known."""
@@ -76,8 +82,9 @@ class Source:
         """Raise ValueError if the file does not hold the regressors for so many steps after the last target."""
         if self.regressors and len(self.later) < horizon:
             raise ValueError(
-                f"--regressors: {self.table.name!r} has {len(self.later)} rows after the last {self.chosen.target!r} "
-                f"for {horizon} steps: add rows with times and regressors and an empty target"
+                f"--regressors: {self.table.name!r} has {len(self.later)} rows after the last "
+                f"{quoted(self.chosen.target)} for {horizon} steps: add rows with times and regressors and an "
+                "empty target"
             )
         _regressors(self.table, self.regressors, np.array(self.later[:horizon], dtype=int))
 
@@ -117,7 +124,7 @@ def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None
 def understood(table: Table) -> str:
     """How a file was read, in one line: 'read 204 rows; dates as day.month.year, decimal comma'."""
     rows = len(next(iter(table.columns.values())))
-    units = [f"{name!r} in {unit}" for name, unit in table.units.items()][:LISTED]
+    units = [f"{quoted(name)} in {unit}" for name, unit in table.units.items()][:LISTED]
     said = ", ".join([*table.notes, *units])
     return f"read {rows:,} rows" + (f"; {said}" if said else "")
 
@@ -128,12 +135,14 @@ def _with_regressors(table: Table, chosen: Chosen, names: Sequence[str]) -> tupl
         raise ValueError("--regressors: this table has no times: name their column with --time, or leave them out")
     for name in names:
         if name not in table or name in (chosen.time, chosen.target):
-            listed = ", ".join(repr(other) for other in chosen.ignored[:LISTED])
-            raise ValueError(f"--regressors: {name!r} is not one of the other columns: choose among {listed or 'none'}")
+            listed = list_names(chosen.ignored)
+            raise ValueError(
+                f"--regressors: {quoted(name)} is not one of the other columns: choose among {listed or 'none'}"
+            )
     extra = _regressors(table, names, chosen.rows)
     for name, values in zip(names, extra.T, strict=True):
         if np.ptp(values) == 0:
-            raise ValueError(f"--regressors: {name!r} is {values[0]:g} in every row with a target: leave it out")
+            raise ValueError(f"--regressors: {quoted(name)} is {values[0]:g} in every row with a target: leave it out")
     rest = np.setdiff1d(np.arange(len(table.rows())), chosen.rows)
     times = table[chosen.time]
     rest = np.array([i for i in rest if times[i] is not None and times[i] == times[i]], dtype=int)
@@ -171,10 +180,10 @@ def _without_constants(chosen: Chosen) -> Chosen:
 def _note_left_out(chosen: Chosen) -> None:
     if chosen.left_out:
         rows = f"{chosen.left_out:,} rows have" if chosen.left_out > 1 else "one row has"
-        note(f"{rows} no {chosen.target!r} and {'are' if chosen.left_out > 1 else 'is'} left out")
+        note(f"{rows} no {quoted(chosen.target)} and {'are' if chosen.left_out > 1 else 'is'} left out")
     if chosen.ignored:
         many = len(chosen.ignored) > 1
-        listed = ", ".join(map(repr, chosen.ignored[:LISTED])) + (" ..." if len(chosen.ignored) > LISTED else "")
+        listed = ", ".join(map(quoted, chosen.ignored[:LISTED])) + (" ..." if len(chosen.ignored) > LISTED else "")
         why = "neither the time nor the target" if chosen.kind == "series" else "no numbers, or the same in every row"
         note(f"column{'s' if many else ''} {listed} {'are' if many else 'is'} left out: {why}")
 

@@ -15,6 +15,7 @@ from datetime import datetime, timedelta
 from itertools import pairwise
 
 from farrier.datasets.date_parsing import CENTURY, Parsed, parse
+from farrier.model.quoting import quoted
 from farrier.series.columns import TIME_WORDS, is_number
 from farrier.series.stamps import NO_DATE, is_stamp
 
@@ -41,13 +42,13 @@ class DateFormat:
             return None
         if "%" in text:
             if not re.search("%[YyGcxDF]", text):
-                raise ValueError(f"--date-format: {text!r} has no year: give a pattern such as %d.%m.%Y")
+                raise ValueError(f"--date-format: {quoted(text)} has no year: give a pattern such as %d.%m.%Y")
             return cls(text)
         words = re.sub("day|month|year", lambda word: word[0][0], text.strip().lower().split(" ")[0])
         order = re.sub(r"(.)\1*", r"\1", re.sub("[^a-z]", "", words))
         if order not in ORDERS:
             raise ValueError(
-                f"--date-format: {text!r} is unknown: give {', '.join(ORDERS)}, or a pattern like %d.%m.%Y"
+                f"--date-format: {quoted(text)} is unknown: give {', '.join(ORDERS)}, or a pattern like %d.%m.%Y"
             )
         return cls(text, order)
 
@@ -110,19 +111,21 @@ def _decide(
         order, doubt = wanted.order, ""
         if order not in valid:
             bad = next(i for i, one in enumerate(parsed) if one is not None and one.moment(order) is None)
-            doubt = (
-                f"column {name!r}, {rows[bad]}: {cells[bad]!r} is no date by --date-format {wanted.text}: correct it"
-            )
+            doubt = _unfit(name, cells[bad], rows[bad], wanted)
     else:
         valid = [order for order in valid if order != "ydm"]
         order, doubt = _choose(found, valid)
         if doubt:
-            doubt = f"column {name!r}, {rows[first]}: {cells[first]!r} {doubt}"
+            doubt = f"column {quoted(name)}, {rows[first]}: {quoted(cells[first])} {doubt}"
         elif not order:
             order, doubt = possible[0], _contradiction(name, cells, parsed, rows)
     if not doubt and found[0].short:
         doubt = _century(name, cells, parsed, rows, order)
     return Dates(_write(cells, parsed, order), _words(found[0], order), doubt)
+
+
+def _unfit(name: str, cell: str | None, row: str, wanted: DateFormat) -> str:
+    return f"column {quoted(name)}, {row}: {quoted(cell)} is no date by --date-format {wanted.text}: correct it"
 
 
 def _choose(found: Sequence[Parsed], valid: Sequence[str]) -> tuple[str, str]:
@@ -150,7 +153,7 @@ def _contradiction(name: str, cells: Sequence[str | None], parsed: Sequence[Pars
     for i, one in enumerate(parsed):
         orders = [order for order in one.orders if order != "ydm" and one.moment(order)] if one is not None else ["any"]
         if not orders:
-            return f"column {name!r}, {rows[i]}: {cells[i]!r} {NO_DATE}"
+            return f"column {quoted(name)}, {rows[i]}: {quoted(cells[i])} {NO_DATE}"
         if one is not None and len(orders) == 1:
             shown.setdefault(orders[0], i)
     i, j = list(shown.values())[:2]
@@ -158,8 +161,8 @@ def _contradiction(name: str, cells: Sequence[str | None], parsed: Sequence[Pars
 
 
 def _differ(name: str, cells: Sequence[str | None], rows: Sequence[str], places: tuple[int, int], what: str) -> str:
-    one, other = (f"{cells[i]!r} in {rows[i]}" for i in sorted(places))
-    return f"column {name!r}: {one} and {other} {what}: write all dates alike"
+    one, other = (f"{quoted(cells[i])} in {rows[i]}" for i in sorted(places))
+    return f"column {quoted(name)}: {one} and {other} {what}: write all dates alike"
 
 
 def _century(
@@ -169,7 +172,7 @@ def _century(
         if one is not None:
             year = one.parts[order.index("y")]
             if year not in CENTURY:
-                return _two_centuries(f"column {name!r}, {rows[i]}: {cells[i]!r}", year)
+                return _two_centuries(f"column {quoted(name)}, {rows[i]}: {quoted(cells[i])}", year)
     return ""
 
 
@@ -249,7 +252,9 @@ def _years_with_decimals(name: str, cells: Sequence[str | None]) -> Dates | None
     if not all(1 <= month <= 12 for month in months.values()):
         return None
     if decimals == {"1", "2", "3", "4"}:
-        doubt = f"column {name!r}: years with the decimals 1 to 4 may be quarters: write 2024Q1 for the first of 2024"
+        doubt = (
+            f"column {quoted(name)}: years with the decimals 1 to 4 may be quarters: write 2024Q1 for the first of 2024"
+        )
         return Dates(list(cells), "", doubt)
     if len(set(months.values())) < 6 or (not padded and "1" in decimals and "10" not in decimals):
         return None
@@ -269,9 +274,9 @@ def _by_pattern(name: str, cells: Sequence[str | None], rows: Sequence[str], wan
     two_digits, doubt = re.search("(?<!19)(?<!20)%y", wanted.text), ""
     for i, (cell, moment) in enumerate(zip(cells, moments, strict=True)):
         if cell is not None and moment is None and not doubt:
-            doubt = f"column {name!r}, {rows[i]}: {cell!r} is no date by --date-format {wanted.text}: correct it"
+            doubt = _unfit(name, cell, rows[i], wanted)
         elif moment is not None and two_digits and moment.year % 100 not in CENTURY and not doubt:
-            doubt = _two_centuries(f"column {name!r}, {rows[i]}: {cell!r}", moment.year % 100)
+            doubt = _two_centuries(f"column {quoted(name)}, {rows[i]}: {quoted(cell)}", moment.year % 100)
     written = [
         cell if moment is None else iso(moment, order, clock) for cell, moment in zip(cells, moments, strict=True)
     ]

@@ -25,8 +25,10 @@ from farrier.datasets.dataset import Dataset
 from farrier.datasets.date_parts import join_parts
 from farrier.datasets.decoding import decode
 from farrier.datasets.excel import read_excel
+from farrier.datasets.limits import TooLargeError, check_parquet, read_bytes, read_stream
 from farrier.datasets.sheets import Sheet, sheet_of
 from farrier.datasets.tables import Columns, Reading, read_cells
+from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
 from farrier.series.columns import Table, holds_numbers, list_names, name_columns, read_column, read_numbers
 from farrier.series.stamps import Column
@@ -35,8 +37,6 @@ MIN_ROWS = 12
 """Usable rows below which a file is refused; by judgement."""
 STANDARD_INPUT = "-"
 """The path that stands for standard input."""
-GZIP = b"\x1f\x8b"
-"""The first bytes of gzipped data."""
 NOT_TEXT = "is not CSV text"
 OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 """Spreadsheets that nothing here reads."""
@@ -130,7 +130,7 @@ def read_table(
         table = _table(sheet_of(name, text), reading, encoding)
     if len(table) == 1:
         raise ValueError(
-            f"path: {name!r} has one column, {next(iter(table))!r}: give a column of times and one of values, "
+            f"path: {name!r} has one column, {quoted(next(iter(table)))}: give a column of times and one of values, "
             "separated by commas, semicolons or tabs"
         )
     return table
@@ -160,8 +160,8 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
         axis, inputs = None, tuple(name for name in table if name != target and holds_numbers(table.columns[name]))
         if not inputs:
             raise ValueError(
-                f"target: {target!r} is the only column of numbers in {table.name!r}, and no other looks like times: "
-                "add what could explain it"
+                f"target: {quoted(target)} is the only column of numbers in {table.name!r}, and no other looks like "
+                "times: add what could explain it"
             )
         X = np.column_stack([read_numbers(table[name], Column(name, called))[rows] for name in inputs])
         for name, values in zip(inputs, X.T, strict=True):
@@ -185,32 +185,25 @@ def _usable(table: Table, target: str) -> tuple[np.ndarray, np.ndarray]:
     y = read_numbers(table[target], Column(target, table.rows()))
     rows = np.flatnonzero(~np.isnan(y))
     if len(y) and not len(rows):
-        raise ValueError(f"target: column {target!r} has no value in any of its {len(y)} rows: choose another")
+        raise ValueError(f"target: column {quoted(target)} has no value in any of its {len(y)} rows: choose another")
     if len(rows) < MIN_ROWS:
-        without = f", and {len(y) - len(rows)} without {target!r}" if len(rows) < len(y) else ""
+        without = f", and {len(y) - len(rows)} without {quoted(target)}" if len(rows) < len(y) else ""
         raise ValueError(f"table: {table.name!r} has {len(rows)} usable rows{without}: give at least {MIN_ROWS}")
     return rows, y[rows]
 
 
 def _read_bytes(path: str | os.PathLike[str]) -> tuple[str, bytes]:
     """The name of a file and its bytes, unpacked; those of Parquet are left out, since it is read by its path."""
-    if str(path) == STANDARD_INPUT:
-        data = sys.stdin.buffer.read()
-        return "standard input", _unpacked("standard input", data) if data.startswith(GZIP) else data
-    path = Path(path)
-    if not path.exists():
+    standard, path = str(path) == STANDARD_INPUT, Path(path)
+    name = "standard input" if standard else path.name
+    if not standard and not path.exists():
         raise FileNotFoundError(f"path: there is no file {str(path)!r}: check the name and the folder")
-    if path.is_dir():
+    if not standard and path.is_dir():
         raise ValueError(f"path: {str(path)!r} is a folder: name one CSV, Excel or Parquet file in it")
     if path.suffix.lower() in (".parquet", ".pq"):
-        return path.name, b""
-    data = path.read_bytes()
-    return path.name, _unpacked(path.name, data) if path.suffix.lower() == ".gz" else data
-
-
-def _unpacked(name: str, data: bytes) -> bytes:
+        return name, b""
     try:
-        return gzip.decompress(data)
+        return name, read_stream(name, sys.stdin.buffer) if standard else read_bytes(path)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise ValueError(f"path: {name!r} {NOT_TEXT} ({error}): save it as CSV in UTF-8") from None
 
@@ -241,7 +234,7 @@ def _table(sheet: Sheet, reading: Reading, encoding: str = "") -> Table:
     joined = join_parts(found.columns)
     if joined is None:
         return Table(sheet.name, found.columns, lines, notes, found.doubts, found.units)
-    notes.insert(0, f"times from {' and '.join(map(repr, joined.parts))}")
+    notes.insert(0, f"times from {' and '.join(map(quoted, joined.parts))}")
     doubts = {joined.name if name in joined.parts else name: doubt for name, doubt in found.doubts.items()}
     parts = dict.fromkeys(joined.parts, joined.name)
     return Table(sheet.name, joined.columns, lines, notes, doubts, found.units, parts)
@@ -263,7 +256,10 @@ def _read_parquet(path: Path, reading: Reading) -> Table:
     if backend is None:
         raise ValueError(f"path: {path.name!r} is Parquet, and nothing here reads it: pip install polars or pyarrow")
     try:
+        check_parquet(path, backend)
         frame = nw.read_parquet(str(path), backend=backend)
+    except TooLargeError:
+        raise
     except Exception as error:  # each library has its own exceptions
         reason = str(error).split("\n")[0]
         raise ValueError(f"path: {path.name!r} cannot be read as Parquet ({reason}): save it again") from None

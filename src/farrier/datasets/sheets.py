@@ -16,7 +16,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from farrier.datasets.date_parsing import parse
+from farrier.datasets.limits import check_columns
 from farrier.datasets.number_format import is_amount
+from farrier.model.quoting import quoted
+from farrier.series.columns import LISTED
 from farrier.series.stamps import is_stamp
 
 NO_CELL = frozenset(
@@ -156,12 +159,13 @@ def _filled(row: Sequence[Any]) -> int:
 
 
 def _check_header(name: str, header: Sequence[str], below: Sequence[Any]) -> None:
+    check_columns(name, len(header))
     dated = any(_is_day(cell) and _is_day(str(under)) for cell, under in zip(header, below, strict=False))
     if dated or all(is_value(cell) for cell in header):
-        raise ValueError(f"path: {name!r} starts with numbers, {', '.join(header)}: add a first line of names")
-    for column in header:
-        if column and header.count(column) > 1:
-            raise ValueError(f"path: {name!r} names the column {column!r} {header.count(column)} times: rename one")
+        raise ValueError(f"path: {name!r} starts with numbers, {', '.join(header[:LISTED])}: add a first line of names")
+    column, times = Counter(filter(None, header)).most_common(1)[0]
+    if times > 1:
+        raise ValueError(f"path: {name!r} names the column {quoted(column)} {times} times: rename one")
 
 
 def _is_day(cell: str) -> bool:

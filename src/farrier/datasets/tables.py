@@ -19,6 +19,7 @@ import numpy as np
 from farrier.datasets.date_format import DateFormat, read_dates
 from farrier.datasets.date_parsing import parse
 from farrier.datasets.number_format import Amount, Evidence, read_amount, refuse_signs, to_float
+from farrier.model.quoting import quoted
 from farrier.series.columns import is_number
 
 DECIMALS = {"comma": ",", ",": ",", "point": ".", "dot": ".", ".": "."}
@@ -39,7 +40,7 @@ class Reading:
     def of(cls, date_format: str | None, decimal: str | None) -> "Reading":
         """From the options as they are given."""
         if decimal is not None and decimal not in DECIMALS:
-            raise ValueError(f"--decimal: {decimal!r} is no decimal mark: give comma or point")
+            raise ValueError(f"--decimal: {quoted(decimal)} is no decimal mark: give comma or point")
         return cls(DateFormat.of(date_format), None if decimal is None else DECIMALS[decimal])
 
 
@@ -157,12 +158,12 @@ def _settle(
             continue
         mark = wanted or evidence.settle(elsewhere, comma_separated)
         doubt = refuse_signs(one.values, rows)
-        doubt = doubt and f"column {name!r}: {doubt}"
+        doubt = doubt and f"column {quoted(name)}: {doubt}"
         if mark is None:
             doubt, mark = doubt or _two_ways(name, one, rows), next(iter(evidence.decided), ".")
         elif wanted and any(other != wanted for other in evidence.decided):
             row = next(row for other, row in evidence.decided.items() if other != wanted)
-            doubt = f"column {name!r}, {rows[row]}: a number does not fit --decimal {MARKS[wanted]}: correct it"
+            doubt = f"column {quoted(name)}, {rows[row]}: a number does not fit --decimal {MARKS[wanted]}: correct it"
         if doubt:
             found.doubts[name] = doubt
         values = [_value(value, mark) for value in one.values]
@@ -189,13 +190,13 @@ def _two_ways(name: str, one: _Numbers, rows: Sequence[str]) -> str:
     if len(shown) > 1:
         first, other = (one.values[place].digits for place in places[:2])
         return (
-            f"column {name!r}: {first} in {rows[places[0]]} and {other} in {rows[places[1]]} have different decimal "
-            "marks: write all numbers alike"
+            f"column {quoted(name)}: {first} in {rows[places[0]]} and {other} in {rows[places[1]]} have different "
+            "decimal marks: write all numbers alike"
         )
     amount = one.values[places[0]]
     sign, as_comma, as_point = "-" * amount.negative, to_float(amount, ","), to_float(amount, ".")
     return (
-        f"column {name!r}, {rows[places[0]]}: {sign}{amount.digits} may be {as_point:.10g} or {as_comma:.10g}: "
+        f"column {quoted(name)}, {rows[places[0]]}: {sign}{amount.digits} may be {as_point:.10g} or {as_comma:.10g}: "
         "give --decimal point or --decimal comma"
     )
 

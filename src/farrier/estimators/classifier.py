@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
 from sklearn.utils.validation import validate_data
 
+from farrier.estimators.arguments import check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.algebra import Kernel
@@ -66,6 +67,8 @@ class Classifier(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any) -> "Classifier":
         """Find the components of the probability of the second class."""
         self._validate_params()
+        check_table(X, "X")
+        check_table(y, "y")
         check_cells(X, "X")
         checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
         rows, labels = checked
@@ -80,6 +83,7 @@ class Classifier(ClassifierMixin, Estimator):
                 "classes: wrap the Classifier in sklearn.multiclass.OneVsRestClassifier."
             )
         columns = column_names(X, rows.shape[1])
+        check_scale(rows, None, columns)
         check_varies(rows, None, columns)
         self.classes_ = classes
         begin = perf_counter()

@@ -16,6 +16,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from farrier.estimators.arguments import check_reach, check_table
 from farrier.estimators.explaining import ExplainingMixin
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.explain.context import Context
@@ -176,8 +177,11 @@ class Estimator(ExplainingMixin, BaseEstimator):
     def _rows(self, X: Any) -> np.ndarray:
         """New rows after validation, in the units of X."""
         check_is_fitted(self)
+        check_table(X, "X")
         check_cells(X, "X")
         rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
+        with np.errstate(over="ignore"):
+            check_reach(self.result_.at(rows), "X")
         return rows
 
     def _inputs(self, X: Any) -> np.ndarray:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import numpy as np
     from matplotlib.axes import Axes
 
+    from farrier.explain.backtest import Backtest
     from farrier.explain.explanation import Explanation
 
 
@@ -72,16 +73,25 @@ class ExplainingMixin:
         check_is_fitted(self)
         return Explanation(self.result_, self.context_)
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None, horizon: int | None = None) -> Path:
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        horizon: int | None = None,
+        backtest: "Backtest | None" = None,
+    ) -> Path:
         """Write the report, one HTML file that needs nothing but a browser.
 
         `horizon` is the number of steps to forecast; by default a sixth of the rows if times are evenly spaced.
+        `backtest` is the result of `Forecaster.backtest`, for a section about past forecasts.
         """
         from farrier.explain import report
         from farrier.explain.story import story
 
         check_is_fitted(self)
-        return report.write(story(self.result_, self.context_, title=title, horizon=_steps(horizon)), path)
+        told = story(self.result_, self.context_, title=title, horizon=_steps(horizon), backtest=backtest)
+        return report.write(told, path)
 
     def plot(self, *, horizon: int | None = 0, ax: "Axes | None" = None) -> "Axes":
         """Plot data, fit and 95 % band, with a forecast of `horizon` steps; for a table, observed against fitted."""

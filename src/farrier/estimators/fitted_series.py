@@ -7,17 +7,17 @@ regressors.
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import dataclass
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.estimators.regressor import Regressor
+from farrier.explain.backtest import Backtest
 from farrier.model.outliers import outliers_of
 from farrier.model.progress import Progress
 from farrier.model.result import Recipe
-from farrier.series.backtests import LEVELS, Expected, backtest, origins
 from farrier.series.calendar import TimeAxis
 from farrier.series.calendar_patterns import calendar_patterns, shows_days, year_range
 from farrier.series.holidays import read_holidays
@@ -31,6 +31,7 @@ OWN = (
     "periods",
     "method",
     "search",
+    "floor",
     "iterations",
     "random_state",
     "progress",
@@ -47,7 +48,7 @@ class TimeRegressor(Regressor):
 
     def _recipe(self) -> Recipe:
         own = {name: value for name, value in self.get_params().items() if name in OWN}
-        return Recipe.of("Forecaster", own, type(self)().get_params(), "fit(times, y)")
+        return Recipe.of("Forecaster", own, type(self)().get_params() | {"floor": "auto"}, "fit(times, y)")
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,6 +67,8 @@ class FittedSeries:
 
     observed: Observed
     model: Regressor
+    backtest: Backtest | None = None
+    """The last backtest of this model, for its reports."""
 
     @classmethod
     def fit(cls, observed: Observed, settings: dict[str, Any]) -> "FittedSeries":
@@ -82,34 +85,6 @@ class FittedSeries:
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
         return FittedSeries(observed, _without_callback(self.model.refit(X, observed.y[rows], progress=progress)))
 
-    def backtest(
-        self, settings: dict[str, Any], folds: int, horizon: int, *, search_again: bool
-    ) -> dict[str, np.ndarray]:
-        """Forecasts from past origins beside what came true, one row a step ahead (series/backtests.py)."""
-        observed, axis = self.observed, self.observed.axis
-        rows = observed.present
-        y, known = observed.y[rows], origins(len(rows), folds, horizon)
-        periods = axis.calendar_periods()
-        season = round(min(periods) / axis.spacing) if periods else None
-        model: Regressor | None = None
-
-        def inputs(chosen: np.ndarray) -> Any:
-            return observed.inputs(axis.numbers[rows[chosen]], observed.extra[rows[chosen]])
-
-        def expect(count: int, ahead: np.ndarray) -> Expected:
-            nonlocal model
-            past = np.arange(count)
-            if model is None or search_again:
-                known = axis.take(rows[:count])
-                model = TimeRegressor(**dated(settings, known, known)).fit(inputs(past), y[past])
-            else:
-                model = model.refit(inputs(past), y[past])
-            ends = [0.5 + sign * level / 200.0 for level in LEVELS for sign in (-1.0, 1.0)]
-            median, *others = model.predict_quantiles(inputs(ahead), [0.5, *ends]).T
-            return Expected(median, tuple(others))
-
-        return backtest(y, known, horizon, season, expect)
-
     def ahead(self, when: Any, future: Any) -> Ahead:
         """The next `when` steps, or the given stamps; `future` holds the regressors at these times."""
         observed, axis = self.observed, self.observed.axis
@@ -122,6 +97,8 @@ class FittedSeries:
                 f"future: None, but the series was fitted with {', '.join(map(repr, names))}: give a frame of these "
                 "columns with a row for each time ahead."
             )
+        if isinstance(when, str | Real) and not isinstance(when, Integral):
+            raise ValueError(f"horizon: {when!r} is not a number of steps: give one such as 12, or a list of times.")
         if when is None and frame is None:
             raise ValueError("horizon: None: give the number of steps ahead, such as 12.")
         missing = [name for name in names if frame is not None and name not in frame.columns]

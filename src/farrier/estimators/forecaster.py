@@ -2,6 +2,7 @@
 
     forecaster = Forecaster().fit(series)                 # a pandas Series; a frame; times and values
     forecaster.forecast(12, levels=(80, 95))              # a table of the kind that came in
+    forecaster.backtest(folds=3, horizon=12)              # such forecasts in the past beside what came true
     forecaster.update(new_rows)                           # the structure stays
     print(forecaster.explain())
 
@@ -12,6 +13,7 @@ the fit, never filled. Times may be irregular. panel.py fits many series.
 
 import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal
@@ -22,9 +24,12 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from farrier.estimators import files as saving
+from farrier.estimators.arguments import check_frame, check_periods
+from farrier.estimators.backtesting import backtest_of
 from farrier.estimators.fitted_series import DATED, OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
+from farrier.explain.backtest import Backtest
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.kernels.algebra import Kernel
 from farrier.model.progress import Progress
@@ -47,6 +52,9 @@ class Forecaster(BaseEstimator):
         ``holidays``). Patterns of the week and the month are always tried for such steps.
     holidays : list of dates, or dict of date to name, default=None
         Further days to try, also future ones. Days with one name share their effect.
+    floor : "auto", float or None, default="auto"
+        The lowest possible value. What the model predicts below the floor counts as the floor, in the mean, the median
+        and the intervals. "auto" takes 0 if no value is negative; None sets no floor.
     n_jobs : int, default=None
         Processes for many series; None means one, -1 one for each processor.
 
@@ -85,6 +93,7 @@ class Forecaster(BaseEstimator):
         holidays: Sequence[Any] | dict[Any, str] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
+        floor: float | Literal["auto"] | None = "auto",
         iterations: int = 2500,
         random_state: int | np.random.RandomState | None = 0,
         progress: Callable[[Progress], None] | None = None,
@@ -99,6 +108,7 @@ class Forecaster(BaseEstimator):
         self.holidays = holidays
         self.method = method
         self.search = search
+        self.floor = floor
         self.iterations = iterations
         self.random_state = random_state
         self.progress = progress
@@ -131,6 +141,11 @@ class Forecaster(BaseEstimator):
             The column that identifies the series of a panel; None takes "unique_id" if the frame has it.
         """
         self._validate_params()
+        check_periods(self.periods)
+        check_frame(series, "series")
+        check_frame(y, "y")
+        if series is None:
+            raise ValueError("series: None: give times with values, a frame, or a pandas Series.")
         table = nw.from_native(series, eager_only=True, pass_through=True)
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}
@@ -152,6 +167,8 @@ class Forecaster(BaseEstimator):
         new series are fitted.
         """
         found = self._fitted()
+        check_frame(series, "series")
+        check_frame(y, "y")
         if isinstance(found, Panel):
             self.fitted_ = found.updated(series, self._settings(progress=None), self.n_jobs, self._finish())
             return self
@@ -205,13 +222,14 @@ class Forecaster(BaseEstimator):
             return found.each(lambda name, one: one.outliers())
         return found.observed.layout.write(*found.outliers())
 
-    def backtest(self, folds: int = 3, horizon: int | None = None, *, search_again: bool = False) -> Any:
+    def backtest(self, folds: int | None = None, horizon: int | None = None, *, search_again: bool = False) -> Backtest:
         """Forecast from past origins, and compare with what came true.
 
         Parameters
         ----------
-        folds : int, default=3
-            The number of origins. They lie `horizon` rows apart, the last one `horizon` rows before the end.
+        folds : int, default=None
+            The number of origins. They lie `horizon` rows apart, the last one `horizon` rows before the end. None
+            takes three, or fewer if the first one would know less than half of the rows.
         horizon : int, default=None
             Rows that each origin forecasts; None takes a tenth of the rows, at least one.
         search_again : bool, default=False
@@ -220,24 +238,41 @@ class Forecaster(BaseEstimator):
 
         Returns
         -------
-        One row a step ahead, in a frame of the kind that came (a dictionary for arrays): mean absolute errors of the
-        median forecast, of the last value and of the last season, and the part of the values inside the 80 and 95 %
-        intervals. (One series.)
+        Backtest
+            It prints as two lines. `table` has one row a step ahead: mean absolute errors of the median forecast, of
+            the last value, of the last season and, if statsforecast is installed, of its AutoETS; CRPS, MSIS, and the
+            part of the values inside the 80 and 95 % intervals. `summary` has these figures over all steps, `origins`
+            those of each origin, `forecasts` every forecast beside its value; `plot()` draws them. Later reports show
+            it. (One series.)
         """
         one = self._one()
-        rows = len(one.observed.present)
-        found = one.backtest(
-            self._settings(progress=None), folds, horizon or max(1, rows // 10), search_again=search_again
-        )
-        return one.observed.layout.table(found)
+        settings = self._settings(progress=None)
+        found = backtest_of(one.observed, settings, folds, horizon, search_again=search_again, progress=self.progress)
+        self.fitted_ = replace(one, backtest=found)
+        return found
 
     def explain(self, *arguments: Any, **options: Any) -> Any:
         """The components in sentences, as `Regressor.explain`."""
         return self._one().described().explain(*arguments, **options)
 
-    def report(self, *arguments: Any, **options: Any) -> Any:
-        """The report in one HTML file, as `Regressor.report`."""
-        return self._one().described().report(*arguments, **options)
+    def report(
+        self,
+        path: str | os.PathLike[str],
+        *,
+        title: str | None = None,
+        horizon: int | None = None,
+        backtest: bool | None = None,
+    ) -> Path:
+        """The report in one HTML file, as `Regressor.report`.
+
+        With `backtest=True` it shows how good such forecasts were in the past, with a backtest of the same horizon
+        unless there was one before. None shows the last backtest if there was one, False shows none.
+        """
+        if backtest and self._one().backtest is None:
+            self.backtest(horizon=horizon or None)
+        one = self._one()
+        shown = None if backtest is False else one.backtest
+        return one.described().report(path, title=title, horizon=horizon, backtest=shown)
 
     def plot(self, **options: Any) -> Any:
         """A plot of data, fit and forecast, as `Regressor.plot`."""
@@ -322,6 +357,7 @@ class Forecaster(BaseEstimator):
 
     def _table(self, when: Any, future: Any, make: Callable[[FittedSeries, Ahead], dict[str, np.ndarray]]) -> Any:
         found = self._fitted()
+        check_frame(future, "future")
         if isinstance(found, Panel):
 
             def part(name: Any, one: FittedSeries) -> tuple[Any, dict[str, Any]]:

@@ -53,6 +53,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.model.result": ("Result", "Recipe"),
     "farrier.model.tables": ("Scale",),
     "farrier.model.target_scale": ("Transform", "TargetScale"),
+    "farrier.series.backtests": ("PastForecasts",),
     "farrier.series.calendar": ("TimeAxis", "Steps"),
     "farrier.series.observed": ("Observed", "Layout"),
     "farrier.series.stamps": (
@@ -64,6 +65,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "PythonTime",
         "Text",
     ),
+    "farrier.explain.backtest": ("Backtest",),
     "farrier.explain.components": ("Component", "ComponentTable"),
     "farrier.explain.context": ("Context",),
     "farrier.estimators.regressor": ("Regressor",),

@@ -21,6 +21,8 @@ from joblib.externals.loky.process_executor import TerminatedWorkerError
 
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.inference.blas import one_thread
+from farrier.model.quoting import quoted
+from farrier.series.columns import list_names
 from farrier.series.observed import Layout, Observed, append, read_frame, take
 
 ID = "unique_id"
@@ -73,11 +75,13 @@ def fit_panel(
 ) -> Panel:
     """Fit one model for each series; `names` are the columns that the user named."""
     layout, found, errors = _split(frame, layout, names)
+    if not found and not errors:
+        raise ValueError("series has no rows: give times with values.")
     done, failed = _work([(name, None, observed) for name, observed in found.items()], settings, n_jobs, finish)
     errors |= failed
     if not done:
         name, error = next(iter(errors.items()))
-        raise ValueError(f"none of the {len(errors)} series could be fitted; {name!r}: {error}") from error
+        raise ValueError(f"none of the {len(errors)} series could be fitted; {quoted(name)}: {error}") from error
     _warn(errors, len(done) + len(errors), "fitted")
     return Panel(layout, {name: done[name] for name in found if name in done}, errors)
 
@@ -89,7 +93,7 @@ def _split(
     table = nw.from_native(frame, eager_only=True)
     known = {"time": layout.time, "target": layout.target, "regressors": layout.regressors} if names is None else names
     if layout.id not in table.columns:
-        raise ValueError(f"id: there is no column {layout.id!r}: choose one of {table.columns}.")
+        raise ValueError(f"id: there is no column {quoted(layout.id)}: choose one of {list_names(table.columns)}.")
     layout, (stamps, y, extra) = read_frame(table, id=layout.id, **known)
     rows: dict[Any, list[int]] = {}
     for i, name in enumerate(table[str(layout.id)].to_list()):
@@ -155,6 +159,6 @@ def _one(
 
 def _warn(errors: dict[Any, Exception], count: int, what: str) -> None:
     if errors:
-        shown = "; ".join(f"{name!r}: {error}" for name, error in list(errors.items())[:SHOWN])
+        shown = "; ".join(f"{quoted(name)}: {error}" for name, error in list(errors.items())[:SHOWN])
         more = f"; and {len(errors) - SHOWN} more" if len(errors) > SHOWN else ""
         warnings.warn(f"{len(errors)} of {count} series could not be {what}: see errors_. {shown}{more}", stacklevel=4)

@@ -7,6 +7,8 @@ print(model.explain())
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from dataclasses import replace
+from numbers import Real
 from time import perf_counter
 from typing import Any, Literal
 
@@ -15,6 +17,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from farrier.estimators.arguments import check_periods, check_prediction, check_reach, check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
@@ -69,6 +72,9 @@ class Regressor(RegressorMixin, Estimator):
         "full" finds the structure. "quick" fits one fixed sum without a search: a damped trend, a random walk, seasons
         that move, autoregressive noise, with priors learned from many series. It is for one input that is time, takes
         a fraction of a second, and suits thousands of ordinary series.
+    floor : "auto", float or None, default=None
+        The lowest possible y. What the model predicts below the floor counts as the floor, in the mean, the standard
+        deviation and the quantiles. "auto" takes 0 if no y is negative; None sets no floor.
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
         collapsed tier chooses their number for each kernel.)
@@ -118,6 +124,7 @@ class Regressor(RegressorMixin, Estimator):
         "calendar": [list, tuple, None],
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
         "search": [StrOptions({"full", "quick"})],
+        "floor": [StrOptions({"auto"}), Real, None],
     }
 
     def __init__(
@@ -131,6 +138,7 @@ class Regressor(RegressorMixin, Estimator):
         calendar: Sequence[Kernel] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
+        floor: float | Literal["auto"] | None = None,
         inducing: int | None = None,
         iterations: int = 2500,
         batch_size: int = 256,
@@ -156,6 +164,7 @@ class Regressor(RegressorMixin, Estimator):
         self.calendar = calendar
         self.method = method
         self.search = search
+        self.floor = floor
 
     _timed = False
     """Whether the first of several inputs is time, as in a Forecaster."""
@@ -163,12 +172,15 @@ class Regressor(RegressorMixin, Estimator):
     def fit(self, X: Any, y: Any) -> "Regressor":
         """Find the components of y as a function of X."""
         self._validate_params()
-        check_cells(X, "X")
-        check_cells(y, "y")
+        check_periods(self.periods)
+        for given, argument in ((X, "X"), (y, "y")):
+            check_table(given, argument)
+            check_cells(given, argument)
         checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
         rows, target = checked
         target = np.array(target, np.float64)
         columns = column_names(X, rows.shape[1])
+        check_scale(rows, target, columns)
         check_varies(rows, target, columns)
         if self.likelihood == "student-t" and self.method in ("exact", "collapsed"):
             raise ValueError(
@@ -180,13 +192,14 @@ class Regressor(RegressorMixin, Estimator):
         if target.min() <= transform.lowest:
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
         self.frame_ = frame_library(X)
+        floor = self._floor_of(target)
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target))
         inputs = scale.inputs(rows)
         fitted = self._fit(inputs, target, scale, columns)
         return self.hold(
             Result(
-                fitted=fitted,
+                fitted=replace(fitted, floor=floor),
                 inputs=inputs,
                 target=target,
                 scale=scale,
@@ -203,10 +216,7 @@ class Regressor(RegressorMixin, Estimator):
         target stays. The stochastic tier fits from the beginning.
         """
         inputs = self._inputs(X)
-        check_cells(y, "y")
-        target = np.array(y, np.float64)
-        if target.shape != (len(inputs),):
-            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        target = self._values(y, len(inputs))
         again = copy(self)
         again.progress = progress
         if self.tier_ == "stochastic" or (self.search == "quick" and self.likelihood_ != "gaussian"):
@@ -214,7 +224,9 @@ class Regressor(RegressorMixin, Estimator):
             again.likelihood = self.likelihood_
             again.fit(X, target).likelihood = self.likelihood
             return again
-        return again.hold(refitted(self.result_, inputs, target, progress_callback(progress)))
+        floor = self._floor_of(target)
+        found = refitted(self.result_, inputs, target, progress_callback(progress))
+        return again.hold(replace(found, fitted=replace(found.fitted, floor=floor)))
 
     def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
@@ -249,6 +261,15 @@ class Regressor(RegressorMixin, Estimator):
             tolerance=self.tolerance * len(y),
             tell=tell,
         )
+
+    def _floor_of(self, y: np.ndarray) -> float | None:
+        """The lowest possible y as a number."""
+        low = float(y.min())
+        if isinstance(self.floor, str):
+            return 0.0 if low >= 0.0 else None
+        if self.floor is not None and not self.floor <= low:
+            raise ValueError(f"floor={self.floor:g}: y has the value {low:g} below it: give at most that, or None.")
+        return None if self.floor is None else float(self.floor)
 
     def _check_quick(self, inputs: int) -> None:
         """Refuse what the structural model does not do."""
@@ -299,13 +320,18 @@ class Regressor(RegressorMixin, Estimator):
         return frame_of(columns, self.frame_)
 
     def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
-        """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations."""
+        """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations.
+
+        On a transformed scale the mean is that of the middle 95 % of the distribution: the mean of all values would be
+        dominated by a few huge ones where intervals are wide. Mean and covariance together disregard the floor.
+        """
         if return_std and return_cov:
             raise ValueError("return_std and return_cov: ask for one of them, got both.")
         inputs = self._inputs(X)
         if return_cov:
             return self._predict_joint(inputs)
         mean, std = self.result_.fitted.moments(inputs)
+        check_prediction(np.column_stack([mean, std]) if return_std else mean, self.transform_)
         return (mean, std) if return_std else mean
 
     def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
@@ -314,14 +340,27 @@ class Regressor(RegressorMixin, Estimator):
         if bad:
             raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
         inputs = self._inputs(X)
-        return self.result_.fitted.quantiles(inputs, levels).T
+        quantiles = self.result_.fitted.quantiles(inputs, levels).T
+        check_prediction(quantiles, self.transform_)
+        return quantiles
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y | X, data) of new observations, one number for each row."""
-        inputs, target = self._inputs(X), np.asarray(y, np.float64)
-        if target.shape != (len(inputs),):
-            raise ValueError(f"y has {np.size(target)} values and X has {len(inputs)} rows: give one value a row.")
+        inputs = self._inputs(X)
+        target = self._values(y, len(inputs))
         return self.result_.fitted.log_density(inputs, target)
+
+    def _values(self, y: Any, rows: int) -> np.ndarray:
+        """New values of y after validation, in their units."""
+        check_table(y, "y")
+        check_cells(y, "y")
+        target = np.array(y, np.float64)
+        if target.shape != (rows,):
+            raise ValueError(f"y has {np.size(target)} values and X has {rows} rows: give one value a row.")
+        fitted = self.result_.target
+        with np.errstate(over="ignore"):
+            check_reach((target - fitted.mean()) / fitted.std(), "y")
+        return target
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         fitted = self.result_.fitted
@@ -331,7 +370,7 @@ class Regressor(RegressorMixin, Estimator):
                 "covariance: use return_std or predict_quantiles, or fit with scale='identity'."
             )
         mean, covariance = fitted.joint(inputs)
-        _, std = fitted.moments(inputs)
+        _, std = replace(fitted, floor=None).moments(inputs)
         # std is that of an observation: it includes the noise
         covariance = covariance * fitted.scale.sd**2
         covariance[np.diag_indices(len(covariance))] = std**2

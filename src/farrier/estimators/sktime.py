@@ -31,7 +31,7 @@ class FarrierForecaster(BaseForecaster):
 
     Parameters
     ----------
-    kernels, prior, scale, periods, method, iterations, random_state
+    kernels, prior, scale, periods, method, floor, iterations, random_state
         As in `farrier.Forecaster`.
 
     Examples
@@ -71,6 +71,7 @@ class FarrierForecaster(BaseForecaster):
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         method: str = "auto",
+        floor: Any = "auto",
         iterations: int = 2500,
         random_state: Any = 0,
     ) -> None:
@@ -79,6 +80,7 @@ class FarrierForecaster(BaseForecaster):
         self.scale = scale
         self.periods = periods
         self.method = method
+        self.floor = floor
         self.iterations = iterations
         self.random_state = random_state
         super().__init__()

@@ -13,7 +13,7 @@ import numpy as np
 from farrier.explain.facts import Axis, Estimate, Target
 from farrier.explain.numbers import count, is_time, length, moment
 from farrier.model.result import Result
-from farrier.series.calendar import TimeAxis
+from farrier.series.calendar import TimeAxis, distinct_digits
 
 SCALES = {"identity": "additive", "log": "multiplicative"}
 """How components combine under each transform; any other transform is "transformed"."""
@@ -33,6 +33,8 @@ as finely as this step needs."""
 QUARTERS = ("first", "second", "third", "fourth")
 QUARTER_BEGINS = 0.05
 """Tolerance for the beginning of a quarter in decimal years, in quarters, by judgement."""
+DIGITS = 12, 17
+"""Fewest and most digits to which the input of a series is rounded; by judgement: 64-bit numbers have 16 to 17."""
 AHEAD = 6
 """Rows for each step of a forecast whose length is not given, by judgement."""
 MOST_AHEAD = 120
@@ -179,4 +181,5 @@ def _time_of(rows: np.ndarray, name: str) -> TimeAxis | None:
     if rows.shape[1] > 1 or len(np.unique(rows)) < len(rows):
         return None
     # standardising and back has changed the last digits
-    return TimeAxis.of(np.array([float(f"{x:.12g}") for x in rows[:, 0]]), name)
+    digits = distinct_digits(rows[:, 0], *DIGITS)
+    return TimeAxis.of(np.array([float(f"{x:.{digits}g}") for x in rows[:, 0]]), name)

@@ -23,8 +23,8 @@ CURVE_POINTS, GRID_POINTS = 80, 25
 """Points of the curve of one input, and along each side of the map of two, by judgement."""
 CENTRE_ROWS, BLOCK_ROWS = 200, 1024
 """Rows over which a component is centred, and rows of one block of the computation, by judgement."""
-LEVELS = (0.025, 0.1, 0.9, 0.975)
-"""Quantiles at the ends of the 95 % and 80 % bands."""
+LEVELS = (0.025, 0.1, 0.5, 0.9, 0.975)
+"""Quantiles: the ends of the 95 % and 80 % bands, and the median between them."""
 DIGITS = 8
 """Significant digits of a plotted number."""
 
@@ -146,7 +146,10 @@ def short(values: np.ndarray) -> list[float]:
 
 
 def fit_of(result: Result, rows: Rows) -> dict[str, Any]:
-    """The data and the fit; for a series also the band of an observation and the forecast."""
+    """The data and the fit; for a series also the band of an observation and the forecast.
+
+    Charts of a series show the median: it lies inside all bands, and on a log scale it is what a forecast means.
+    """
     fitted, n = result.fitted, len(rows.y)
     if result.classes is not None:
         chance, _ = fitted.observed(rows.inputs)
@@ -154,13 +157,14 @@ def fit_of(result: Result, rows: Rows) -> dict[str, Any]:
     mean, _ = fitted.moments(rows.inputs)
     if rows.setting.kind == "table":
         return {"y": rows.y.tolist(), "mean": short(mean)}
-    low95, low80, high80, high95 = fitted.quantiles(rows.inputs, LEVELS)
-    bands = {"low80": low80, "high80": high80, "low95": low95, "high95": high95}
+    low95, low80, median, high80, high95 = fitted.quantiles(rows.inputs, LEVELS)
+    bands = {"median": median, "low80": low80, "high80": high80, "low95": low95, "high95": high95}
     return {
         "x": rows.x[:n].tolist(),
         "label": rows.labels[:n],
         "y": rows.y.tolist(),
         "mean": short(mean[:n]),
+        "median": short(median[:n]),
         "low": short(low95[:n]),
         "high": short(high95[:n]),
         "future": {"x": rows.x[n:].tolist(), "label": rows.labels[n:], "mean": short(mean[n:])}

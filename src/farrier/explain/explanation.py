@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from farrier.explain import sentences
+from farrier.explain.backtest import Backtest
 from farrier.explain.context import Context
 from farrier.explain.findings import Findings, findings
 from farrier.explain.numbers import capital, known, per_cent, significant
@@ -33,7 +34,7 @@ class Explanation:
         found = self.findings
         axes, target = found.setting.axes, found.setting.target
         rows, told = len(found.setting.order), found.about_outliers
-        return sentences.text(found.facts, axes, target, found.noise, rows, found.rest_share, told)
+        return sentences.text(found.facts, axes, target, found.noise, rows, found.rest_share, told, found.notes)
 
     def __repr__(self) -> str:
         return str(self)
@@ -44,9 +45,11 @@ class Explanation:
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
-    def to_dict(self, *, title: str | None = None, horizon: int | None = None) -> dict[str, Any]:
+    def to_dict(
+        self, *, title: str | None = None, horizon: int | None = None, backtest: Backtest | None = None
+    ) -> dict[str, Any]:
         """The story: everything that the report shows, in text, numbers and lists."""
-        return story(self.result, title=title, horizon=horizon, found=self.findings)
+        return story(self.result, title=title, horizon=horizon, found=self.findings, backtest=backtest)
 
     def to_frame(self, like: Any = None) -> Any:
         """One row for each component, in a frame of the same kind as `like`.
@@ -73,7 +76,7 @@ class Explanation:
             flag = sentences.flag(facts)
             lines.append(f"## {i}. {sentences.title(facts, setting.axes, setting.target)}")
             lines.append(" ".join(said) + (f" *{flag}*" if flag else ""))
-        return "\n\n".join(lines) + "\n"
+        return "\n\n".join([*lines, *found.notes]) + "\n"
 
     def _columns(self) -> dict[str, list[Any]]:
         found = self.findings

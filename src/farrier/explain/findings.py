@@ -13,6 +13,7 @@ import numpy as np
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Context, Setting
 from farrier.explain.facts import Estimate, Factor, Facts, Level
+from farrier.explain.notes import notes
 from farrier.explain.outlying import Outlying
 from farrier.explain.parts import NAMED
 from farrier.kernels import registry as base
@@ -51,6 +52,8 @@ class Findings:
     """The share of the variance that all kernels explain together."""
     outlying: Outlying
     """The rows that are far from their expected values."""
+    notes: tuple[str, ...] = ()
+    """Sentences below the explanation."""
 
     @property
     def about_outliers(self) -> list[str]:
@@ -87,6 +90,7 @@ def findings(result: Result, context: Context | None = None) -> Findings:
         rest_share=float(np.var(left)) / variance if others else None,
         explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
         outlying=Outlying.of(result, setting),
+        notes=notes(result, setting),
     )
 
 

@@ -1,4 +1,4 @@
-"""Plots by matplotlib with the numbers of the report: the fit, each component, the weights.
+"""Plots by matplotlib with the numbers of the report: the fit, each component, the weights, past forecasts.
 
     ax = model.plot(horizon=24)
     ax.figure.savefig("fit.png")
@@ -15,6 +15,7 @@ import numpy as np
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
+from farrier.explain.backtest import Backtest
 from farrier.explain.context import Context
 from farrier.explain.report_figures import measure, own_axis
 from farrier.explain.story import story
@@ -51,7 +52,7 @@ def plot(result: Result, context: Context | None = None, *, horizon: int | None 
         for level in (95, 80):
             low, high = future[f"low{level}"], future[f"high{level}"]
             ax.fill_between(later, low, high, color=ORANGE, alpha=BAND, lw=0, label=f"{level} % band")
-        ax.plot([*x[-1:], *later], [*series["mean"][-1:], *future["mean"]], color=ORANGE, lw=1.5, label="forecast")
+        ax.plot([*x[-1:], *later], [*series["median"][-1:], *future["median"]], color=ORANGE, lw=1.5, label="forecast")
     ax.plot(x, series["y"], ".", color=INK, ms=4, label="data")
     ax.set_ylabel(measure(content))
     _name_x(ax, content)
@@ -98,6 +99,32 @@ def plot_weights(result: Result, context: Context | None = None, *, ax: Axes | N
     return ax
 
 
+def plot_backtest(backtest: Backtest) -> np.ndarray:
+    """Past forecasts with their bands over the values; below, the mean absolute error of each method by step ahead."""
+    _, (top, below) = plt.subplots(2, 1, figsize=(WIDTH, 1.6 * HEIGHT), layout="constrained")
+    content, kind = backtest.to_dict(), backtest.observed.axis.kind
+    for place, past in enumerate(content["forecasts"]):
+        x, labels = _dates(past["x"], kind), ("95 % band", "80 % band", "forecast") if place == 0 else ("", "", "")
+        for level, label in zip((95, 80), labels, strict=False):
+            low, high = past[f"low_{level}"], past[f"high_{level}"]
+            top.fill_between(x, low, high, color=ORANGE, alpha=BAND, lw=0, label=label)
+        top.plot(x, past["median"], color=ORANGE, lw=1.5, label=labels[2])
+    top.plot(_dates(content["x"], kind), content["y"], ".", color=INK, ms=4, label="data")
+    top.set_ylabel(backtest.observed.layout.target)
+    styles = ((ORANGE, "o-"), (BLUE, "-"), (GREY, "-"), (INK, "--"))
+    for (name, errors), (colour, style) in zip(content["errors"].items(), styles, strict=False):
+        steps = np.arange(1, len(errors) + 1)
+        below.plot(steps, errors, style, color=colour, lw=1.5, ms=4, label=name)
+    below.set_ylim(bottom=0.0)
+    below.set_xlabel(f"{content['step_name']}s ahead")
+    below.set_ylabel("mean absolute error")
+    below.xaxis.get_major_locator().set_params(integer=True)
+    for ax in (top, below):
+        ax.spines[["top", "right"]].set_visible(False)
+        ax.legend(frameon=False, fontsize="small")
+    return np.array([top, below])
+
+
 def _axes(ax: Axes | None, height: float = HEIGHT) -> Axes:
     if ax is None:
         _, ax = plt.subplots(figsize=(WIDTH, height), layout="constrained")
@@ -128,7 +155,7 @@ def _component(ax: Axes, content: Story, part: Story) -> None:
 
 
 def _curve(ax: Axes, content: Story, curve: Story, band: str = "", line: str = "") -> None:
-    """A mean and its band, if there is one, interrupted at gaps between the rows."""
+    """A median or mean, and its band if there is one, interrupted at gaps between the rows."""
     x, steps = _times(content, curve["x"]), np.diff(curve["x"])
     ends = np.flatnonzero(steps > GAP * np.median(steps)) + 1 if len(steps) > 2 else []
     for piece in (slice(first, last) for first, last in pairwise([0, *ends, len(x)])):
@@ -136,7 +163,7 @@ def _curve(ax: Axes, content: Story, curve: Story, band: str = "", line: str = "
         if curve["low"]:
             low, high = curve["low"][piece], curve["high"][piece]
             ax.fill_between(x[piece], low, high, color=BLUE, alpha=BAND, lw=0, label=labels[0])
-        ax.plot(x[piece], curve["mean"][piece], color=BLUE, lw=1.5, label=labels[1])
+        ax.plot(x[piece], curve.get("median", curve["mean"])[piece], color=BLUE, lw=1.5, label=labels[1])
 
 
 def _title(part: Story) -> str:
@@ -167,7 +194,12 @@ def _observed(ax: Axes, content: Story) -> Axes:
 
 def _times(content: Story, x: Sequence[float]) -> Any:
     """Days since 1970 as dates; years and plain numbers as they are."""
-    if content["kind"] != "series" or content["axes"][0]["kind"] != "days":
+    return _dates(x, content["axes"][0]["kind"] if content["kind"] == "series" else "number")
+
+
+def _dates(x: Sequence[float], kind: str) -> Any:
+    """Numbers of an axis of that kind: days since 1970 as dates, others as they are."""
+    if kind != "days":
         return x
     return [datetime(1970, 1, 1, tzinfo=UTC) + timedelta(days=day) for day in x]
 

@@ -39,6 +39,7 @@
 
   function fit(figure) {
     const future = series.future || {}, ahead = some(future.x);
+    const fitted = some(series.median) ? series.median : series.mean, expected = some(future.median) ? future.median : future.mean;
     const x = series.x.concat(ahead ? future.x : []), n = series.x.length;
     const last = (list) => (some(list) ? [list[n - 1]] : []);
     const layers = [];
@@ -51,9 +52,9 @@
       }
       if (some(future.low80)) layers.push({ kind: "band", sorted: true, x: future.x, low: future.low80, high: future.high80, look: "forecast" });
     }
-    if (some(series.mean)) layers.push({ kind: "line", sorted: true, x: series.x, y: series.mean, look: "fit" });
+    if (some(fitted)) layers.push({ kind: "line", sorted: true, x: series.x, y: fitted, look: "fit" });
     if (ahead) {
-      const y = last(series.mean).concat(future.mean);
+      const y = last(fitted).concat(expected);
       layers.push({ kind: "line", sorted: true, x: x.slice(-y.length), y, look: "forecast" });
     }
     layers.push({ kind: "dots", sorted: true, x: series.x, y: series.y, look: "data" });
@@ -62,16 +63,16 @@
       const k = i - n, rows = [];
       if (k < 0) {
         rows.push(["observed", number(series.y[i])]);
-        if (some(series.mean)) rows.push(["fit", number(series.mean[i])]);
+        if (some(fitted)) rows.push(["fit", number(fitted[i])]);
         if (some(series.low)) rows.push(["95 % band", range(series.low[i], series.high[i])]);
       } else {
-        rows.push(["forecast", number(future.mean[k])]);
+        rows.push(["forecast", number(expected[k])]);
         if (some(future.low80)) rows.push(["80 % band", range(future.low80[k], future.high80[k])]);
         if (some(future.low95)) rows.push(["95 % band", range(future.low95[k], future.high95[k])]);
       }
       return { head: label(i), rows };
     };
-    const y = series.y.map((value, i) => (real(value) ? value : (series.mean || [])[i])).concat(ahead ? future.mean : []);
+    const y = series.y.map((value, i) => (real(value) ? value : (fitted || [])[i])).concat(ahead ? expected : []);
     return overTime(figure, "fit", x, { layers, points: { sorted: true, x, y, tip } });
   }
 
@@ -250,7 +251,43 @@
     };
   }
 
-  const builders = { fit, alone, running, residual, scatter, effect, check, weights };
+  // Forecasts from past origins over the values that came true.
+  function past(figure) {
+    const { x, y, label, forecasts } = story.backtest, layers = [], at = new Map();
+    for (const one of forecasts) {
+      layers.push({ kind: "band", sorted: true, x: one.x, low: one.low_95, high: one.high_95, look: "forecast" });
+      layers.push({ kind: "band", sorted: true, x: one.x, low: one.low_80, high: one.high_80, look: "forecast" });
+    }
+    for (const one of forecasts) {
+      layers.push({ kind: "line", sorted: true, x: one.x, y: one.median, look: "forecast" });
+      one.x.forEach((value, k) => at.set(value, [one, k]));
+    }
+    layers.push({ kind: "dots", sorted: true, x, y, look: "data" });
+    const tip = (i) => {
+      const rows = [["observed", number(y[i])]], [one, k] = at.get(x[i]) || [];
+      if (one) {
+        rows.push(["forecast", number(one.median[k])], ["80 % band", range(one.low_80[k], one.high_80[k])]);
+        rows.push(["95 % band", range(one.low_95[k], one.high_95[k])], ["known until", one.origin]);
+      }
+      return { head: String(label[i]), rows };
+    };
+    return overTime(figure, "past", x, { layers, points: { sorted: true, x, y, tip } });
+  }
+
+  // Mean absolute errors by step ahead, one line for each method.
+  function bystep(figure) {
+    const errors = Object.entries(story.backtest.errors), looks = ["forecast", "fit", "plain", "part"];
+    const x = errors[0][1].map((_, i) => i + 1);
+    const layers = errors.map(([, y], i) => ({ kind: "line", sorted: true, x, y, look: looks[i] })).reverse();
+    layers.push({ kind: "dots", x, y: errors[0][1], look: "forecast" });
+    const tip = (i) => ({ head: `step ${x[i]}`, rows: errors.map(([name, y]) => [name, number(y[i])]) });
+    return {
+      figure, layers, points: { sorted: true, x, y: errors[0][1], tip },
+      x: { kind: "number", domain: padded(domain(x)), label: figure.dataset.x }, y: { label: figure.dataset.y, include: [0] },
+    };
+  }
+
+  const builders = { fit, alone, running, residual, scatter, effect, check, weights, past, bystep };
   let failures = 0;
   for (const figure of document.querySelectorAll("figure[data-chart]")) {
     try {

@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from farrier.explain import report_figures
+from farrier.explain import report_backtest, report_figures
 from farrier.explain.facts import Axis, Estimate
 from farrier.explain.markup import DASH, bar, estimate, foldout, join, number, share, tenths, text
 from farrier.explain.numbers import capital, say_period
@@ -56,6 +56,7 @@ def html(story: Story) -> str:
     sections = [
         ("numbers", "The components in numbers", _table(story)),
         ("components", "One component at a time", join(_component(story, i, part) for i, part in _parts(story))),
+        ("past", report_backtest.TITLE, report_backtest.section(story)),
         ("ahead", _ahead_title(story), _ahead(story)),
         ("outliers", "Outliers", _outliers(story.get("outliers") or [])),
         ("checks", "Checks", _checks(story)),
@@ -200,7 +201,8 @@ def _ahead(story: Story) -> str:
         if part.get("future_sentence")
     )
     lead = "Each component goes on in its own way. If you know better about one of them, do not trust the sum."
-    return f'<p>{lead}</p><ol class="assumptions">{rows}</ol>' if rows else ""
+    notes = join(f"<p>{text(note)}</p>" for note in story.get("notes") or [])
+    return (f'<p>{lead}</p><ol class="assumptions">{rows}</ol>' if rows else "") + notes
 
 
 def _checks(story: Story) -> str:

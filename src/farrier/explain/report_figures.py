@@ -59,12 +59,13 @@ def _fit(story: Story, series: Story) -> str:
     says = f"Chart of {measure(story)}: {len(series['y'])} points from {first} to {last}, between {low} and {high}"
     says += ", the fitted line and its 95 % band"
     keys = [("dot", "data"), ("line", "fit"), ("fitband", "its 95 % band")]
-    caption = "<b>The data and the fit.</b> The band should hold 95 of 100 observations."
+    caption = "<b>The data and the fit.</b> The line is the median; the band should hold 95 of 100 observations."
     if future.get("x"):
-        end = number((future.get("mean") or [None])[-1])
+        end = number((future.get("median") or future.get("mean") or [None])[-1])
         says += f"; then a forecast to {_ends(future)[1]}, where it is {end}, with 80 % and 95 % bands"
         keys += [("ahead", "forecast"), ("band80", "80 % band"), ("band95", "95 % band")]
-        caption = "<b>The data, the fit and the forecast.</b> A 95 % band should hold 95 of 100 observations."
+        caption = "<b>The data, the fit and the forecast.</b> Lines are medians: half of the values should lie above. "
+        caption += "A 95 % band should hold 95 of 100 observations."
     return figure("fit", f"{says}.", caption + HINT, size="tall", keys=legend(keys), y=measure(story))
 
 

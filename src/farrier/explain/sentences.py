@@ -114,8 +114,9 @@ def text(
     rows: int,
     rest_share: float | None,
     outliers: Sequence[str] = (),
+    notes: Sequence[str] = (),
 ) -> str:
-    """The whole explanation as plain text, for `print`; `outliers` is what is said of them (outlying.py)."""
+    """The whole explanation as plain text, for `print`; `outliers` is what is said of them, and the notes come last."""
     opening = " ".join(summary(components, axes, target, None, rows))
     paragraphs = [_wrapped(opening)]
     for i, facts in enumerate(components, 1):
@@ -126,7 +127,7 @@ def text(
     if rest_share is not None and known(rest_share) and rest_share > 0:
         rest = f"The rest, everything too small to name, carries {per_cent(rest_share)} of the variance."
         paragraphs.append(_wrapped(rest))
-    return "\n\n".join(paragraphs)
+    return "\n\n".join([*paragraphs, *(_wrapped(note) for note in notes)])
 
 
 def _wrapped(paragraph: str, indent: str = "") -> str:

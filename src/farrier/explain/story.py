@@ -13,6 +13,7 @@ from importlib.metadata import version
 from typing import Any
 
 from farrier.explain import sentences
+from farrier.explain.backtest import Backtest
 from farrier.explain.context import Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
 from farrier.explain.facts import Estimate, Facts
@@ -43,11 +44,12 @@ def story(
     title: str | None = None,
     horizon: int | None = None,
     found: Findings | None = None,
+    backtest: Backtest | None = None,
 ) -> dict[str, Any]:
     """The story of a result, with a forecast of `horizon` steps if the rows are a series.
 
     By default the forecast covers a sixth of the number of rows if their times are evenly spaced, else nothing. Pass
-    `found` if the findings have been computed already.
+    `found` if the findings have been computed already, and `backtest` for a section about past forecasts.
     """
     found = found or findings(result, context)
     setting = found.setting
@@ -63,10 +65,12 @@ def story(
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
         "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
         + found.about_outliers,
+        "notes": list(found.notes),
         "series": fit_of(result, rows),
         "components": _components(result, found, rows),
         "outliers": found.outlying.to_dict(),
         "checks": [asdict(check) for check in model_checks(result, setting)],
+        "backtest": None if backtest is None else backtest.to_dict(),
         "weights": _weights(result, found),
         "record": _record(result),
         "repeat": _repeat(result),

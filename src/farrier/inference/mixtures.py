@@ -1,6 +1,11 @@
 """Moments and quantiles of mixtures. A prediction is an equal mixture over S draws of the weights.
 
 E = mean of the means,     Var = mean of the variances + variance of the means
+
+A value that cannot lie below a floor f is max(f, Y). Its quantiles are those of Y, at least f. For Y ~ N(m, s^2) with
+d = (m - f) / s and h = phi(d) - d (1 - Phi(d)):
+
+    E = f + s (d + h),     Var = s^2 (Phi(d) - d h - h^2)
 """
 
 from collections.abc import Sequence
@@ -15,6 +20,17 @@ HALVINGS = 50
 def moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of mixtures from those of their components, which are along the first axis."""
     return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
+
+
+def censored_moments(mean: np.ndarray, variance: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of max(floor, Y), where Y is an equal mixture of S normals with moments (S, N)."""
+    sd = np.sqrt(variance)
+    d = (mean - floor) / sd
+    # in terms of h nothing cancels where the floor is many standard deviations away
+    h = np.exp(-0.5 * d**2) / np.sqrt(2.0 * np.pi) - d * ndtr(-d)
+    each = sd * np.maximum(d + h, 0.0), variance * np.maximum(ndtr(d) - d * h - h**2, 0.0)
+    above, spread = moments(*each)
+    return floor + above, spread
 
 
 def joint_moments(

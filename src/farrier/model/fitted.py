@@ -2,7 +2,12 @@
 
 The model works on z = (t(y) - mean) / sd, where t is a transform of target_scale.py. Given a draw of the parameters an
 observation of z is Gaussian (for another likelihood it is approximated by a Gaussian with the same mean and variance).
-Over the draws it is a mixture, whose quantiles are computed and transformed back to y.
+Over the draws it is a mixture, whose quantiles are computed and transformed back to y. If y has a floor, an
+observation is max(floor, y): its quantiles are at least the floor, so they never cross and need no correction.
+
+The mean of an exponential of a wide Gaussian is dominated by values that hardly ever occur. On a transformed scale the
+mean is therefore that of the middle 95 % of the distribution, so that it lies inside the 95 % interval. Where the
+intervals are narrow it is close to the mean of all values.
 
 One structure explains. Others that explain the rows about as well, on any scale, predict together with it, each with
 its share; what they change is the rest. For many rows, and for noise that is not Gaussian, the whole pool predicts and
@@ -19,7 +24,7 @@ from scipy.special import logsumexp
 
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
-from farrier.inference.mixtures import moments
+from farrier.inference.mixtures import censored_moments, moments
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.predictions import Prediction, mixed_quantiles
@@ -29,8 +34,11 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
-LEVELS = (np.arange(64) + 0.5) / 64
-"""Probabilities of the quantiles whose average is the mean of a transformed target. By judgement: 64 of them."""
+LEVELS = (np.arange(80) + 0.5) / 80
+"""Probabilities of the quantiles from which mean and standard deviation are computed if the target is
+transformed or several structures predict. By judgement: 80 of them, of which 2 on each side are 2.5 %."""
+MIDDLE = slice(2, -2)
+"""The quantiles of LEVELS whose average is the mean: the middle 95 %."""
 
 
 class Draws(Protocol):
@@ -119,6 +127,8 @@ class Fitted:
     """The settings of the search; `settings.describe()` lists them."""
     noises: np.ndarray | None = None
     """The noise variance (of a Student-t the squared scale) of each draw of the posterior, where draws differ in it."""
+    floor: float | None = None
+    """The lowest possible y: an observation below it counts as the floor. None: any y is possible."""
 
     @property
     def explaining(self) -> Alone:
@@ -163,16 +173,23 @@ class Fitted:
         return [Gaussian(noise) for noise in self.noises]
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and standard deviation of an observation of y."""
-        if self.scale.transform.name == "identity" and not self.others:
-            mean, variance = moments(*self.observed(inputs))
+        """Mean and standard deviation of an observation of y; on a transformed scale the mean of the middle 95 %."""
+        scales = (self.scale, *(other.scale for other in self.others))
+        straight = all(scale.transform.name == "identity" for scale in scales)
+        if straight and not self.others:
+            mean, variance = self.observed(inputs)
+            if self.floor is None:
+                mean, variance = moments(mean, variance)
+            else:
+                mean, variance = censored_moments(mean, variance, (self.floor - self.scale.mean) / self.scale.sd)
             return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd
         values = self.quantiles(inputs, LEVELS)
-        return values.mean(axis=0), values.std(axis=0)
+        return values[slice(None) if straight else MIDDLE].mean(axis=0), values.std(axis=0)
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
-        return mixed_quantiles(self._predictions(inputs), np.asarray(levels, float))
+        found = mixed_quantiles(self._predictions(inputs), np.asarray(levels, float))
+        return found if self.floor is None else np.maximum(found, self.floor)
 
     def _predictions(self, inputs: np.ndarray) -> list[Prediction]:
         """The prediction of each structure."""
@@ -182,7 +199,7 @@ class Fitted:
         return [own, *(Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each)]
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The log predictive density of new observations."""
+        """The log predictive density of new observations, without regard to the floor."""
         if self.others:
             return np.asarray(logsumexp([one.log_density(y) for one in self._predictions(inputs)], axis=0))
         mean, variance = self.posterior.draws(inputs)

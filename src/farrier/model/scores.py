@@ -1,4 +1,4 @@
-"""Scores of predictions for held-out rows: RMSE, log score, coverage; of forecasts also MASE, sMAPE and MSIS.
+"""Scores of predictions for held-out rows: RMSE, log score, coverage, CRPS; of forecasts also MASE, sMAPE and MSIS.
 
 The command line and the benchmarks use these functions. MASE and MSIS divide by the error of the seasonal naive
 forecast inside the training rows, as in the M competitions, so that they can be averaged over series. sMAPE is in per
@@ -27,6 +27,22 @@ def gaussian_log_score(y: np.ndarray, mean: np.ndarray, sd: np.ndarray) -> float
 def coverage(y: np.ndarray, low: np.ndarray, high: np.ndarray) -> float:
     """The share of targets inside their intervals, ends included."""
     return float(np.mean((low <= y) & (y <= high)))
+
+
+def crps_levels(count: int) -> np.ndarray:
+    """The levels of the quantiles that `crps` needs: (1/2, 3/2, ...) / count."""
+    return (np.arange(count) + 0.5) / count
+
+
+def crps(y: np.ndarray, quantiles: np.ndarray) -> np.ndarray:
+    """The continuous ranked probability score of each target, in the units of y: lower is better.
+
+    It is twice the integral of the quantile loss over all levels, by the midpoint rule: `quantiles` are those of
+    `crps_levels(K)`, along the last axis, (..., K). For a forecast of one value it is the absolute error.
+    """
+    levels = crps_levels(quantiles.shape[-1])
+    apart = y[..., None] - quantiles
+    return 2.0 * np.mean(np.maximum(levels * apart, (levels - 1.0) * apart), axis=-1)
 
 
 def seasonal_scale(past: np.ndarray, season: int) -> float:

@@ -11,6 +11,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.model.quoting import quoted
+
 
 @dataclass(frozen=True)
 class Scale:
@@ -69,7 +71,7 @@ def check_cells(X: Any, argument: str) -> None:
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         for series in frame.iter_columns():
-            _check_series(series, f"{argument}: column {series.name!r}")
+            _check_series(series, f"{argument}: column {quoted(series.name)}")
     elif isinstance(frame, nw.Series):
         _check_series(frame, argument)
     elif isinstance(X, np.ndarray | list | tuple):
@@ -79,16 +81,18 @@ def check_cells(X: Any, argument: str) -> None:
 def _check_series(series: Any, place: str) -> None:
     if series.dtype == nw.String or series.dtype == nw.Categorical:
         value = next((value for value in series.to_list() if value is not None), None)
-        raise ValueError(f"{place} holds text (such as {value!r}) where numbers belong: encode it or leave it out.")
+        raise ValueError(
+            f"{place} holds text (such as {quoted(value)}) where numbers belong: encode it or leave it out."
+        )
     if series.null_count() or series.dtype.is_numeric():
         values = [np.nan if value is None else value for value in series.to_list()]
         _check_array(np.asarray(values), place)
 
 
 def _check_array(array: np.ndarray, place: str) -> None:
-    if array.dtype.kind in "US":
+    if array.dtype.kind in "US" and array.size:
         raise ValueError(
-            f"{place} holds text (such as {array.flat[0]!r}) where numbers belong: encode it or leave it out."
+            f"{place} holds text (such as {quoted(array.flat[0])}) where numbers belong: encode it or leave it out."
         )
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return
@@ -106,7 +110,7 @@ def check_varies(X: np.ndarray, y: np.ndarray | None, names: Sequence[str]) -> N
     if len(constant):
         name, value = names[constant[0]], X[0, constant[0]]
         raise ValueError(
-            f"X: column {name!r} is constant ({value:g} in every row): it can explain nothing, leave it out."
+            f"X: column {quoted(name)} is constant ({value:g} in every row): it can explain nothing, leave it out."
         )
     if y is not None and np.ptp(y) == 0:
         raise ValueError(f"y is constant ({y[0]:g} in every row): there is nothing to explain.")

@@ -13,6 +13,7 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from farrier.paper.forks import refuse_after_fork
 from farrier.paper.posterior import Posterior
 from farrier.paper.training import padded
 
@@ -43,12 +44,14 @@ class InBlocks:
         """Mean (N,) and covariance (N, N) of f at all rows together; `parts` must be None."""
         if parts is not None:
             raise ValueError("parts: the stochastic tier has no joint distribution of some components only.")
+        refuse_after_fork()
         with jax.enable_x64(True):
             mean, covariance = _joint(self.posterior, jnp.asarray(X))
         return np.asarray(mean), np.array(covariance)
 
 
 def _in_blocks(function: Callable[..., Any], posterior: Posterior, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    refuse_after_fork()
     means, variances = [], []
     for start in range(0, len(X), BLOCK_ROWS):
         block = X[start : start + BLOCK_ROWS]

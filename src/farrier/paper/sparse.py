@@ -20,6 +20,7 @@ from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
 from farrier.model.target_scale import TargetScale
 from farrier.paper.cache import keep_compiled_programs
+from farrier.paper.forks import refuse_after_fork
 from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Model, evidence_bound
@@ -78,6 +79,7 @@ def fit_sparse(
 
     64-bit floats are switched on for the duration of the call. Results are numpy arrays.
     """
+    refuse_after_fork()
     keep_compiled_programs()
     with jax.enable_x64(True):
         trained = train_sparse(stack(kernels, inputs=X.shape[1]), X, scale.forward(y), likelihood, training)

@@ -1,39 +1,110 @@
 """Backtests: forecasts from several past origins, and what came true, step by step ahead.
 
 Origins lie `horizon` rows apart, the last one `horizon` rows before the end. At each of them only the rows before it
-are known. Errors are compared with those of the last value and of the last season, and for intervals the part of the
-values that they contain is counted.
+are known. Errors are compared with those of the last value, of the last season and, where the package is installed, of
+statsforecast's AutoETS (auto_ets.py). All figures are means over origins or steps: absolute errors, CRPS, the scaled
+interval score MSIS, and the part of the values inside the intervals.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
+
+from farrier.model.scores import crps, crps_levels, seasonal_scale
+from farrier.series.calendar import TimeAxis
 
 LEVELS = (80, 95)
 """Levels of the intervals whose coverage is counted, in per cent."""
 FEWEST = 8
 """Fewest rows before the first origin. [rows; by judgement]"""
+FOLDS = 3
+"""Origins if their number is not given and the rows suffice. [by judgement]"""
+PART = 10
+"""Rows for each step of a horizon that is not given. [rows; by judgement]"""
+WORK_DAYS = 5
+"""Rows of a week of business days."""
+SCORED = 50
+"""Quantiles from which CRPS is computed. [by judgement: within 1 % for a normal distribution]"""
+QUANTILES = (0.5, *(0.5 + sign * level / 200.0 for level in LEVELS for sign in (-1.0, 1.0)), *crps_levels(SCORED))
+"""Levels of the quantiles that a forecast gives: the median, the ends of the intervals, then those of CRPS."""
+
+Forecast = Callable[[int, np.ndarray], np.ndarray]
+"""From the number of known rows and some later rows to the QUANTILES of these, (rows, levels)."""
+Peer = Callable[[np.ndarray, int, int], np.ndarray]
+"""From known values, the rows of a season and a horizon to a forecast."""
 
 
-class Expected(NamedTuple):
-    """What was expected of some rows: the median, and the ends of the intervals of LEVELS, low before high."""
+@dataclass(frozen=True, eq=False)
+class PastForecasts:
+    """Forecasts and what came true: one row for each origin, one column for each step ahead."""
 
+    known: np.ndarray
+    """Rows before each origin."""
+    season: int | None
+    """Rows of a season."""
+    truth: np.ndarray
     median: np.ndarray
-    ends: tuple[np.ndarray, ...]
+    low_80: np.ndarray
+    high_80: np.ndarray
+    low_95: np.ndarray
+    high_95: np.ndarray
+    crps: np.ndarray
+    last_value: np.ndarray
+    """Forecasts by the last value."""
+    last_season: np.ndarray
+    """Forecasts by the last season; NaN where no whole season is known."""
+    auto_ets: np.ndarray | None
+    """Forecasts by statsforecast's AutoETS; None if it is not installed."""
+    scales: np.ndarray
+    """What interval scores are divided by, (origins, 1); NaN if the known rows repeat exactly."""
+
+    def figures(self, over: int | tuple[int, ...]) -> dict[str, np.ndarray]:
+        """All figures as means over the origins (0), over the steps (1), or over both (0, 1)."""
+        outside = np.maximum(self.low_95 - self.truth, 0.0) + np.maximum(self.truth - self.high_95, 0.0)
+        # the interval score of 95 % intervals: width + (2 / 0.05) (distance outside)
+        score = (self.high_95 - self.low_95 + 40.0 * outside) / self.scales
+        ets = {} if self.auto_ets is None else {"auto_ets_error": np.abs(self.truth - self.auto_ets)}
+        each = {
+            "error": np.abs(self.truth - self.median),
+            "last_value_error": np.abs(self.truth - self.last_value),
+            "last_season_error": np.abs(self.truth - self.last_season),
+            **ets,
+            "crps": self.crps,
+            "msis_95": score,
+            "inside_80": (self.low_80 <= self.truth) & (self.truth <= self.high_80),
+            "inside_95": (self.low_95 <= self.truth) & (self.truth <= self.high_95),
+        }
+        return {name: np.mean(values, axis=over) for name, values in each.items()}
 
 
-def origins(rows: int, folds: int, horizon: int) -> list[int]:
-    """How many rows are known at each origin, fewest first."""
+def season_of(axis: TimeAxis, given: Sequence[float] | None) -> tuple[int | None, float | None]:
+    """The rows of the shortest season and its period: of the given periods, or of the calendar; None without any."""
+    periods = [float(period) for period in given or axis.calendar_periods()]
+    if not periods or not axis.spacing:
+        return None, None
+    period = min(periods)
+    rows = WORK_DAYS * period / 7.0 if axis.frequency == "business-daily" else period / axis.spacing
+    return max(1, round(rows)), period
+
+
+def origins(rows: int, folds: int | None = None, horizon: int | None = None) -> list[int]:
+    """How many rows are known at each origin, fewest first; the last one lies `horizon` rows before the end.
+
+    By default a horizon is a tenth of the rows, and there are three origins, or fewer if the first one would know less
+    than half of the rows. ValueError if the rows are too few.
+    """
+    horizon = max(1, rows // PART) if horizon is None else horizon
+    folds = max(1, min(FOLDS, rows // 2 // max(int(horizon), 1))) if folds is None else folds
     for name, value in (("folds", folds), ("horizon", horizon)):
-        if value < 1:
-            raise ValueError(f"{name}: {value}: give 1 or more.")
+        if value != int(value) or value < 1:
+            raise ValueError(f"{name}: {value}: give a whole number, 1 or more.")
     first = rows - folds * horizon
     if first < FEWEST:
         most = max(0, (rows - FEWEST) // folds)
         raise ValueError(
-            f"folds={folds}, horizon={horizon}: {rows} rows leave {first} before the first origin, and {FEWEST} are "
-            f"needed: try a horizon of at most {most}."
+            f"folds={folds}, horizon={horizon}: {rows} rows leave {max(first, 0)} before the first origin, and "
+            f"{FEWEST} are needed: try a horizon of at most {most}."
             if most
             else f"folds={folds}: {rows} rows are too few: try fewer folds."
         )
@@ -41,33 +112,39 @@ def origins(rows: int, folds: int, horizon: int) -> list[int]:
 
 
 def backtest(
-    y: np.ndarray,
-    known: Sequence[int],
-    horizon: int,
-    season: int | None,
-    expect: Callable[[int, np.ndarray], Expected],
-) -> dict[str, np.ndarray]:
-    """One row a step ahead: mean absolute errors over the origins, and the part of values inside the intervals.
-
-    `expect(count, rows)` forecasts some rows from the first `count`. Without a season, its column is NaN.
-    """
-    errors, last, seasonal = (np.empty((len(known), horizon)) for _ in range(3))
-    held = [np.empty((len(known), horizon)) for _ in LEVELS]
-    for fold, count in enumerate(known):
-        rows = np.arange(count, count + horizon)
-        found, truth = expect(count, rows), y[rows]
-        errors[fold] = np.abs(truth - found.median)
-        last[fold] = np.abs(truth - y[count - 1])
-        usable = season is not None and season <= count
-        seasonal[fold] = np.abs(truth - y[_season_before(rows, count, season or 1)]) if usable else np.nan
-        for i, inside in enumerate(held):
-            low, high = found.ends[2 * i : 2 * i + 2]
-            inside[fold] = (low <= truth) & (truth <= high)
-    columns = {"step": np.arange(1, horizon + 1), "error": errors.mean(axis=0), "last_value_error": last.mean(axis=0)}
-    columns |= {"last_season_error": seasonal.mean(axis=0)}
-    return columns | {f"inside_{level}": one.mean(axis=0) for level, one in zip(LEVELS, held, strict=True)}
+    y: np.ndarray, known: Sequence[int], horizon: int, season: int | None, forecast: Forecast, auto_ets: Peer | None
+) -> PastForecasts:
+    """Forecast `horizon` rows from each origin; `known` rows lie before it. `season` is in rows, None without one."""
+    ahead = [np.arange(count, count + horizon) for count in known]
+    truth = np.stack([y[rows] for rows in ahead])
+    found = np.stack([forecast(count, rows) for count, rows in zip(known, ahead, strict=True)])
+    median, low_80, high_80, low_95, high_95 = np.moveaxis(found[..., : 1 + 2 * len(LEVELS)], -1, 0)
+    ets = None if auto_ets is None else np.stack([auto_ets(y[:count], season or 1, horizon) for count in known])
+    return PastForecasts(
+        known=np.array(known),
+        season=season,
+        truth=truth,
+        median=median,
+        low_80=low_80,
+        high_80=high_80,
+        low_95=low_95,
+        high_95=high_95,
+        crps=crps(truth, found[..., 1 + 2 * len(LEVELS) :]),
+        last_value=np.stack([np.full(horizon, y[count - 1]) for count in known]),
+        last_season=np.stack([_last_season(y[:count], season, horizon) for count in known]),
+        auto_ets=ets,
+        scales=np.array([[_scale(y[:count], season)] for count in known]),
+    )
 
 
-def _season_before(rows: np.ndarray, count: int, season: int) -> np.ndarray:
-    """For each row the one in the last season that is known."""
-    return count - season + (rows - count) % season
+def _last_season(past: np.ndarray, season: int | None, horizon: int) -> np.ndarray:
+    """The last season that is known, repeated."""
+    if season is None or season > len(past):
+        return np.full(horizon, np.nan)
+    return past[-season:][np.arange(horizon) % season]
+
+
+def _scale(past: np.ndarray, season: int | None) -> float:
+    """The mean step over a season, or from row to row where less than two seasons are known; NaN if it is zero."""
+    rows = season if season is not None and len(past) > season else 1
+    return seasonal_scale(past, rows) if np.any(past[rows:] != past[:-rows]) else np.nan

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 
+from farrier.model.quoting import quoted
 from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, tzinfo_of, zone_of
 
 COMPLETE = 2 / 3
@@ -29,6 +30,13 @@ YEAR_WORDS = frozenset({"year", "years", "time", "date"})
 """Names of a column in which numbers of this range are years, whatever their steps; by judgement."""
 PERIODS = {"years": (1.0,), "days": (365.2425, 7.0, 1.0, 1 / 24, 1 / 1440), "number": ()}
 """The periods of the calendar in the units of each kind of axis."""
+
+MOST_STEPS = 100_000
+"""Most steps of a forecast; by judgement: they take about half a minute."""
+LARGEST = 1e150
+"""Largest plain number as a time; by judgement: squares of times stay finite."""
+DIGITS = 10, 17
+"""Fewest and most digits of a plain number in a label; 17 digits tell any two numbers apart."""
 
 MONTHS = {"yearly": 12, "quarterly": 3, "monthly": 1}
 """The length of a step in months."""
@@ -76,7 +84,7 @@ class TimeAxis:
         column = Column(name, rows)
         stamps = read_stamps(values, column)
         if len(stamps.wall) == 0:
-            raise ValueError(f"column {name!r} holds no times: give at least one row")
+            raise ValueError(f"column {quoted(name)} holds no times: give at least one row")
         if isinstance(stamps.form, Number):
             return _of_numbers(stamps, column)
         instants = stamps.wall if stamps.utc is None else stamps.utc
@@ -114,13 +122,25 @@ class TimeAxis:
         """The next `horizon` steps after the last time, on the same calendar."""
         if horizon < 0:
             raise ValueError(f"horizon: {horizon} is not a number of steps: give 0 or more")
+        if horizon > MOST_STEPS:
+            raise ValueError(f"horizon: {horizon:,} steps are too many: give at most {MOST_STEPS:,}")
         if not self.spacing:
-            raise ValueError(f"column {self.name!r} holds one time only, so its spacing is unknown: give at least two")
+            raise ValueError(
+                f"column {quoted(self.name)} holds one time only, so its spacing is unknown: give at least two"
+            )
         ahead = np.arange(1, horizon + 1)
         if isinstance(self._form, Number):
             numbers = self.numbers.max() + self.spacing * ahead
             return FutureTimes(numbers, self._form.write(numbers, self.name, local=True), _plain(numbers))
-        times = self._steps.after(self._clock.max(), ahead)
+        last, end = self._clock.max(), self._form.last
+        most = min(horizon, self._steps.most(last, end))
+        times = self._steps.after(last, ahead[:most])
+        fits = int(np.count_nonzero(times <= end))
+        if fits < horizon:
+            raise ValueError(
+                f"horizon: {horizon:,} steps go past the year {end.astype('M8[Y]')}, the last of this type of times: "
+                f"give at most {fits:,}"
+            )
         stamps = self._form.write(times, self.name, local=self._local)
         labels = _label(read_stamps(stamps, Column(self.name)), self._detail)
         return FutureTimes(_numbers(times, self.frequency), stamps, labels)
@@ -136,12 +156,16 @@ class TimeAxis:
         plain = isinstance(self._form, Number)
         if isinstance(stamps.form, Number) != plain:
             kinds = ("dates", "numbers") if plain else ("numbers", "dates")
-            raise ValueError(f"column {self.name!r}: {kinds[0]} where the times so far are {kinds[1]}: give {kinds[1]}")
+            raise ValueError(
+                f"column {quoted(self.name)}: {kinds[0]} where the times so far are {kinds[1]}: give {kinds[1]}"
+            )
         if plain:
             return stamps.wall
         zone, other = zone_of(self._form), zone_of(stamps.form)
         if (zone != other and None not in (zone, other)) or (stamps.utc is None and not self._local):
-            raise ValueError(f"column {self.name!r}: times in the zone {zone} so far, now in {other}: give one zone")
+            raise ValueError(
+                f"column {quoted(self.name)}: times in the zone {zone} so far, now in {other}: give one zone"
+            )
         return _numbers(stamps.wall if self._local or stamps.utc is None else stamps.utc, self.frequency)
 
     def years(self) -> np.ndarray:
@@ -176,6 +200,11 @@ class Steps:
     gaps: int
     day: str | int = 0
     """The day of the month of the stamps: a number, "end", "business end" or "business start"."""
+
+    def most(self, last: np.datetime64, end: np.datetime64) -> int:
+        """At least the number of steps from `last` to `end`: months count as their shortest, 28 days."""
+        step = self.size * 28 * DAY if self.frequency in MONTHS else self.size
+        return max(int((end - last).astype(np.int64) / step), 0)
 
     def after(self, last: np.datetime64, ahead: np.ndarray) -> np.ndarray:
         """The times `ahead` steps after `last`, datetime64[us]."""
@@ -278,12 +307,24 @@ def _label(stamps: Stamps, detail: str) -> list[str]:
 
 
 def _plain(numbers: np.ndarray) -> list[str]:
-    return [f"{number:.10g}" for number in numbers]
+    """Numbers as text, whole ones in full, others with as many digits as tell them apart."""
+    digits = distinct_digits(numbers, *DIGITS)
+    return [f"{x:.0f}" if x.is_integer() and abs(x) < 1e15 else f"{x:.{digits}g}" for x in numbers.tolist()]
+
+
+def distinct_digits(numbers: np.ndarray, fewest: int, most: int) -> int:
+    """Digits that leave the numbers apart: those of the largest over the smallest step, and two more."""
+    step = np.diff(np.unique(numbers))
+    if not len(step):
+        return fewest
+    needed = np.log10(np.abs(numbers).max()) - np.log10(step.min()) + 3.0
+    return int(min(max(needed, fewest), most))
 
 
 def _of_numbers(stamps: Stamps, column: Column) -> TimeAxis:
     numbers = stamps.wall
     column.refuse(~np.isfinite(numbers), "the time is not finite: correct it or delete the row")
+    column.refuse(np.abs(numbers) > LARGEST, f"the time is beyond {LARGEST:g}: use a larger unit")
     labels = _plain(numbers)
     column.refuse_twice(numbers, labels)
     step = np.diff(np.sort(numbers))
@@ -294,7 +335,8 @@ def _of_numbers(stamps: Stamps, column: Column) -> TimeAxis:
     spacing, gaps, frequency = median, 0, "irregular"
     # decimal years are often written with two decimals
     for width, slack in [(width, 0.011) for width in (1.0, 1 / 4, 1 / 12) if years] or [(median, 0.01 * median)]:
-        count = np.round(step / width) if width else np.zeros(0)
+        # 2^53: larger counts are no longer exact
+        count = np.round(step / width) if width and step.max() < width * 2.0**53 else np.zeros(0)
         if len(count) and count.all() and np.all(np.abs(step - count * width) <= slack):
             size = int(np.gcd.reduce(count.astype(np.int64)))
             spacing = size * width if years else float(step.sum() / count.sum())

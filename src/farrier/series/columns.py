@@ -16,6 +16,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.model.quoting import quoted
 from farrier.series.stamps import Column, is_stamp
 
 TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"})
@@ -70,9 +71,9 @@ def name_columns(table: Table, time: str | None, target: str | None) -> tuple[st
     time = time if time is None else table.joined.get(time, time)
     for argument, name in (("time", time), ("target", target)):
         if name is not None and name not in table:
-            raise ValueError(f"{argument}: there is no column {name!r}: {_hint(name, table)}")
+            raise ValueError(f"{argument}: there is no column {quoted(name)}: {_hint(name, table)}")
     if time is not None and time == target:
-        raise ValueError(f"target: {target!r} is the time as well: choose another of {list_names(table)}")
+        raise ValueError(f"target: {quoted(target)} is the time as well: choose another of {list_names(table)}")
     if time is None:
         time = _guess_time(table, target)
     return time, target if target is not None else _guess_target(table, time)
@@ -96,6 +97,8 @@ def _guess_time(table: Table, target: str | None) -> str | None:
 
 def _guess_target(table: Table, time: str | None) -> str:
     others = [name for name in table if name != time]
+    if not others:
+        raise ValueError(f"target: None, and {table.name!r} has no column beside the time: add a column of values")
     worded = [name for name in others if name.lower() in TARGET_WORDS]
     if len(worded) == 1:
         return worded[0]
@@ -120,10 +123,12 @@ def read_column(series: Any) -> np.ndarray | list[Any]:
 
 def read_numbers(values: Any, column: Column) -> np.ndarray:
     """The values as float64, NaN where missing. A value that is text or infinite raises ValueError."""
+    if isinstance(values, np.ma.MaskedArray):
+        values = np.where(np.ma.getmaskarray(values), np.nan, values.data.astype(np.float64))
     if not isinstance(values, np.ndarray) or values.dtype.kind not in "iufb":
         bad = np.array([value is not None and not is_number(value) for value in values], dtype=bool)
         first = values[int(np.argmax(bad))] if len(bad) else None
-        column.refuse(bad, f"{str(first)!r} is not a number such as 1234.5: correct it, or choose another column")
+        column.refuse(bad, f"{quoted(str(first))} is not a number such as 1234.5: correct it, or choose another column")
         values = [np.nan if value is None else float(value) for value in values]
     numbers = np.asarray(values, dtype=np.float64)
     column.refuse(np.isinf(numbers), "the cell is infinite: correct it or delete the row")
@@ -158,7 +163,7 @@ def is_number(value: Any) -> bool:
         return False
     try:
         float(value)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         return False
     return True
 
@@ -166,11 +171,13 @@ def is_number(value: Any) -> bool:
 def _hint(name: str, table: Table) -> str:
     lower: dict[str, str] = {column.lower(): column for column in table}
     nearest = difflib.get_close_matches(name.lower(), lower, n=1, cutoff=0.6)
-    return (f"did you mean {lower[nearest[0]]!r}? Choose" if nearest else "choose") + f" one of {list_names(table)}"
+    return (
+        f"did you mean {quoted(lower[nearest[0]])}? Choose" if nearest else "choose"
+    ) + f" one of {list_names(table)}"
 
 
 def list_names(columns: Iterable[str]) -> str:
     """The names of columns in an error: the first `LISTED`, and the number of others."""
     names = list(columns)
     more = f" and {len(names) - LISTED} more" if len(names) > LISTED else ""
-    return ", ".join(map(repr, names[:LISTED])) + more
+    return ", ".join(map(quoted, names[:LISTED])) + more

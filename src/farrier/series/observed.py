@@ -16,8 +16,9 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
-from farrier.series.columns import Table, name_columns, read_column, read_numbers
+from farrier.series.columns import Table, list_names, name_columns, read_column, read_numbers
 from farrier.series.stamps import Column
 
 MIN_ROWS = 4
@@ -100,6 +101,8 @@ class Observed:
         """The X of a `Regressor`: the times as numbers, then the regressors."""
         if not self.layout.regressors:
             return numbers[:, None]
+        if self.layout.backend is None:
+            return np.column_stack([numbers, extra])
         columns = dict(zip(self.layout.regressors, extra.T, strict=True))
         return replace(self.layout, id=None).write(numbers, columns)
 
@@ -151,7 +154,9 @@ def read_frame(
     names = (regressors,) if isinstance(regressors, str) else tuple(regressors)
     for name in names:
         if name not in frame.columns:
-            raise ValueError(f"regressors: there is no column {name!r}: choose among {frame.columns}.")
+            raise ValueError(
+                f"regressors: there is no column {quoted(name)}: choose among {list_names(frame.columns)}."
+            )
     native = frame.to_native()
     index = _index_of_times(native, time)
     columns = {name: read_column(frame[name]) for name in frame.columns if name not in (*names, id)}
@@ -162,7 +167,9 @@ def read_frame(
         columns |= {name: _as_dates(frame[name].to_native()) for name in columns if _is_period(frame[name].to_native())}
     found, target = name_columns(Table("frame", columns), called or time, target)
     if found is None:
-        raise ValueError(f"time: None, and no column of the frame looks like times: choose one of {list(columns)}.")
+        raise ValueError(
+            f"time: None, and no column of the frame looks like times: choose one of {list_names(columns)}."
+        )
     indexed = index is not None and found == called
     layout = Layout(found, target, names, id, frame.implementation.name.lower(), indexed)
     y = read_numbers(columns[target], Column(target))

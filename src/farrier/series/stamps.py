@@ -11,15 +11,20 @@ import re
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, tzinfo
+from datetime import MAXYEAR, MINYEAR, UTC, date, datetime, tzinfo
 from typing import Any, final
 from zoneinfo import ZoneInfo
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.model.quoting import quoted
+
 MISSING = "the time is missing: fill it in or delete the row"
 NO_DATE = "is not a date such as 2024-03 or 2024-03-15 18:30: correct it"
+OUTSIDE = f"the time lies outside the years {MINYEAR} to {MAXYEAR}: correct it, or give plain numbers"
+LAST = np.datetime64(f"{MAXYEAR}-12-30", "us")
+"""The last time that can be written: a day before the end of Python's calendar, for the time zones."""
 
 _TEXT = re.compile(
     r"(?P<year>\d{4})(?:(?P<dash>[- ]?)Q(?P<quarter>[1-4])|-(?P<month>\d\d)(?P<day>-\d\d(?:(?P<mark>[T ])\d\d:\d\d"
@@ -41,7 +46,7 @@ class Column:
     def refuse(self, bad: np.ndarray, why: str) -> None:
         """Raise ValueError for the first bad row, if there is one."""
         if bad.any():
-            raise ValueError(f"column {self.name!r}, {self.row(int(np.argmax(bad)))}: {why}")
+            raise ValueError(f"column {quoted(self.name)}, {self.row(int(np.argmax(bad)))}: {why}")
 
     def refuse_twice(self, times: np.ndarray, labels: Sequence[str]) -> None:
         """Raise ValueError for the first time that comes twice, if there is one."""
@@ -50,13 +55,18 @@ class Column:
         if len(twice):
             i, j = order[twice[0] : twice[0] + 2].tolist()
             raise ValueError(
-                f"column {self.name!r}, {self.row(i)} and {self.row(j)}: {labels[j]!r} comes twice: "
+                f"column {quoted(self.name)}, {self.row(i)} and {self.row(j)}: {quoted(labels[j])} comes twice: "
                 "keep one of the rows, or average them"
             )
 
 
 class Form(ABC):
     """A type of stamps."""
+
+    @property
+    def last(self) -> np.datetime64:
+        """The last time of this type, datetime64[us]."""
+        return LAST
 
     @abstractmethod
     def write(self, times: np.ndarray, name: str, *, local: bool) -> Any:
@@ -87,13 +97,22 @@ class Number(Form):
     container: str
 
     def write(self, times: np.ndarray, name: str, *, local: bool) -> Any:
-        whole = self.dtype.kind in "iu" and np.array_equal(times, np.round(times))
-        numbers = times.astype(self.dtype) if whole else times
+        numbers = times
+        if self.dtype.kind in "iu" and np.array_equal(times, np.round(times)):
+            # a small type such as int8 may not hold the times that follow
+            fits = (one for one in (self.dtype, np.dtype(np.int64)) if _holds(one, times))
+            numbers = times.astype(next(fits, times.dtype))
         if self.container == "pandas":
             return importlib.import_module("pandas").Index(numbers, name=name)
         if self.container == "polars":
             return importlib.import_module("polars").Series(name, numbers)
         return numbers.tolist() if self.container == "list" else numbers
+
+
+def _holds(dtype: np.dtype, numbers: np.ndarray) -> bool:
+    """Whether a type of integers holds whole numbers; float64 rounds the largest integer up, hence the strict end."""
+    ends = np.iinfo(dtype)
+    return len(numbers) == 0 or (float(ends.min) <= numbers.min() and numbers.max() < float(ends.max) + 1.0)
 
 
 @final
@@ -102,6 +121,10 @@ class NumpyTime(Form):
     """datetime64 of any unit."""
 
     dtype: np.dtype
+
+    @property
+    def last(self) -> np.datetime64:
+        return _last_of(np.datetime_data(self.dtype)[0])
 
     def write(self, times: np.ndarray, name: str, *, local: bool) -> np.ndarray:
         return times.astype(self.dtype)
@@ -114,6 +137,10 @@ class PandasTime(Form):
 
     unit: str
     zone: tzinfo | None
+
+    @property
+    def last(self) -> np.datetime64:
+        return _last_of(self.unit)
 
     def write(self, times: np.ndarray, name: str, *, local: bool) -> Any:
         index = importlib.import_module("pandas").DatetimeIndex(times.astype(f"M8[{self.unit}]"), name=name)
@@ -144,6 +171,10 @@ class PolarsTime(Form):
 
     unit: str | None
     zone: str | None
+
+    @property
+    def last(self) -> np.datetime64:
+        return _last_of(self.unit or "D")
 
     def write(self, times: np.ndarray, name: str, *, local: bool) -> Any:
         polars = importlib.import_module("polars")
@@ -200,6 +231,13 @@ class Text(Form):
         return text.replace("+00:00", "Z") if self.zulu else text
 
 
+def _last_of(unit: str) -> np.datetime64:
+    """The last time of a unit of datetime64; 64 bits of nanoseconds end in 2262."""
+    if unit in ("ns", "ps", "fs", "as"):
+        return (np.datetime64(np.iinfo(np.int64).max, unit).astype("M8[D]") - 1).astype("M8[us]")
+    return LAST
+
+
 def zone_of(form: Form) -> str | None:
     """The name of the time zone of stamps; None if they have none."""
     zoned = isinstance(form, PandasTime | PolarsTime | PythonTime | Text)
@@ -220,7 +258,8 @@ def read_stamps(values: Any, column: Column) -> Stamps:
     elif nw.dependencies.is_polars_series(values):
         stamps = _read_polars(values, column)
     elif isinstance(values, np.ndarray):
-        stamps = _read_array(values, "numpy", column)
+        column.refuse(np.ma.getmaskarray(values), MISSING)
+        stamps = _read_array(np.asarray(values), "numpy", column)
     else:
         series = nw.from_native(values, series_only=True, pass_through=True)
         stamps = _read_list(series.to_list() if isinstance(series, nw.Series) else list(values), column)
@@ -230,10 +269,17 @@ def read_stamps(values: Any, column: Column) -> Stamps:
 
 def _read_array(values: np.ndarray, container: str, column: Column) -> Stamps:
     if values.dtype.kind == "M":
-        return Stamps(values.astype("M8[us]"), None, NumpyTime(values.dtype))
+        return Stamps(_microseconds(values, column), None, NumpyTime(values.dtype))
     if values.dtype.kind in "iuf":
         return Stamps(values.astype(np.float64), None, Number(values.dtype, container))
     return _read_list(values.tolist(), column)
+
+
+def _microseconds(times: np.ndarray, column: Column) -> np.ndarray:
+    """Times of any unit as datetime64[us]. Other years than those of Python's calendar raise ValueError."""
+    years = times.astype("M8[Y]").astype(np.int64) + 1970
+    column.refuse(~np.isnat(times) & ((years < MINYEAR) | (years > MAXYEAR)), OUTSIDE)
+    return times.astype("M8[us]")
 
 
 def _read_pandas(values: Any, column: Column) -> Stamps:
@@ -242,10 +288,10 @@ def _read_pandas(values: Any, column: Column) -> Stamps:
     index = pd.Index(values)
     if isinstance(index, pd.PeriodIndex):
         months = {"Y": 12, "A": 12, "Q": 3, "M": 1}.get(index.freqstr.lstrip("0123456789")[0], 0)
-        wall = index.to_timestamp(how="start").to_numpy().astype("M8[us]")
+        wall = _microseconds(index.to_timestamp(how="start").to_numpy(), column)
         return Stamps(wall, None, PandasPeriod(index.freqstr), months, index.astype(str).tolist())
     if isinstance(index, pd.DatetimeIndex):
-        wall = index.tz_localize(None).to_numpy().astype("M8[us]")
+        wall = _microseconds(index.tz_localize(None).to_numpy(), column)
         utc = None if index.tz is None else index.tz_convert("UTC").tz_localize(None).to_numpy().astype("M8[us]")
         return Stamps(wall, utc, PandasTime(index.unit, index.tz))
     if pd.api.types.is_numeric_dtype(index.dtype) and not pd.api.types.is_bool_dtype(index.dtype):
@@ -258,10 +304,10 @@ def _read_polars(values: Any, column: Column) -> Stamps:
     import polars as pl
 
     if values.dtype == pl.Date:
-        return Stamps(values.to_numpy().astype("M8[us]"), None, PolarsTime(None, None))
+        return Stamps(_microseconds(values.to_numpy(), column), None, PolarsTime(None, None))
     if isinstance(values.dtype, pl.Datetime):
         unit, zone = values.dtype.time_unit, values.dtype.time_zone
-        wall = values.dt.replace_time_zone(None).to_numpy().astype("M8[us]")
+        wall = _microseconds(values.dt.replace_time_zone(None).to_numpy(), column)
         utc = None
         if zone is not None:
             utc = values.dt.convert_time_zone("UTC").dt.replace_time_zone(None).to_numpy().astype("M8[us]")
@@ -276,10 +322,15 @@ def _read_list(values: list[Any], column: Column) -> Stamps:
     column.refuse(np.array([value is None or value != value for value in values], dtype=bool), MISSING)  # NaT != NaT
     kinds = {type(value) for value in values}
     pandas = nw.dependencies.get_pandas()
-    if pandas is not None and kinds and kinds <= {pandas.Timestamp, pandas.Period}:
-        return _read_pandas(values, column)
+    if pandas is not None and kinds in ({pandas.Timestamp}, {pandas.Period}):
+        index = pandas.Index(values)
+        if index.dtype != object:  # one time zone, or one frequency
+            return _read_pandas(index, column)
     if all(kind in (int, float) or issubclass(kind, np.number | np.datetime64) for kind in kinds):
-        return _read_array(np.asarray(values), "list", column)
+        array = np.asarray(values)
+        if array.dtype.kind in "iufM":
+            return _read_array(array, "list", column)
+        raise ValueError(f"column {quoted(column.name)}: its numbers are too large, or not of one type: give floats")
     if kinds == {date}:
         return Stamps(np.array(values, dtype="M8[us]"), None, PythonTime(dated=True, zone=None))
     if all(issubclass(kind, datetime) for kind in kinds):
@@ -287,7 +338,9 @@ def _read_list(values: list[Any], column: Column) -> Stamps:
         return Stamps(wall, utc, PythonTime(dated=False, zone=zone))
     odd = np.array([not isinstance(value, str) for value in values])
     first = values[int(np.argmax(odd))]
-    column.refuse(odd, f"{first!r} is not a time, or not of one type with the others: give dates, ISO text or numbers")
+    column.refuse(
+        odd, f"{quoted(first)} is not a time, or not of one type with the others: give dates, ISO text or numbers"
+    )
     return _read_text([value.strip() for value in values], column)
 
 
@@ -313,7 +366,7 @@ def _parse(text: str) -> tuple[datetime, int] | None:
 def _read_text(texts: list[str], column: Column) -> Stamps:
     parsed = [_parse(text) for text in texts]
     bad = np.array([stamp is None for stamp in parsed])
-    column.refuse(bad, f"{texts[int(np.argmax(bad))]!r} {NO_DATE}")
+    column.refuse(bad, f"{quoted(texts[int(np.argmax(bad))])} {NO_DATE}")
     stamps = [stamp for stamp in parsed if stamp is not None]
     wall, utc, zone = _clocks([moment for moment, _ in stamps], column)
     months = min(months for _, months in stamps)

@@ -1,0 +1,49 @@
+"""Backtests of a series: a model is fitted at each past origin to the rows before it (series/backtests.py)."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from farrier.estimators.fitted_series import TimeRegressor, dated
+from farrier.estimators.regressor import Regressor
+from farrier.explain.backtest import Backtest
+from farrier.model.progress import Progress
+from farrier.series.auto_ets import auto_ets
+from farrier.series.backtests import QUANTILES, backtest, origins, season_of
+from farrier.series.observed import Observed
+
+
+def backtest_of(
+    observed: Observed,
+    settings: dict[str, Any],
+    folds: int | None,
+    horizon: int | None,
+    *,
+    search_again: bool,
+    progress: Callable[[Progress], None] | None = None,
+) -> Backtest:
+    """Forecasts of a series from past origins, by models with the settings of a `Regressor`."""
+    axis, rows = observed.axis, observed.check().present
+    y, known = observed.y[rows], origins(len(rows), folds, horizon)
+    ahead = len(rows) - known[-1]
+    season, period = season_of(axis, settings.get("periods"))
+    model: Regressor | None = None
+
+    def inputs(chosen: np.ndarray) -> Any:
+        return observed.inputs(axis.numbers[rows[chosen]], observed.extra[rows[chosen]])
+
+    def forecast(count: int, later: np.ndarray) -> np.ndarray:
+        nonlocal model
+        if progress is not None:
+            progress(Progress("forecasting from past origins", known.index(count) + 1, len(known), float("nan")))
+        past = np.arange(count)
+        if model is None or search_again:
+            known_axis = axis.take(rows[:count])
+            made: dict[str, Any] = dated(settings | {"progress": None}, known_axis, known_axis)
+            model = TimeRegressor(**made).fit(inputs(past), y[past])
+        else:
+            model = model.refit(inputs(past), y[past])
+        return model.predict_quantiles(inputs(later), QUANTILES)
+
+    return Backtest(observed, backtest(y, known, ahead, season, forecast, auto_ets()), period, search_again)

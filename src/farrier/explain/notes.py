@@ -1,0 +1,28 @@
+"""Notes below an explanation: what was done to predictions that the components do not tell."""
+
+import numpy as np
+
+from farrier.explain.context import Setting
+from farrier.model.result import Result
+
+LOW = 0.025
+"""The lower end of the 95 % intervals."""
+MOST_ROWS = 200
+"""Most fitted rows at which a floor is looked for, evenly chosen, by judgement."""
+
+
+def notes(result: Result, setting: Setting) -> tuple[str, ...]:
+    """One sentence for each note. The floor is told where it cuts a 95 % interval, of the rows or of the forecast."""
+    floor = result.fitted.floor
+    if floor is None or setting.kind == "classes":
+        return ()
+    inputs = result.inputs[np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))]
+    ahead = setting.horizon(None)
+    if ahead and setting.time is not None:
+        inputs = np.vstack([inputs, result.at(setting.time.future(ahead).numbers[:, None])])
+    if np.all(result.fitted.quantiles(inputs, [LOW]) > floor):
+        return ()
+    return (
+        f"Forecasts do not go below {floor:g}, because no value does: what the model puts lower counts as {floor:g} "
+        "(floor=None turns this off).",
+    )

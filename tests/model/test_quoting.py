@@ -1,0 +1,26 @@
+"""Names in errors are short, whatever the user gives."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from farrier import Regressor
+from farrier.model.quoting import SHOWN, quoted
+
+
+def test_short_names_are_shown_whole():
+    assert quoted("month") == "'month'"
+    assert quoted(("a", 1)) == "('a', 1)"
+    assert quoted("x" * SHOWN) == repr("x" * SHOWN)
+
+
+def test_long_names_are_cut_and_counted():
+    assert quoted("x" * 20_000) == f"{'x' * SHOWN!r}... (20,000 characters)"
+    assert len(quoted(["x"] * 20_000)) < 2 * SHOWN
+
+
+@pytest.mark.parametrize("cells", [["a" * 20_000, "b", "c"], [1.0, 1.0, 1.0], [1.0, np.nan, 2.0]])
+def test_errors_about_a_table_cut_its_names_and_cells(cells):
+    with pytest.raises(ValueError) as caught:
+        Regressor().fit(pd.DataFrame({"n" * 20_000: cells}), [1.0, 2.0, 3.0])
+    assert len(str(caught.value)) < 400
