@@ -30,6 +30,8 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if pa
 
 TESTS = Path(__file__).parent
 COVERED_BY = {
+    "search/changepoints.py": "tests/search/test_search.py",
+    "search/signatures.py": "tests/search/test_candidates.py",
     "kernels/constant.py": "tests/kernels/test_families.py",
     "kernels/linear.py": "tests/kernels/test_families.py",
     "kernels/matern.py": "tests/kernels/test_families.py",

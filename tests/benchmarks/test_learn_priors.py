@@ -26,7 +26,7 @@ def test_parameters_are_counted_in_seasons_and_as_standard_deviations():
     (first, *_) = (fit for _, fit in fits_of(seasonal(3.0), 12, dict(START)))
     found = {name: value for name, value, _ in parameters(first)}
     assert set(found) == set(PARAMETERS)
-    model = first.objective.model(first.mode)
+    model = first.structure.model
     assert np.isclose(found["noise"], 0.5 * np.log(model.noise))
     trend = model.pool.kernels[0][0]
     assert np.isclose(found["damping"], np.log(float(trend.damping) * 12.0))

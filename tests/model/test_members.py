@@ -11,7 +11,7 @@ import farrier
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.mixtures import moments
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12
-from farrier.model.fitted import LEVELS, Fitted
+from farrier.model.fitted import LEVELS, MIDDLE, Fitted
 from farrier.model.learning import learn
 from farrier.model.members import Contender, fitted_set, member, shares_of
 from farrier.model.refit import refitted
@@ -150,7 +150,8 @@ def test_quantiles_and_moments_are_those_of_the_mixture(mixed):
     assert_allclose(mixed.cumulative(NEW, middle), 0.5, atol=1e-9)
     mean, sd = mixed.moments(NEW)
     values = mixed.quantiles(NEW, LEVELS)
-    assert_allclose(mean, values.mean(axis=0))
+    # on a transformed scale the mean is that of the middle 95 %
+    assert_allclose(mean, values[MIDDLE].mean(axis=0))
     assert_allclose(sd, values.std(axis=0))
     assert_allclose(mean, mixed.share * own.moments(NEW)[0] + other.share * alone.moments(NEW)[0], rtol=0.01)
 

@@ -21,9 +21,10 @@ from farrier.kernels.registry import (
 )
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidates import Extent, Signature, narrowed, places_between, simpler, split_rows
+from farrier.search.candidates import Extent, narrowed, places_between, simpler, split_rows
 from farrier.search.clock import Clock
 from farrier.search.settings import SearchSettings
+from farrier.search.signatures import Signature
 
 SETTINGS = SearchSettings()
 OWN = SETTINGS.candidates

@@ -36,6 +36,7 @@ MATHEMATICS = {
     "Z95": "a quantile of the normal distribution",
     "HALVINGS": "bisections until a double is exact",
     "STEPS": "steps in a season: the calendar",
+    "SHOWN": "characters of a name in an error",
 }
 """Constants that nobody would set, and why."""
 

@@ -175,6 +175,11 @@ class HalfCauchy(WeightPrior):
     deviation: np.ndarray = fixed(default=0.0)
     """The posterior standard deviation of log w, if Laplace's approximation found it. Draws do not use it."""
 
+    @classmethod
+    def initial(cls, m: int) -> "HalfCauchy":
+        """Every weight and every scale 1 / sqrt(m)."""
+        return cls(np.full(m, starting_weight(m)), np.full(m, starting_weight(m)))
+
     @property
     def noise_size(self) -> int:
         """None is needed."""

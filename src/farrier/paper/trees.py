@@ -24,7 +24,7 @@ from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 from farrier.inference.arrays import World
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab
+from farrier.inference.weight_priors import HalfCauchy, NoPrior, Softmax, SpikeAndSlab
 from farrier.kernels.parameters import FIXED, POSITIVE, REAL, Constraint, marks
 from farrier.kernels.registry import FAMILIES
 
@@ -116,7 +116,7 @@ def register(kind: type[Any]) -> type[Any]:
     return kind
 
 
-for _kind in (*FAMILIES, Horseshoe, NoPrior, Softmax, SpikeAndSlab, Gaussian, Bernoulli, StudentT, Poisson):
+for _kind in (*FAMILIES, Horseshoe, HalfCauchy, NoPrior, Softmax, SpikeAndSlab, Gaussian, Bernoulli, StudentT, Poisson):
     register(_kind)
 
 

@@ -137,15 +137,15 @@ class Beliefs:
         return float(np.exp(self._priors[name].mean))
 
     def ordinary(self, kernel: Kernel) -> bool:
-        """Whether a product is one of what ordinary series are made of."""
+        """Whether a product is one of what ordinary series are made of, or its limit: a line, an exact season."""
         factors = kernel.products()[0]
         cycles = [factor for factor in factors if isinstance(factor, _CYCLES)]
-        if any(isinstance(factor, CALENDAR) for factor in factors):
+        if not self.of_time:
             return False
-        if not self.of_time or _size_of(factors) is None:
-            return False
-        rough = any(isinstance(factor, Matern12) for factor in factors)
-        return not cycles or (rough and all(self._known(float(np.ravel(one.period)[0])) for one in cycles))
+        if not cycles:
+            return len(factors) == 1 and isinstance(factors[0], Linear | DampedTrend | RandomWalk | Matern12)
+        others = [factor for factor in factors if not isinstance(factor, (*_CYCLES, Matern12))]
+        return not others and all(self._known(float(np.ravel(one.period)[0])) for one in cycles)
 
     def log_structure(self, parts: Sequence[Part], inputs: int) -> float:
         """The log prior of a structure.

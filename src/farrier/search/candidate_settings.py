@@ -48,6 +48,8 @@ class CandidateSettings:
     """Starting lengthscales of rough kernels (Matern 1/2). [part of the range; by judgement]"""
     shortest_lengthscale: float = 1.2
     """Shortest starting lengthscale. [steps between neighbours; by judgement]"""
+    least_correlation: float = 0.3
+    """Correlation of neighbouring rows below which a component is noise. [correlation; by judgement]"""
     ordinary_lengthscales: tuple[float, ...] = (1.0, 0.3, 0.1, 0.03)
     """Lengthscales of the ordinary candidates of one input that is not time. [part of the range; by judgement]"""
     ordinary_growth: float = 0.6

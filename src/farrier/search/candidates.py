@@ -30,6 +30,7 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.settings import SearchSettings
+from farrier.search.signatures import distinct
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ def series(
     if change is not None:
         fresh += _changes(change, extent, found, own)
     fresh += [more for kernel in found for more in grown(kernel, extent, own)]
-    return _distinct(fresh, found, own, own.same_lengthscale)
+    return distinct(fresh, found, own, own.same_lengthscale)
 
 
 def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
@@ -91,7 +92,7 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings:
             both = tuple(sorted((d, e)))
             smooth = SquaredExponential(np.full(2, settings.pair_lengthscale), dims=both)
             fresh += [smooth, Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
-    return _distinct(fresh, found, settings, settings.same_lengthscale)
+    return distinct(fresh, found, settings, settings.same_lengthscale)
 
 
 def ordinary_curve(
@@ -104,7 +105,7 @@ def ordinary_curve(
     kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), growing]
     for period in periods[: settings.most_periods]:
         kernels += _cycles(period, extent, settings)[1:]
-    return _distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
+    return distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
 
 
 def ordinary_series(
@@ -112,12 +113,12 @@ def ordinary_series(
 ) -> list[Kernel]:
     """What ordinary series are made of, without what is in `found`: trend, walk, seasons that move, AR(1)."""
     kernels = beliefs.structural(periods[: settings.most_periods])
-    return _distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
+    return distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
 
 
 def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
     """Patterns of the calendar that are not in `found`."""
-    return _distinct(patterns, found, settings, settings.same_lengthscale)
+    return distinct(patterns, found, settings, settings.same_lengthscale)
 
 
 def steps_last(kernels: Sequence[Kernel], gains: np.ndarray) -> list[int]:
@@ -259,6 +260,15 @@ def repeats_inside_window(kernel: Kernel, extent: Extent, settings: CandidateSet
     return all(settings.side_repeats * period <= high - low for period in periods_of([kernel], settings))
 
 
+def is_noise(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
+    """Whether a smooth or rough kernel of one input is noise: neighbouring rows have next to no correlation."""
+    factors = kernel.products()[0]
+    if len(factors) != 1 or not all(isinstance(factor, SquaredExponential | Matern12) for factor in factors):
+        return False
+    near = kernel.gram(np.zeros((1, 1)), np.array([[extent.spacing]]))
+    return float(near[0, 0]) < settings.least_correlation
+
+
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
     """The products that act on the first of several inputs only, as products of one input."""
     products = [kernel.products()[0] for kernel in kernels]
@@ -293,7 +303,7 @@ def ordinary_table(inputs: int, found: Sequence[Kernel], settings: CandidateSett
     everywhere = np.full(inputs, settings.joint_lengthscales[0] * np.sqrt(inputs))
     kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
     kernels += [SquaredExponential(settings.input_lengthscales[0], dims=(d,)) for d in range(inputs)]
-    return _distinct(kernels, found, settings, settings.same_lengthscale)
+    return distinct(kernels, found, settings, settings.same_lengthscale)
 
 
 def _smooth(extent: Extent, settings: CandidateSettings) -> list[Kernel]:
@@ -358,54 +368,3 @@ def _fits(period: float, extent: Extent, settings: CandidateSettings) -> bool:
 
 def _windowed(kernel: Kernel) -> bool:
     return "Step" in kernel.formula()
-
-
-def _distinct(
-    kernels: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings, lengths: float
-) -> list[Kernel]:
-    """The kernels in normal form, without duplicates and without those in `found`.
-
-    Lengthscales whose logarithms differ by at most `lengths` count as equal.
-    """
-    there = [Signature.of(kernel) for kernel in found]
-    fresh: list[Kernel] = []
-    for kernel in kernels:
-        candidate = product_of(simplify(kernel.products()[0]))
-        signature = Signature.of(candidate)
-        if not any(signature.alike(other, lengths, settings) for other in there):
-            fresh.append(candidate)
-            there.append(signature)
-    return fresh
-
-
-@dataclass(frozen=True)
-class Signature:
-    """The formula, log lengthscales, log periods and changepoints of a product, for finding duplicates."""
-
-    formula: str
-    lengths: tuple[float, ...]
-    periods: tuple[float, ...]
-    changes: tuple[float, ...]
-
-    @classmethod
-    def of(cls, kernel: Kernel) -> "Signature":
-        """The signature of one product."""
-        numbers: dict[str, list[float]] = {"lengthscale": [], "period": [], "change": []}
-        for factor in kernel.products()[0]:
-            for name, value in factor.parameters().items():
-                kind = "change" if name == "location" and isinstance(factor, Step | StepUntil) else name
-                if kind in numbers:
-                    logarithm = np.ravel(value) if kind == "change" else np.log(np.ravel(value))
-                    numbers[kind] += [float(one) for one in logarithm]
-        return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
-
-    def alike(self, other: "Signature", lengths: float, settings: CandidateSettings) -> bool:
-        """Whether the two products are so close that they count as one candidate."""
-        if self.formula != other.formula:
-            return False
-        pairs = (
-            (self.lengths, other.lengths, lengths),
-            (self.periods, other.periods, settings.same_candidate_period),
-            (self.changes, other.changes, settings.same_candidate_changepoint),
-        )
-        return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))

@@ -12,21 +12,19 @@ result. It uses only the rows it is given. Each decision is kept in a record.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 import numpy as np
 
-from farrier.evaluation.products import Products
-from farrier.inference.gaussian import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
-from farrier.search.periods import find_periods, multiples_of
-from farrier.search.scoring import Evaluator
-from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
+from farrier.search.changepoints import Changepoints
+from farrier.search.periods import find_periods
+from farrier.search.structure import Decision, Move, Part, Structure
 
 
 @dataclass
-class Search(Evaluator):
+class Search(Changepoints):
     """A search for the structure of some rows."""
 
     whole_series_periods: Sequence[float] | None = None
@@ -46,22 +44,6 @@ class Search(Evaluator):
     def _beside_table(self) -> bool:
         """Whether time is one of several inputs."""
         return self.timed and self.X.shape[1] > 1
-
-    def change(self, structure: Structure) -> tuple[float, float]:
-        """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
-        order = np.argsort(self.X[:, 0])
-        C = self.noisy(self.covariance_at(structure), structure)
-        C, y, x = C[np.ix_(order, order)], self.y[order], self.X[order, 0]
-        inverse = np.linalg.inv(C)
-        # with s the step: q = s' C^-1 y, h = s' C^-1 s, and the best weight gains (z - 1 - log z) / 2, z = q^2 / h
-        q = np.cumsum((inverse @ y)[::-1])[::-1]
-        h = np.diagonal(np.cumsum(np.cumsum(inverse[::-1, ::-1], axis=0), axis=1))[::-1]
-        z = np.maximum(q**2 / np.maximum(h, 1e-12), 1.0)
-        gain = 0.5 * (z - 1.0 - np.log(z))
-        gain[:4] = gain[-3:] = 0.0
-        gain[1:][x[1:] == x[:-1]] = 0.0  # no change between rows with equal x
-        t = int(np.argmax(gain))
-        return 0.5 * (x[t] + x[t - 1]), float(gain[t])
 
     def moves(self, structure: Structure) -> list[Move]:
         """The moves of the next round: additional components, and components times a line or a smooth kernel."""
@@ -143,7 +125,9 @@ class Search(Evaluator):
                 instead = "" if move.place is None else f", in place of {structure.parts[move.place].kernel.formula()}"
                 self._note(round, "kept", move.kernel, gain, f"more evidence{instead}")
                 return grown
-            reason = "no more evidence" if gain <= settings.minimum_gain else "a cycle that does not come round"
+            reason = (
+                "no more evidence" if gain <= settings.minimum_gain else "noise, or a cycle that does not come round"
+            )
             self._note(round, "tried", move.kernel, gain, reason)
         return None
 
@@ -297,10 +281,10 @@ class Search(Evaluator):
         x, y = self.X[order, 0], self.y[order]
         found: list[tuple[float, float, Kernel, Kernel]] = []
         for count in candidates.split_rows(x, settings.splits):
-            sides = [self._best_simple_kernels(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
+            sides = [self.best_simple_kernels(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
             time = 0.5 * (x[count - 1] + x[count])
             found += [(left[0] + right[0], time, left[1], right[1]) for left, right in zip(*sides, strict=True)]
-        best_of_one = max(one[0] for one in self._best_simple_kernels(x, y))
+        best_of_one = max(one[0] for one in self.best_simple_kernels(x, y))
         if not found or max(one[0] for one in found) < best_of_one + settings.split_gain:
             return None
         starts: list[Structure] = []
@@ -321,7 +305,7 @@ class Search(Evaluator):
             places = between[:: max(1, len(between) // most)]
             if not len(places):
                 continue
-            values = self._log_densities_at_places(structure, change, places)
+            values = self.log_densities_at_places(structure, change, places)
             best = int(np.argmax(values[1:]))
             if values[1 + best] <= values[0]:
                 continue
@@ -332,39 +316,6 @@ class Search(Evaluator):
                 self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
                 structure = shifted
         return structure
-
-    def _log_densities_at_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
-        """The log evidence as it is, and with one changepoint moved to each place; other parameters stay fixed."""
-        pool = Products.of([part.kernel for part in structure.parts], 1)
-        R = [term.correlation(pool.numbers, self.X, self.X)[0] for term in pool.terms]
-        near = np.abs(pool.numbers - change) < self.settings.candidates.same_changepoint
-        near &= [
-            pool.kernels[n.product][n.factor].kind in ("from", "until") and n.name == "location" for n in pool.layout
-        ]
-        values = []
-        for place in (None, *places):
-            moved = pool.numbers if place is None else np.where(near, place, pool.numbers)
-            C = np.diag(self.spread(structure)) + LEVEL.weight**2
-            for part, term, R_i in zip(structure.parts, pool.terms, R, strict=True):
-                v, _ = term.profile(moved, self.X)
-                C += (part.weight * v)[:, None] * R_i * (part.weight * v)[None, :]
-            values.append(log_density(C, self.y))
-        return values
-
-    def _best_simple_kernels(self, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
-        """For each noise variance, the best simple kernel of some rows, with its log evidence."""
-        own = self.settings.candidates
-        on_one_side = replace(self.settings.periods, repeats=own.side_repeats)
-        periods = find_periods(x, y, 1, self.known, on_one_side)
-        periods += multiples_of(x, y, periods, on_one_side)
-        kernels = candidates.simple(self.X[:, 0], periods, own)
-        y = y - y.mean()
-        grams = Products.of(kernels, 1).gram(x[:, None], x[:, None])
-        best = []
-        for noise in self.settings.changepoints.split_noise:
-            values = [log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]
-            best.append((max(values), kernels[int(np.argmax(values))]))
-        return best
 
     def best(self, start: Structure) -> Structure:
         """The best structure from a given start and, for one input, from nothing and from two regimes."""
@@ -406,8 +357,12 @@ class Search(Evaluator):
         return self.run(start=self.prune(start, 0, thoroughly=True))
 
     def _simplest(self, structure: Structure) -> Structure:
-        """The structure without components and factors that it does not need."""
-        last = self.settings.growing.rounds + 1
+        """The structure without components and factors that it does not need, and without those that are noise."""
+        last, own = self.settings.growing.rounds + 1, self.settings.candidates
+        extent = candidates.Extent.of(self.X[:, 0])
+        kept = [part for part in structure.parts if not candidates.is_noise(part.kernel, extent, own)]
+        if self.X.shape[1] == 1 and len(kept) < len(structure.parts):
+            structure = self.fit(kept, structure.noise)
         found = self.prune(structure, last, thoroughly=True) if len(structure.parts) > 2 else structure
         return self.simplify(found, last)
 
@@ -424,11 +379,12 @@ class Search(Evaluator):
         return structure
 
     def cycles_repeat(self, structure: Structure) -> bool:
-        """Whether every cycle repeats often enough inside its active window."""
-        extent = candidates.Extent.of(self.X[:, 0])
-        return all(
-            candidates.repeats_inside_window(part.kernel, extent, self.settings.candidates) for part in structure.parts
-        )
+        """Whether every cycle repeats often enough inside its active window, and no component is noise by itself."""
+        extent, own = candidates.Extent.of(self.X[:, 0]), self.settings.candidates
+        kernels = [part.kernel for part in structure.parts]
+        if self.X.shape[1] == 1 and any(candidates.is_noise(kernel, extent, own) for kernel in kernels):
+            return False
+        return all(candidates.repeats_inside_window(kernel, extent, own) for kernel in kernels)
 
     def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))

@@ -1,0 +1,62 @@
+"""Which candidates are the same: equal formulas with nearly equal lengthscales, periods and changepoints."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.normal import simplify
+from farrier.kernels.registry import Step, StepUntil
+from farrier.search.candidate_settings import CandidateSettings
+
+
+def distinct(
+    kernels: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings, lengths: float
+) -> list[Kernel]:
+    """The kernels in normal form, without duplicates and without those in `found`.
+
+    Lengthscales whose logarithms differ by at most `lengths` count as equal.
+    """
+    there = [Signature.of(kernel) for kernel in found]
+    fresh: list[Kernel] = []
+    for kernel in kernels:
+        candidate = product_of(simplify(kernel.products()[0]))
+        signature = Signature.of(candidate)
+        if not any(signature.alike(other, lengths, settings) for other in there):
+            fresh.append(candidate)
+            there.append(signature)
+    return fresh
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The formula, log lengthscales, log periods and changepoints of a product, for finding duplicates."""
+
+    formula: str
+    lengths: tuple[float, ...]
+    periods: tuple[float, ...]
+    changes: tuple[float, ...]
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> "Signature":
+        """The signature of one product."""
+        numbers: dict[str, list[float]] = {"lengthscale": [], "period": [], "change": []}
+        for factor in kernel.products()[0]:
+            for name, value in factor.parameters().items():
+                kind = "change" if name == "location" and isinstance(factor, Step | StepUntil) else name
+                if kind in numbers:
+                    logarithm = np.ravel(value) if kind == "change" else np.log(np.ravel(value))
+                    numbers[kind] += [float(one) for one in logarithm]
+        return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
+
+    def alike(self, other: "Signature", lengths: float, settings: CandidateSettings) -> bool:
+        """Whether the two products are so close that they count as one candidate."""
+        if self.formula != other.formula:
+            return False
+        pairs = (
+            (self.lengths, other.lengths, lengths),
+            (self.periods, other.periods, settings.same_candidate_period),
+            (self.changes, other.changes, settings.same_candidate_changepoint),
+        )
+        return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))
