@@ -358,10 +358,9 @@ class Search(Changepoints):
 
     def _simplest(self, structure: Structure) -> Structure:
         """The structure without components and factors that it does not need, and without those that are noise."""
-        last, own = self.settings.growing.rounds + 1, self.settings.candidates
-        extent = candidates.Extent.of(self.X[:, 0])
-        kept = [part for part in structure.parts if not candidates.is_noise(part.kernel, extent, own)]
-        if self.X.shape[1] == 1 and len(kept) < len(structure.parts):
+        last = self.settings.growing.rounds + 1
+        kept = [part for part in structure.parts if not self._is_noise(part.kernel)]
+        if len(kept) < len(structure.parts):
             structure = self.fit(kept, structure.noise)
         found = self.prune(structure, last, thoroughly=True) if len(structure.parts) > 2 else structure
         return self.simplify(found, last)
@@ -378,11 +377,16 @@ class Search(Changepoints):
             structure = self.shift(grown, round)
         return structure
 
+    def _is_noise(self, kernel: Kernel) -> bool:
+        """Whether a component of one input is noise by itself."""
+        extent = candidates.Extent.of(self.X[:, 0])
+        return self.X.shape[1] == 1 and candidates.is_noise(kernel, extent, self.settings.candidates)
+
     def cycles_repeat(self, structure: Structure) -> bool:
         """Whether every cycle repeats often enough inside its active window, and no component is noise by itself."""
         extent, own = candidates.Extent.of(self.X[:, 0]), self.settings.candidates
         kernels = [part.kernel for part in structure.parts]
-        if self.X.shape[1] == 1 and any(candidates.is_noise(kernel, extent, own) for kernel in kernels):
+        if any(self._is_noise(kernel) for kernel in kernels):
             return False
         return all(candidates.repeats_inside_window(kernel, extent, own) for kernel in kernels)
 
