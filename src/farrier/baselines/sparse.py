@@ -38,7 +38,8 @@ from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool, stack
 from farrier.paper.prediction import InBlocks
-from farrier.paper.training import Settings, padded, train
+from farrier.paper.batches import padded
+from farrier.paper.training import Settings, train
 from farrier.paper.trees import JAX, as_array, register
 from farrier.search.starting_kernels import Start
 

@@ -14,7 +14,7 @@ import jax.numpy as jnp
 import numpy as np
 
 from farrier.paper.posterior import Posterior
-from farrier.paper.training import padded
+from farrier.paper.batches import padded
 
 BLOCK_ROWS = 1024
 """Rows of one block, by judgement."""

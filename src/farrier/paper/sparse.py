@@ -26,7 +26,8 @@ from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool, stack
 from farrier.paper.posterior import Posterior
 from farrier.paper.prediction import InBlocks
-from farrier.paper.training import History, Settings, padded, train
+from farrier.paper.batches import padded
+from farrier.paper.training import History, Settings, train
 from farrier.paper.trees import JAX
 
 STOCHASTIC_DRAWS = 64
