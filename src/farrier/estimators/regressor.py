@@ -7,12 +7,13 @@ print(model.explain())
 
 from collections.abc import Callable, Sequence
 from copy import copy
+from numbers import Integral
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import validate_data
 
 from farrier.estimators.estimator import Estimator, progress_callback
@@ -63,6 +64,9 @@ class Regressor(RegressorMixin, Estimator):
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
         collapsed tier chooses their number for each kernel.)
+    starts : int, default=1
+        Draws of the starting hyperparameters that are trained together; the result is that with the highest bound.
+        (Stochastic only; it matters for ``kernels="paper"`` and for formulas.)
     iterations : int, default=2500
         Most training steps; training ends earlier if the bound no longer rises.
     batch_size : int, default=256
@@ -104,6 +108,7 @@ class Regressor(RegressorMixin, Estimator):
         "periods": [list, tuple, None],
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
         "search": [StrOptions({"full", "quick"})],
+        "starts": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -117,6 +122,7 @@ class Regressor(RegressorMixin, Estimator):
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
         inducing: int | None = None,
+        starts: int = 1,
         iterations: int = 2500,
         batch_size: int = 256,
         learning_rate: float = 0.01,
@@ -140,6 +146,7 @@ class Regressor(RegressorMixin, Estimator):
         self.periods = periods
         self.method = method
         self.search = search
+        self.starts = starts
 
     _timed = False
     """Whether the first of several inputs is time, as in a Forecaster."""
@@ -212,7 +219,9 @@ class Regressor(RegressorMixin, Estimator):
             return learn_sites(inputs, y, self._noise(), scale=target, **found)
         kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed())
         if self.method == "stochastic" or (not gaussian and self.prior != "horseshoe"):
-            return self._sparse(kernels, inputs, y, target, self._noise())
+            more = [self._seed() + i for i in range(1, int(self.starts))]
+            others = [self._chosen(inputs, target.forward(y), scale, columns, seed) for seed in more]
+            return self._sparse([kernels, *others], inputs, y, target, self._noise())
         if not gaussian:
             return fit_given_sites(kernels, inputs, y, self._noise(), scale=target, tell=tell)
         return fit_given(

@@ -102,13 +102,13 @@ def optimal_q(
     A = features.A * jnp.sqrt(counts)[None, None, :]
     target = w.shared * jnp.sqrt(counts) * y
     AA = jnp.einsum("irn,isn->irs", A, A)
-    I = _identity(AA)
-    root = root_of_inverse(I + (w.squares / noise)[:, None, None] * AA)
+    identity = _identity(AA)
+    root = root_of_inverse(identity + (w.squares / noise)[:, None, None] * AA)
     if A.shape[0] == 1:
         # one group: a = u S A k y / r, without a matrix over the rows
         return Q(_times_covariance(root, w.u[:, None] * (A @ target) / noise), root)
     # V_i = u_i P_i^-1/2 A_i, so that the covariance of the rows is sum_i V_i'V_i + r I
-    L = jnp.linalg.cholesky(I + (w.d / noise)[:, None, None] * AA)
+    L = jnp.linalg.cholesky(identity + (w.d / noise)[:, None, None] * AA)
     V = solve_lower(L, A) * w.u[:, None, None]
     rows = V.reshape(-1, A.shape[2])
     C = rows.T @ rows + noise * jnp.eye(A.shape[2], dtype=A.dtype)

@@ -13,8 +13,8 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
-from farrier.paper.posterior import Posterior
 from farrier.paper.batches import padded
+from farrier.paper.posterior import Posterior
 
 BLOCK_ROWS = 1024
 """Rows of one block, by judgement."""

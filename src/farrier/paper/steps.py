@@ -18,7 +18,16 @@ import jax.numpy as jnp
 import optax
 from jax import Array
 
-from farrier.paper.natural_gradients import NaturalQ, Q, moments_of, natural, natural_step, optimal_q, ordinary
+from farrier.paper.natural_gradients import (
+    Features,
+    NaturalQ,
+    Q,
+    moments_of,
+    natural,
+    natural_step,
+    optimal_q,
+    ordinary,
+)
 from farrier.paper.objective import Batch, Bound, Model, evidence_bound, grouped_bound, likelihood_term
 from farrier.paper.trees import bound, free
 
@@ -71,7 +80,8 @@ def step(
             return -terms.total, (terms, state.q, model.posterior.q)
         features = model.features(rows.X)
         # where q(u) is at its maximum, its dependence on the other parameters adds nothing to their gradient
-        q, fixed = jax.lax.stop_gradient((_updated(state.q, model, rows, features, noise, rates.natural, treatment)))
+        here = jax.lax.stop_gradient((model, features))
+        q, fixed = _updated(state.q, here, rows, noise, rates.natural, treatment)
         terms = grouped_bound(model, rows, features, fixed, noise)
         return -terms.total, (terms, q, fixed)
 
@@ -105,9 +115,10 @@ def finished(state: State, template: Model, treatment: Treatment) -> Model:
 
 
 def _updated(
-    q: NaturalQ, model: Model, rows: Batch, features: Any, noise: Array, length: Array, treatment: Treatment
+    q: NaturalQ, here: tuple[Model, Features], rows: Batch, noise: Array, length: Array, treatment: Treatment
 ) -> tuple[NaturalQ, Q]:
     """q(u) after its update, in both forms."""
+    model, features = here
     if treatment == "optimal":
         variance = model.likelihood.variance  # pyright: ignore[reportAttributeAccessIssue]
         return q, optimal_q(features, model.group_moments(), variance, rows.y, rows.counts)
