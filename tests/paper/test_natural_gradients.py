@@ -70,7 +70,7 @@ def test_groups_that_step_in_turn_end_at_the_common_maximum():
     q = NaturalQ(jnp.zeros((2, M)), jnp.tile(jnp.eye(M), (2, 1, 1)))
     for turn in range(300):
         i = turn % 2
-        q = jax.tree.map(lambda new, old: old.at[i].set(new[i]), stepped(model, q)[0], q)  # noqa: B023
+        q = jax.tree.map(lambda new, old: old.at[i].set(new[i]), stepped(model, q)[0], q)
     found = ordinary(q)
     assert_allclose(found.mean, best.mean, rtol=1e-6, atol=1e-8)
     assert_allclose(found.root, best.root, rtol=1e-8, atol=1e-10)

@@ -50,7 +50,7 @@ class SVGP(Posterior):
     @property
     def q(self) -> Q:
         """q(u) as that of one group."""
-        return Q(self.q_mean[None], self.q_root[None])
+        return Q(jnp.asarray(self.q_mean)[None], jnp.asarray(self.q_root)[None])
 
     def with_q(self, q: Q) -> "SVGP":
         """The same posterior with another q(u)."""
