@@ -97,7 +97,7 @@ def step(
         q,
         moments,
         _chosen(better, (state.unbounded, plain), state.best),
-        jnp.where(better, terms.total, state.height),
+        _chosen(better, terms.total, state.height),
         state.step + 1,
         healthy,
     )

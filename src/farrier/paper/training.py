@@ -122,10 +122,11 @@ def train_starts(
         tell(Progress("cooling" if done > cooling_from else "training", min(done, steps), steps, height))
     whole = Bound(*(np.concatenate(term)[:steps] for term in zip(*terms, strict=True)))
     heights = np.asarray(state.height) if treatment == "optimal" else np.mean(whole.total[-BLOCK:], axis=0)
-    chosen = int(np.argmax(np.where(healthy, heights, -np.inf)))
-    history = (term[:, chosen] for term in whole)
+    chosen = int(np.argmax(np.where(np.asarray(state.healthy), heights, -np.inf)))
     model = finished(_one(state, chosen), _one(templates, chosen), treatment)
-    return model, History(*history, steps < settings.iterations, whole.total.T, chosen)
+    terms_of_chosen = Bound(*(term[:, chosen] for term in whole))
+    early = steps < settings.iterations
+    return model, History(*terms_of_chosen, stopped_early=early, starts=whole.total.T, chosen=chosen)
 
 
 def _treatment(model: Model, rows: int, settings: Settings) -> Treatment:
