@@ -34,6 +34,13 @@ from farrier.paper.trees import bound, free
 Treatment = Literal["optimal", "natural", "adam"]
 """How q(u) is updated."""
 ADAM = optax.scale_by_adam()
+FALL = 0.05
+"""Nats a row below the best point at which a start goes back to it, by judgement. A step of 0.05 in the logarithm of a
+period shifts the last of ten cycles by half a turn, and Adam alone needs hundreds of steps to come back from that."""
+BACKING = 0.5
+"""The factor of the step size after such a fall, by judgement."""
+RECOVERY = 1.01
+"""The factor by which the step size grows back a step, by judgement."""
 
 
 class State(NamedTuple):
@@ -44,6 +51,8 @@ class State(NamedTuple):
     moments: optax.OptState
     best: tuple[Model, Q]
     height: Array
+    damping: Array
+    """The part of the step size of Adam that this start takes."""
     step: Array
     healthy: Array
 
@@ -65,7 +74,7 @@ def first_state(model: Model, treatment: Treatment) -> State:
     moments = ADAM.init(cast(optax.Params, unbounded))
     height = jnp.asarray(-jnp.inf, start.mean.dtype)
     count, healthy = jnp.zeros((), jnp.int32), jnp.asarray(True)
-    return State(unbounded, natural(start), moments, (unbounded, start), height, count, healthy)
+    return State(unbounded, natural(start), moments, (unbounded, start), height, jnp.ones_like(height), count, healthy)
 
 
 def step(
@@ -89,7 +98,7 @@ def step(
     with jax.numpy_dtype_promotion("standard"):  # optax takes a float to an integer power
         updates, moments = ADAM.update(gradient, state.moments)
     healthy = state.healthy & jnp.isfinite(terms.total) & jnp.isfinite(optax.tree.norm(gradient))
-    moved = jax.tree.map(lambda u, d: u - rates.adam * d, state.unbounded, updates)
+    moved = jax.tree.map(lambda u, d: u - rates.adam * state.damping * d, state.unbounded, updates)
     # with minibatches the bound is an estimate, and the last point is the best
     better = healthy & ((terms.total > state.height) | (treatment != "optimal"))
     following = State(
@@ -98,9 +107,21 @@ def step(
         moments,
         _chosen(better, (state.unbounded, plain), state.best),
         _chosen(better, terms.total, state.height),
+        jnp.minimum(state.damping * RECOVERY, 1.0),
         state.step + 1,
         healthy,
     )
+    if treatment == "optimal":
+        # a fall, or a bound that is not finite, leads back to the best point and to shorter steps
+        known = state.healthy & jnp.isfinite(state.height)
+        fell = known & ~(healthy & (terms.total > state.height - FALL * jnp.sum(rows.counts)))
+        back = state._replace(
+            unbounded=state.best[0],
+            moments=ADAM.init(cast(optax.Params, state.unbounded)),
+            damping=BACKING * state.damping,
+            step=state.step + 1,
+        )
+        return _chosen(fell, back, _chosen(healthy, following, state._replace(healthy=healthy))), terms
     # after a step that is not finite the state stays as it was
     return _chosen(healthy, following, state._replace(healthy=healthy)), terms
 

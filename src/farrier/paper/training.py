@@ -114,7 +114,8 @@ def train_starts(
         if not healthy.any():
             raise TrainingError(_first_diagnosis(state, models, batch))
         # a start that failed counts as the lowest
-        terms.append(Bound(*(np.where(healthy, np.asarray(term), -np.inf) for term in block)))
+        sound = healthy & np.isfinite(np.asarray(block.total))
+        terms.append(Bound(*(np.where(sound, np.asarray(term), -np.inf) for term in block)))
         done, height = done + BLOCK, float(np.max(np.mean(terms[-1].total, axis=0)))
         if done <= cooling_from and flatness.reached(height):
             cooling_from = done
