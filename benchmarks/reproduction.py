@@ -41,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="of starting values and minibatches")
     parser.add_argument("--steps", type=int, default=None, help="of training; None takes those of the method")
     parser.add_argument("--points", type=int, default=None, help="inducing points a kernel; None: as the method has")
+    parser.add_argument("--rate", type=float, default=None, help="the step size of Adam; None: as the method has")
     parser.add_argument("--starts", type=int, default=1, help="starting values trained together, best by the bound")
 
 
@@ -51,7 +52,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         for method in arguments.methods:
             for seed in arguments.seeds:
                 settings = {"set": name, "method": method}
-                given = {"steps": arguments.steps, "points": arguments.points}
+                given = {"steps": arguments.steps, "points": arguments.points, "rate": arguments.rate}
                 settings |= {word: value for word, value in given.items() if value is not None}
                 settings |= {"starts": arguments.starts} if arguments.starts > 1 else {}
                 if record.done(settings, seed):
@@ -77,7 +78,7 @@ def measure(
     settings: dict[str, Any], seed: int, known: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndarray]
 ) -> dict[str, Any]:
     """The figures of one run."""
-    words = {"steps": "iterations", "points": "points", "starts": "starts"}
+    words = {"steps": "iterations", "points": "points", "starts": "starts", "rate": "learning_rate"}
     chosen = {words[word]: value for word, value in settings.items() if word in words}
     model = BASELINES[settings["method"]](seed=seed, **chosen).fit(*known)
     mean, sd = model.predict(new[0])

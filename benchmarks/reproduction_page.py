@@ -94,14 +94,15 @@ def _series(lines: list[dict[str, Any]]) -> str:
         "The paper prints pictures only. The authors' code, trained by their settings, was run by us and forecasts the "
         f"last tenth with an RMSE of {AUTHORS_RUN['airline']} on airline and {AUTHORS_RUN['mauna400']} on mauna400. "
         "Ours, medians over the seeds (in brackets the single runs):\n",
-        "| set | method | steps | points | starts | RMSE | log-likelihood | bound | processor seconds |",
-        "|---|---|---|---|---|---|---|---|---|",
+        "| set | method | steps | points | step size | starts | RMSE | log-likelihood | bound | processor seconds |",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for line in lines:
         s = line["settings"]
         if s["set"] in AUTHORS_RUN:
-            key = (s["set"], s["method"], s.get("steps", "default"), s.get("points", "default"), s.get("starts", 1))
+            words = ("steps", "points", "rate", "starts")
+            key = (s["set"], s["method"], *(s.get(word, "default" if word != "starts" else 1) for word in words))
             groups.setdefault(key, []).append(line["figures"] | {"cpu": line["cpu_seconds"]})
     for key, runs in sorted(groups.items(), key=lambda item: [str(word) for word in item[0]]):
         errors = [run["rmse"] for run in runs]

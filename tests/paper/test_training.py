@@ -23,6 +23,7 @@ from farrier.paper.inducing import SharedPoints, spread_points
 from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.objective import Batch, Model, evidence_bound
 from farrier.paper.pool import stack
+from farrier.paper.steps import FALL
 from farrier.paper.training import Settings, train, train_starts
 from farrier.paper.trees import register
 
@@ -301,3 +302,13 @@ def test_a_start_that_fails_does_not_stop_the_others(on_all_rows):
     _, found = train_starts([with_lengthscale(np.nan), models[0]], X, Y, ALL_ROWS, jax.random.key(0))
     assert found.chosen == 1
     assert_allclose(found.bound, history.starts[0], rtol=1e-6, atol=1e-6)
+
+
+def test_a_start_whose_bound_falls_goes_back_to_its_best_point():
+    _, history = train(start(), X, Y, Settings(iterations=200, learning_rate=1.0), jax.random.key(0))
+    below = np.maximum.accumulate(history.bound) - history.bound
+    fell = np.flatnonzero(below > FALL * N)
+    # steps of this size do fall, and the next point is the best one again
+    assert len(fell) > 0
+    after = fell[fell + 1 < len(below)] + 1
+    assert_allclose(below[after], 0.0, atol=1e-6)

@@ -111,19 +111,17 @@ def step(
         state.step + 1,
         healthy,
     )
+    # after a step that is not finite the state stays as it was
+    failed = eqx.tree_at(lambda state: state.healthy, state, healthy)
     if treatment == "optimal":
         # a fall, or a bound that is not finite, leads back to the best point and to shorter steps
         known = state.healthy & jnp.isfinite(state.height)
         fell = known & ~(healthy & (terms.total > state.height - FALL * jnp.sum(rows.counts)))
-        back = state._replace(
-            unbounded=state.best[0],
-            moments=ADAM.init(cast(optax.Params, state.unbounded)),
-            damping=BACKING * state.damping,
-            step=state.step + 1,
-        )
-        return _chosen(fell, back, _chosen(healthy, following, state._replace(healthy=healthy))), terms
-    # after a step that is not finite the state stays as it was
-    return _chosen(healthy, following, state._replace(healthy=healthy)), terms
+        moments = ADAM.init(cast(optax.Params, state.unbounded))
+        damping = BACKING * state.damping
+        back = State(state.best[0], q, moments, state.best, state.height, damping, state.step + 1, state.healthy)
+        return _chosen(fell, back, _chosen(healthy, following, failed)), terms
+    return _chosen(healthy, following, failed), terms
 
 
 def finished(state: State, template: Model, treatment: Treatment) -> Model:
