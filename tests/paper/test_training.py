@@ -34,7 +34,7 @@ Y = np.sin(3.0 * X[:, 0]) + 0.5 * X[:, 0] + 0.2 * RNG.standard_normal(N)
 POOL = stack([SquaredExponential(0.7), Linear(0.1)], 1)
 SETTINGS = Settings(iterations=200, batch_size=16, full_rows=0, learning_rate=0.05)
 AS_PRINTED = Settings(iterations=10_000, batch_size=64, learning_rate=0.05, natural=False)
-ALL_ROWS = Settings(iterations=200, learning_rate=0.05)
+ALL_ROWS = Settings(iterations=200, learning_rate=0.05, race=1.0)
 
 
 def start(pool=POOL, likelihood=None, points=6):
@@ -312,3 +312,12 @@ def test_a_start_whose_bound_falls_goes_back_to_its_best_point():
     assert len(fell) > 0
     after = fell[fell + 1 < len(below)] + 1
     assert_allclose(below[after], 0.0, atol=1e-6)
+
+
+def test_after_the_race_the_best_start_goes_on_alone(on_all_rows):
+    models, _, together = on_all_rows
+    settings = Settings(iterations=200, learning_rate=0.05, race=0.25)
+    _, history = train_starts(models, X, Y, settings, jax.random.key(0))
+    assert history.chosen == int(np.argmax(together.starts[:, :50].max(axis=1)))
+    assert_allclose(history.bound, together.starts[history.chosen], rtol=1e-6, atol=1e-6)
+    assert np.all(np.isnan(history.starts[1 - history.chosen, 50:]))

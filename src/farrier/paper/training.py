@@ -54,6 +54,8 @@ class Settings:
     """Training ends if the bound gains less than this over one window of steps, in nats per row; 0 never does."""
     natural_step: float = 0.05
     """The length of the natural gradient step on minibatches, by judgement: m overlapping groups allow about 2 / m."""
+    race: float = 0.2
+    """The part of all steps after which only the best of several starts goes on, by judgement; 1 keeps them all."""
     natural: bool = True
     """Natural gradients for q(u); False is the paper's algorithm as printed, Adam for everything."""
 
@@ -62,7 +64,8 @@ class Settings:
 class History:
     """The estimated bound and its terms at every step; `stopped_early` says whether the bound became flat.
 
-    `starts` holds the bounds of all starts, (starts, steps), and `chosen` says which of them is the result.
+    `starts` holds the bounds of all starts, (starts, steps), NaN after a start was given up, and `chosen` says which of
+    them is the result.
     """
 
     bound: np.ndarray
@@ -94,7 +97,10 @@ def train_starts(
     key: PRNGKeyArray,
     callback: Callable[[Progress], None] | None = None,
 ) -> tuple[Model, History]:
-    """Train models of the same structure from different starting values; the best by the bound, and its history."""
+    """Train models of the same structure from different starting values; the best by the bound, and its history.
+
+    All starts run together for the first part of the steps (`race`); then the best of them goes on alone.
+    """
     tell = callback or (lambda progress: None)
     batch = padded(X, y)
     treatment = _treatment(models[0], len(y), settings)
@@ -102,7 +108,7 @@ def train_starts(
     templates = _stacked(models)
     state = _stacked([first_state(model, treatment) for model in models])
     flatness = _Flatness(settings.tolerance * len(y))
-    steps, done = settings.iterations, 0
+    steps, done, running = settings.iterations, 0, np.arange(len(models))
     cooling_from = steps - max(BLOCK, round(COOLING * steps))
     terms: list[Bound] = []
     lengths = jnp.asarray([settings.learning_rate, settings.natural_step], batch.y.dtype)
@@ -115,19 +121,37 @@ def train_starts(
             raise TrainingError(_first_diagnosis(state, models, batch))
         # a start that failed counts as the lowest
         sound = healthy & np.isfinite(np.asarray(block.total))
-        terms.append(Bound(*(np.where(sound, np.asarray(term), -np.inf) for term in block)))
-        done, height = done + BLOCK, float(np.max(np.mean(terms[-1].total, axis=0)))
+        block = Bound(*(np.where(sound, np.asarray(term), -np.inf) for term in block))
+        terms.append(Bound(*(_spread(term, running, len(models)) for term in block)))
+        done, height = done + BLOCK, float(np.max(np.mean(block.total, axis=0)))
+        if len(running) > 1 and done >= settings.race * steps:
+            best = _best(state, block, treatment)
+            running = running[[best]]
+            state, templates = jax.tree.map(lambda leaf, i=best: leaf[i : i + 1], (state, templates))
         if done <= cooling_from and flatness.reached(height):
             cooling_from = done
             steps = min(steps, done + max(BLOCK, round(COOLING * done)))
         tell(Progress("cooling" if done > cooling_from else "training", min(done, steps), steps, height))
     whole = Bound(*(np.concatenate(term)[:steps] for term in zip(*terms, strict=True)))
-    heights = np.asarray(state.height) if treatment == "optimal" else np.mean(whole.total[-BLOCK:], axis=0)
-    chosen = int(np.argmax(np.where(np.asarray(state.healthy), heights, -np.inf)))
-    model = finished(_one(state, chosen), _one(templates, chosen), treatment)
+    best = _best(state, Bound(*(term[-BLOCK:, running] for term in whole)), treatment)
+    chosen = int(running[best])
+    model = finished(_one(state, best), _one(templates, best), treatment)
     terms_of_chosen = Bound(*(term[:, chosen] for term in whole))
     early = steps < settings.iterations
     return model, History(*terms_of_chosen, stopped_early=early, starts=whole.total.T, chosen=chosen)
+
+
+def _best(state: State, block: Bound, treatment: Treatment) -> int:
+    """The place of the best start among those that run: by its best point, or by the mean of the last block."""
+    heights = np.asarray(state.height) if treatment == "optimal" else np.mean(block.total, axis=0)
+    return int(np.argmax(np.where(np.asarray(state.healthy), heights, -np.inf)))
+
+
+def _spread(term: np.ndarray, running: np.ndarray, starts: int) -> np.ndarray:
+    """The values of the starts that run at their places among all starts, NaN elsewhere."""
+    values = np.full((len(term), starts), np.nan)
+    values[:, running] = term
+    return values
 
 
 def _treatment(model: Model, rows: int, settings: Settings) -> Treatment:
