@@ -2,7 +2,8 @@
 
     python -m benchmarks paper-page
 
-A cell of ours comes from the suite `reproduction` if it was run there, else from the suite of its table. The verdict is
+A cell of ours comes from the suite `reproduction` if it was run there (the runs with the most steps), else from the
+suite of its table. The verdict is
 "reached" where our mean is within two printed standard deviations (5 % where none is printed) of the printed number, or
 better, with half a unit of the last printed digit allowed for.
 """
@@ -116,7 +117,7 @@ def _uci(results: Path, lines: list[dict[str, Any]]) -> Iterator[Cell]:
     older = _lines(results, "uci")
     for table, columns in UCI.items():
         for method, name in COLUMNS.items():
-            here = [x for x in lines if x["settings"]["set"] == table and x["settings"]["method"] == method]
+            here = _longest([x for x in lines if (x["settings"]["set"], x["settings"]["method"]) == (table, method)])
             there = [x for x in older if x["settings"]["table"] == table and x["settings"]["method"] == method]
             runs, source = (here, "reproduction") if here else (there, "uci") if there else ([], "")
             for place, (figure, word) in enumerate((("RMSE", "rmse"), ("log-likelihood", "log_likelihood"))):
@@ -124,6 +125,12 @@ def _uci(results: Path, lines: list[dict[str, Any]]) -> Iterator[Cell]:
                 values = [_twice(run["figures"], word) for run in runs if word in run["figures"]]
                 printed, spread = columns[method][place]
                 yield Cell(table, name, figure, printed, spread, values, figure != "RMSE", source if values else "")
+
+
+def _longest(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs with the most steps."""
+    most = max((line["settings"].get("steps", 0) for line in lines), default=0)
+    return [line for line in lines if line["settings"].get("steps", 0) == most]
 
 
 def _twice(figures: dict[str, Any], word: str) -> float:
