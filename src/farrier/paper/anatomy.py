@@ -35,7 +35,7 @@ from farrier.paper.pool import Pool
 from farrier.paper.training import History, Settings, train_starts
 
 STRONG = Settings(iterations=1500, learning_rate=0.1, tolerance=0.0)
-"""The settings of the runs in docs/reproducing-the-paper.md on all rows; by the bound."""
+"""The settings of the runs on mauna400 in docs/reproducing-the-paper.md; by judgement."""
 
 
 @final
