@@ -1,5 +1,6 @@
 """The command line: `run SUITE` measures and appends JSON lines, `table SUITE` shows them as Markdown, `figure SUITE`
-draws the paper's figures from them, `page` writes docs/evaluation.md from them.
+draws the paper's figures from them, `page` writes docs/evaluation.md from them, `paper-page`
+docs/reproducing-the-paper.md.
 
 A suite is a module with a DESCRIPTION, `configure(parser)` for its own options and `run(arguments, record)`.
 """
@@ -26,6 +27,8 @@ from benchmarks import (
     pictures,
     reach,
     recovery,
+    reproduction,
+    reproduction_page,
     rows,
     sampling,
     speed,
@@ -55,6 +58,7 @@ SUITES = {
     "implicit": implicit,
     "rows": rows,
     "reach": reach,
+    "reproduction": reproduction,
     "sampling": sampling,
 }
 OWN_TABLES = {**dict.fromkeys(beside.SUITES, beside.tables), "competitions": competition_table.tables}
@@ -76,6 +80,9 @@ def main(words: list[str] | None = None) -> int:
         return 0
     if arguments.command == "page":
         print(f"written: {evaluation.write(arguments.results)}")
+        return 0
+    if arguments.command == "paper-page":
+        print(f"written: {reproduction_page.write(arguments.results)}")
         return 0
     if arguments.command == "figure":
         for path in pictures.PICTURES[arguments.name](arguments.results, arguments.data_dir):
@@ -139,6 +146,8 @@ def _parser() -> argparse.ArgumentParser:
     learn_priors.configure(learn)
     page = commands.add_parser("page", help="write docs/evaluation.md from the results")
     _add_results(page)
+    paper = commands.add_parser("paper-page", help="write docs/reproducing-the-paper.md from the results")
+    _add_results(paper)
     show.add_argument("--each-seed", action="store_true", help="one row for each seed instead of medians over seeds")
     _add_results(show)
     return parser

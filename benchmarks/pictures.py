@@ -4,6 +4,7 @@ weights     the weights under the horseshoe and without a prior, one picture for
 bound       distances to the exact posterior against the number of points
 timeseries  the forecast of the last tenth of each series, with some others' beside it
 gefcom      the filled-in rows of the hourly load, one panel for each method
+reproduction  the course of the bound of the paper's algorithm on the two series
 """
 
 from collections.abc import Callable
@@ -13,7 +14,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks import bound_picture, gefcom, timeseries, weights_picture
+from benchmarks import bound_picture, gefcom, reproduction_picture, timeseries, weights_picture
 from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import read
 from benchmarks.style import BLUE, DARK, GREEN, GREY, ORANGE, save
@@ -106,6 +107,7 @@ PICTURES: dict[str, Callable[[Path, Path | None], list[Path]]] = {
     "bound": bound,
     "timeseries": forecasts,
     "gefcom": load,
+    "reproduction": reproduction_picture.draw,
 }
 
 

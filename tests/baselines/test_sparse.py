@@ -48,7 +48,7 @@ def test_groups_of_points_fit_a_pool_with_a_prior(small):
 
 @pytest.mark.parametrize("method", [PoolSVGP, PoolMultiSVGP, SpikeAndSlabSVGP, HorseshoeSVGP])
 def test_the_pool_is_the_papers(method):
-    pool, prior = method()._pool_and_prior(x[:, None], y)
+    (pool,), prior = method()._pools_and_prior(x[:, None], y)
     assert len(pool) == len(prior.quantile(0.5)) == 24
 
 

@@ -6,6 +6,8 @@ import numpy as np
 import pytest
 from benchmarks.published import TIMESERIES_ROWS, UCI
 from benchmarks.reach import log_likelihood
+from benchmarks.reproduction import course
+from benchmarks.reproduction_page import Cell
 
 from benchmarks import beside, forecasters, pictures, uci
 from farrier.model.target_scale import TargetScale, named
@@ -96,3 +98,20 @@ def test_errors_of_forecasters_are_compared_case_by_case(tmp_path):
     ours, theirs = forecasters.summary(path).splitlines()[2:]
     assert ours == "| farrier | 1.00 | 1.00 |  | 75 % | 1.0 |"
     assert theirs == "| theta | 2.00 | 2.50 | 50 % of 2 |  | 1.0 |"
+
+
+@pytest.mark.parametrize(
+    ("ours", "spread", "verdict"),
+    [([5.6], 0.10, "reached"), ([5.7], 0.10, "not reached"), ([3.0, 4.0], 0.10, "reached"), ([], 0.10, "not run")],
+)
+def test_a_cell_is_reached_within_two_printed_deviations_or_better(ours, spread, verdict):
+    assert Cell("boston", "ours", "RMSE", 5.41, spread, ours, False).verdict() == verdict
+    mirrored = Cell("boston", "ours", "log-likelihood", -5.41, spread, [-one for one in ours], True)
+    assert mirrored.verdict() == verdict
+
+
+def test_the_course_of_a_bound_is_a_mean_over_stretches():
+    steps, bounds = course(np.array([np.arange(240.0), np.full(240, -np.inf)]))
+    assert steps[-1] == 240
+    assert bounds[0][:2] == [0.5, 2.5]
+    assert bounds[1] == [None] * len(steps)

@@ -36,6 +36,7 @@ BASELINES: dict[str, Factory] = {
     "multisvgp": Factory("sparse:PoolMultiSVGP", "the paper's pool without a prior, points for each kernel", 50_000),
     "spike-and-slab": Factory("sparse:SpikeAndSlabSVGP", "the paper's pool with a spike-and-slab prior", 50_000),
     "paper": Factory("sparse:HorseshoeSVGP", "the paper's method by the paper's algorithm", 50_000),
+    "paper-as-printed": Factory("sparse:PrintedSVGP", "the same, trained by Adam alone as printed", 50_000),
     "softmax": Factory("sparse:SoftmaxSVGP", "softmax weights on 12 candidate sums, as in the paper", 50_000),
     "softmax-variational": Factory(
         "sparse:VariationalSoftmaxSVGP", "12 candidate sums averaged by their evidence (Teng et al. 2020)", 20_000

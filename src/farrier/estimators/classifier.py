@@ -111,7 +111,7 @@ class Classifier(ClassifierMixin, Estimator):
         kernels = self._chosen(inputs, y, scale, columns, self._seed())
         if self.method == "auto" and self.prior == "horseshoe":
             return fit_given_sites(kernels, inputs, y, Bernoulli(), tell=tell)
-        return self._sparse(kernels, inputs, y, TargetScale(), Bernoulli())
+        return self._sparse([kernels], inputs, y, TargetScale(), Bernoulli())
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""

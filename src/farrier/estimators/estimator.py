@@ -152,9 +152,14 @@ class Estimator(ExplainingMixin, BaseEstimator):
         return int(check_random_state(self.random_state).randint(2**31 - 1))
 
     def _sparse(
-        self, kernels: Sequence[Kernel], inputs: np.ndarray, y: np.ndarray, target: TargetScale, likelihood: Likelihood
+        self,
+        starts: Sequence[Sequence[Kernel]],
+        inputs: np.ndarray,
+        y: np.ndarray,
+        target: TargetScale,
+        likelihood: Likelihood,
     ) -> Fitted:
-        """Fit by the paper's algorithm; the likelihood is that of y on the scale of the model."""
+        """Fit by the paper's algorithm from all starts; the likelihood is that of y on the scale of the model."""
         sparse = import_module("farrier.paper.sparse")
         training = sparse.SparseTraining(
             prior=self.prior,
@@ -166,7 +171,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
             points=self._number_of_inducing_points(inputs),
             seed=self._seed(),
         )
-        fitted, self.history_ = sparse.fit_sparse(kernels, inputs, y, target, likelihood, training)
+        fitted, self.history_ = sparse.fit_sparse(starts, inputs, y, target, likelihood, training)
         return fitted
 
     def _number_of_inducing_points(self, X: np.ndarray) -> int:

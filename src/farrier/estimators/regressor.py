@@ -8,13 +8,13 @@ print(model.explain())
 from collections.abc import Callable, Sequence
 from copy import copy
 from dataclasses import replace
-from numbers import Real
+from numbers import Integral, Real
 from time import perf_counter
 from typing import Any, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
-from sklearn.utils._param_validation import StrOptions
+from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier.estimators.arguments import check_periods, check_prediction, check_reach, check_scale, check_table
@@ -78,6 +78,9 @@ class Regressor(RegressorMixin, Estimator):
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
         collapsed tier chooses their number for each kernel.)
+    starts : int, default=1
+        Draws of the starting hyperparameters that are trained together; the result is that with the highest bound.
+        (Stochastic only; it matters for ``kernels="paper"`` and for formulas.)
     iterations : int, default=2500
         Most training steps; training ends earlier if the bound no longer rises.
     batch_size : int, default=256
@@ -125,6 +128,7 @@ class Regressor(RegressorMixin, Estimator):
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
         "search": [StrOptions({"full", "quick"})],
         "floor": [StrOptions({"auto"}), Real, None],
+        "starts": [Interval(Integral, 1, None, closed="left")],
     }
 
     def __init__(
@@ -140,6 +144,7 @@ class Regressor(RegressorMixin, Estimator):
         search: Literal["full", "quick"] = "full",
         floor: float | Literal["auto"] | None = None,
         inducing: int | None = None,
+        starts: int = 1,
         iterations: int = 2500,
         batch_size: int = 256,
         learning_rate: float = 0.01,
@@ -165,6 +170,7 @@ class Regressor(RegressorMixin, Estimator):
         self.method = method
         self.search = search
         self.floor = floor
+        self.starts = starts
 
     _timed = False
     """Whether the first of several inputs is time, as in a Forecaster."""
@@ -247,7 +253,9 @@ class Regressor(RegressorMixin, Estimator):
             return learn_robust(inputs, y, chosen=chosen, transform=self.scale, **found)
         kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed())
         if self.method == "stochastic" or (chosen and self.prior != "horseshoe"):
-            return self._sparse(kernels, inputs, y, target, self._noise())
+            more = [self._seed() + i for i in range(1, int(self.starts))]
+            others = [self._chosen(inputs, target.forward(y), scale, columns, seed) for seed in more]
+            return self._sparse([kernels, *others], inputs, y, target, self._noise())
         if chosen:
             return fit_given_sites(kernels, inputs, y, self._noise(), scale=target, tell=tell)
         return fit_given(

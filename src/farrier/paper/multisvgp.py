@@ -19,6 +19,7 @@ from jaxtyping import Float
 
 from farrier.paper.inducing import InducingVariables
 from farrier.paper.linalg import cholesky, kl_to_standard_normal, solve_lower
+from farrier.paper.natural_gradients import Features, Q, moments_of
 from farrier.paper.pool import Pool
 from farrier.paper.posterior import Posterior
 from farrier.paper.trees import as_array, fixed, lower_triangular, part, real
@@ -39,6 +40,21 @@ class SVGP(Posterior):
         """q(u) at its prior, with all weights one."""
         R = inducing.size
         return cls(pool, as_array(np.ones((1, len(pool)))), inducing, as_array(np.zeros(R)), as_array(np.eye(R)))
+
+    def features(self, X: Float[Array, "N D"]) -> Features:
+        """The features of f as one group, for the first draw of the weights."""
+        w = jnp.asarray(self.weights)[0]
+        A = jnp.sum(self._whitened(X, w), axis=0)[None]
+        return Features(A, ((w**2) @ self.pool.diag(X))[None] - jnp.sum(A**2, axis=1))
+
+    @property
+    def q(self) -> Q:
+        """q(u) as that of one group."""
+        return Q(jnp.asarray(self.q_mean)[None], jnp.asarray(self.q_root)[None])
+
+    def with_q(self, q: Q) -> "SVGP":
+        """The same posterior with another q(u)."""
+        return SVGP(self.pool, self.weights, self.inducing, q.mean[0], q.root[0])
 
     def draws(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "S N"], Float[Array, "S N"]]:
         def moments(w: Array) -> tuple[Array, Array]:
@@ -97,12 +113,23 @@ class MultiSVGP(Posterior):
             q_root=as_array(np.tile(spread * np.eye(M), (m, 1, 1))),
         )
 
+    def features(self, X: Float[Array, "N D"]) -> Features:
+        """L_i^-1 K_i(Z_i, X) of every group, and the variance of g_i(x) that its inducing variables leave."""
+        A = self._whitened(X)
+        return Features(A, self.pool.diag(X) - jnp.sum(A**2, axis=1))
+
+    @property
+    def q(self) -> Q:
+        """q(u_i) of every group."""
+        return Q(jnp.asarray(self.q_mean), jnp.asarray(self.q_root))
+
+    def with_q(self, q: Q) -> "MultiSVGP":
+        """The same posterior with other q(u_i)."""
+        return MultiSVGP(self.pool, self.weights, self.Z, q.mean, q.root)
+
     def functions(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "m N"], Float[Array, "m N"]]:
         """Mean and variance of each function g_i(x), without its weight."""
-        A = self._whitened(X)
-        B = jnp.einsum("irs,irn->isn", self.q_root, A)
-        variance = self.pool.diag(X) - jnp.sum(A**2, axis=1) + jnp.sum(B**2, axis=1)
-        return jnp.einsum("irn,ir->in", A, self.q_mean), variance
+        return moments_of(self.features(X), self.q)
 
     def draws(self, X: Float[Array, "N D"]) -> tuple[Float[Array, "S N"], Float[Array, "S N"]]:
         mean, variance = self.functions(X)

@@ -13,9 +13,9 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from farrier.paper.batches import padded
 from farrier.paper.forks import refuse_after_fork
 from farrier.paper.posterior import Posterior
-from farrier.paper.training import padded
 
 BLOCK_ROWS = 1024
 """Rows of one block, by judgement."""

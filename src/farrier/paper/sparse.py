@@ -19,6 +19,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
 from farrier.model.target_scale import TargetScale
+from farrier.paper.batches import padded
 from farrier.paper.cache import keep_compiled_programs
 from farrier.paper.forks import refuse_after_fork
 from farrier.paper.inducing import spread_points
@@ -27,7 +28,7 @@ from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool, stack
 from farrier.paper.posterior import Posterior
 from farrier.paper.prediction import InBlocks
-from farrier.paper.training import History, Settings, padded, train
+from farrier.paper.training import History, Settings, train_starts
 from farrier.paper.trees import JAX
 
 STOCHASTIC_DRAWS = 64
@@ -36,7 +37,8 @@ TRAINING_DRAWS = 8
 """Draws of the weights in one stochastic step, by judgement. The paper takes one; more reduce the variance of the
 gradient at little cost."""
 START_SPREAD = 0.1
-"""The standard deviation of q(u) at the start, by judgement. It is 1 in the prior; if small, the means move first."""
+"""The standard deviation of q(u) at the start where Adam trains it, by judgement. It is 1 in the prior; if small, the
+means move first."""
 
 _evidence_bound = eqx.filter_jit(evidence_bound)
 
@@ -68,7 +70,7 @@ class Trained:
 
 
 def fit_sparse(
-    kernels: Sequence[Kernel],
+    starts: Sequence[Sequence[Kernel]],
     X: np.ndarray,
     y: np.ndarray,
     scale: TargetScale,
@@ -77,12 +79,14 @@ def fit_sparse(
 ) -> tuple[Fitted, History]:
     """The fitted model, and the history of training; the likelihood is that of y on its `scale`.
 
+    `starts` are the same kernels with different starting values; the result is that with the highest bound.
     64-bit floats are switched on for the duration of the call. Results are numpy arrays.
     """
     refuse_after_fork()
     keep_compiled_programs()
     with jax.enable_x64(True):
-        trained = train_sparse(stack(kernels, inputs=X.shape[1]), X, scale.forward(y), likelihood, training)
+        pools = [stack(kernels, inputs=X.shape[1]) for kernels in starts]
+        trained = train_sparse(pools, X, scale.forward(y), likelihood, training)
         noise, posterior, prior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior, trained.prior))
         fitted = Fitted(
             posterior=InBlocks(posterior),
@@ -98,13 +102,15 @@ def fit_sparse(
     return fitted, trained.history
 
 
-def train_sparse(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining) -> Trained:
-    """Train by the paper's algorithm."""
-    start = Model(
-        PRIORS[training.prior].initial(len(pool)),
-        likelihood,
-        MultiSVGP.initial(pool, spread_points(X, training.points, training.seed), spread=START_SPREAD),
-    )
+def train_sparse(
+    pools: Sequence[Pool], X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining
+) -> Trained:
+    """Train by the paper's algorithm; `pools` are the starts."""
+    Z = spread_points(X, training.points, training.seed)
+    models = [
+        Model(PRIORS[training.prior].initial(len(pool)), likelihood, MultiSVGP.initial(pool, Z, spread=START_SPREAD))
+        for pool in pools
+    ]
     settings = Settings(
         iterations=training.iterations,
         batch_size=training.batch_size,
@@ -112,7 +118,7 @@ def train_sparse(pool: Pool, X: np.ndarray, y: np.ndarray, likelihood: Likelihoo
         draws=TRAINING_DRAWS,
         tolerance=training.tolerance,
     )
-    model, history = train(start, X, y, settings, jax.random.key(training.seed), training.progress)
+    model, history = train_starts(models, X, y, settings, jax.random.key(training.seed), training.progress)
     noise = jnp.asarray(quasi_normal(STOCHASTIC_DRAWS, model.prior.noise_size))
     bound = float(_evidence_bound(model, padded(X, y), noise).total)
     posterior = model.posterior.at(model.prior.draw(noise, JAX))

@@ -1,76 +1,80 @@
-"""The paper's Algorithm 1: stochastic maximisation of the evidence lower bound.
+"""Training: the paper's Algorithm 1 with natural gradients for q(u), for several starts at once.
 
-Each step draws rows and weights, estimates the bound, and updates every trained parameter by Adam. The auxiliary phi of
-the horseshoe need no step, because the KL of horseshoe.py has them at their optimum. Steps run in compiled blocks.
-Between two blocks Python reports the progress, checks whether the bound still rises, and raises an error if it is NaN.
-When the bound is flat, or few steps remain, the step size falls to zero, so that the result does not depend on the last
-rows drawn.
+Each step draws rows and weights and updates q(u) and the other parameters (steps.py). Steps run in compiled blocks, all
+starts together in one program. Between two blocks Python reports the progress, checks whether the bound still rises,
+and raises an error if it is NaN for every start. The step size falls to zero over the last part of the run, so that the
+result does not depend on the last rows drawn. The result is the start with the highest bound.
 
 All randomness comes from one key and the number of the step: the same call gives the same bits on the same machine.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple, cast
+from typing import Any
 
 import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
-import optax
 from jax import Array
 from jaxtyping import PRNGKeyArray
 
-from farrier.kernels.parameters import POSITIVE
 from farrier.model.progress import Progress
-from farrier.paper.linalg import cholesky
+from farrier.paper.batches import minibatch, padded
+from farrier.paper.diagnosis import TrainingError, diagnosis
 from farrier.paper.multisvgp import MultiSVGP
-from farrier.paper.objective import Batch, Bound, Model, evidence_bound
-from farrier.paper.pool import Pool
-from farrier.paper.trees import bound, constraint_of, free
+from farrier.paper.objective import Batch, Bound, Model
+from farrier.paper.steps import Rates, State, Treatment, finished, first_state, step
+from farrier.paper.trees import bound
 
 BLOCK = 50
 """Steps in one compiled block, by judgement."""
 WINDOW = 8
 """Blocks over which the bound is averaged to see whether it still rises, by judgement."""
-COOLING = 0.25
+COOLING = 0.5
 """The part of all steps over which the step size falls to zero, by judgement."""
+LEAST_LENGTH = 0.1
+"""The part of its length that the natural gradient step keeps at the end, by judgement: q(u) must follow the rest."""
 
 
 @dataclass(frozen=True)
 class Settings:
-    """The settings of training. `tolerance` is the smallest gain over one window of steps, in nats per row."""
+    """The settings of training."""
 
     iterations: int = 5000
     batch_size: int = 256
+    """Rows in one step."""
+    full_rows: int = 500
+    """With at most so many rows every step uses all of them. By judgement: a step costs more, but far fewer do."""
     learning_rate: float = 0.02
+    """The step size of Adam."""
     draws: int = 1
+    """Draws of the weights in one step, where their expectation has no closed form."""
     tolerance: float = 2e-3
+    """Training ends if the bound gains less than this over one window of steps, in nats per row; 0 never does."""
+    natural_step: float = 0.05
+    """The length of the natural gradient step on minibatches, by judgement: m overlapping groups allow about 2 / m."""
+    race: float = 0.2
+    """The part of all steps after which only the best of several starts goes on, by judgement; 1 keeps them all."""
+    natural: bool = True
+    """Natural gradients for q(u); False is the paper's algorithm as printed, Adam for everything."""
 
 
 @dataclass(frozen=True)
 class History:
-    """The estimated bound and its terms at every step; `stopped_early` says whether the bound became flat."""
+    """The estimated bound and its terms at every step; `stopped_early` says whether the bound became flat.
+
+    `starts` holds the bounds of all starts, (starts, steps), NaN after a start was given up, and `chosen` says which of
+    them is the result.
+    """
 
     bound: np.ndarray
     likelihood: np.ndarray
     kl_inducing: np.ndarray
     kl_weights: np.ndarray
     stopped_early: bool
-
-
-class TrainingError(ArithmeticError):
-    """The bound became NaN or infinite."""
-
-
-class _State(NamedTuple):
-    unbounded: Model
-    moments: optax.OptState
-    step: Array
-    healthy: Array
-
-
-_ADAM = optax.scale_by_adam()
+    starts: np.ndarray
+    chosen: int
 
 
 def train(
@@ -82,96 +86,133 @@ def train(
     callback: Callable[[Progress], None] | None = None,
 ) -> tuple[Model, History]:
     """The trained model, and the history of training."""
+    return train_starts([model], X, y, settings, key, callback)
+
+
+def train_starts(
+    models: Sequence[Model],
+    X: np.ndarray,
+    y: np.ndarray,
+    settings: Settings,
+    key: PRNGKeyArray,
+    callback: Callable[[Progress], None] | None = None,
+) -> tuple[Model, History]:
+    """Train models of the same structure from different starting values; the best by the bound, and its history.
+
+    All starts run together for the first part of the steps (`race`); then the best of them goes on alone.
+    """
     tell = callback or (lambda progress: None)
     batch = padded(X, y)
-    unbounded = free(model)
-    state = _State(unbounded, _ADAM.init(cast(optax.Params, unbounded)), jnp.zeros((), jnp.int32), jnp.asarray(True))
+    treatment = _treatment(models[0], len(y), settings)
+    size = settings.batch_size if treatment != "optimal" else batch.y.shape[0]
+    templates = _stacked(models)
+    state = _stacked([first_state(model, treatment) for model in models])
     flatness = _Flatness(settings.tolerance * len(y))
-    steps = settings.iterations
+    steps, done, running = settings.iterations, 0, np.arange(len(models))
     cooling_from = steps - max(BLOCK, round(COOLING * steps))
     terms: list[Bound] = []
-    rate = jnp.asarray(settings.learning_rate, batch.y.dtype)
+    lengths = jnp.asarray([settings.learning_rate, settings.natural_step], batch.y.dtype)
     tell(Progress("compiling", 0, steps, float("nan")))
-    while (step := int(state.step)) < steps:
+    while done < steps:
         cooling = jnp.asarray([cooling_from, steps], jnp.int32)
-        state, block = _run_block(state, model, batch, rate, cooling, key, settings.batch_size, settings.draws)
-        terms.append(Bound(*(np.asarray(term) for term in block)))
-        if not bool(state.healthy):
-            raise TrainingError(_diagnosis(bound(state.unbounded, model), batch, int(state.step)))
-        step, height = int(state.step), float(np.mean(terms[-1].total))
-        if step <= cooling_from and flatness.reached(height):
-            cooling_from = step
-            steps = min(steps, step + max(BLOCK, round(COOLING * step)))
-        tell(Progress("cooling" if step > cooling_from else "training", min(step, steps), steps, height))
-    history = Bound(*(np.concatenate(term)[:steps] for term in zip(*terms, strict=True)))
-    return bound(state.unbounded, model), History(*history, stopped_early=steps < settings.iterations)
+        state, block = _run_block(state, templates, batch, lengths, cooling, key, size, settings.draws, treatment)
+        healthy = np.asarray(state.healthy)
+        if not healthy.any():
+            raise TrainingError(_first_diagnosis(state, models, batch))
+        # a start that failed counts as the lowest
+        sound = healthy & np.isfinite(np.asarray(block.total))
+        block = Bound(*(np.where(sound, np.asarray(term), -np.inf) for term in block))
+        terms.append(Bound(*(_spread(term, running, len(models)) for term in block)))
+        done, height = done + BLOCK, float(np.max(np.mean(block.total, axis=0)))
+        if len(running) > 1 and done >= settings.race * steps:
+            best = _best(state, block, treatment)
+            running = running[[best]]
+            state, templates = jax.tree.map(lambda leaf, i=best: leaf[i : i + 1], (state, templates))
+        if done <= cooling_from and flatness.reached(height):
+            cooling_from = done
+            steps = min(steps, done + max(BLOCK, round(COOLING * done)))
+        tell(Progress("cooling" if done > cooling_from else "training", min(done, steps), steps, height))
+    whole = Bound(*(np.concatenate(term)[:steps] for term in zip(*terms, strict=True)))
+    best = _best(state, Bound(*(term[-BLOCK:, running] for term in whole)), treatment)
+    chosen = int(running[best])
+    model = finished(_one(state, best), _one(templates, best), treatment)
+    terms_of_chosen = Bound(*(term[:, chosen] for term in whole))
+    early = steps < settings.iterations
+    return model, History(*terms_of_chosen, stopped_early=early, starts=whole.total.T, chosen=chosen)
+
+
+def _best(state: State, block: Bound, treatment: Treatment) -> int:
+    """The place of the best start among those that run: by its best point, or by the mean of the last block."""
+    heights = np.asarray(state.height) if treatment == "optimal" else np.mean(block.total, axis=0)
+    return int(np.argmax(np.where(np.asarray(state.healthy), heights, -np.inf)))
+
+
+def _spread(term: np.ndarray, running: np.ndarray, starts: int) -> np.ndarray:
+    """The values of the starts that run at their places among all starts, NaN elsewhere."""
+    values = np.full((len(term), starts), np.nan)
+    values[:, running] = term
+    return values
+
+
+def _treatment(model: Model, rows: int, settings: Settings) -> Treatment:
+    """How q(u) is updated."""
+    shared_and_random = not isinstance(model.posterior, MultiSVGP) and model.prior.noise_size > 0
+    if not settings.natural or shared_and_random:
+        return "adam"
+    return "optimal" if model.closed_form and rows <= max(settings.full_rows, settings.batch_size) else "natural"
 
 
 @eqx.filter_jit
 def _run_block(
-    state: _State,
-    template: Model,
+    states: State,
+    templates: Model,
     batch: Batch,
-    learning_rate: Array,
+    lengths: Array,
     cooling: Array,
     key: PRNGKeyArray,
     batch_size: int,
     draws: int,
-) -> tuple[_State, Bound]:
-    """BLOCK steps of Adam. After a step that is not finite, the parameters stay as they are."""
+    treatment: Treatment,
+) -> tuple[State, Bound]:
+    """BLOCK steps of all starts, which see the same rows and the same noise."""
 
-    def loss(unbounded: Model, rows: Batch, noise: Array) -> tuple[Array, Bound]:
-        terms = evidence_bound(bound(unbounded, template), rows, noise)
-        return -terms.total, terms
+    def one(states: State, number: Array) -> tuple[State, Bound]:
+        row_key, noise_key = jax.random.split(jax.random.fold_in(key, number))
+        rows = minibatch(batch, batch_size, row_key)
+        noise = jax.random.normal(noise_key, (draws, _noise_size(templates)), batch.y.dtype)
+        cooled = _cooled(number, cooling, batch.y.dtype)
+        rates = Rates(lengths[0] * cooled, lengths[1] * jnp.maximum(cooled, LEAST_LENGTH))
+        return jax.vmap(lambda state, template: step(state, template, rows, noise, rates, treatment))(states, templates)
 
-    def step(state: _State, _: None) -> tuple[_State, Bound]:
-        row_key, noise_key = jax.random.split(jax.random.fold_in(key, state.step))
-        rows = _minibatch(batch, batch_size, row_key)
-        noise = jax.random.normal(noise_key, (draws, template.prior.noise_size), batch.y.dtype)
-        (_, terms), gradient = jax.value_and_grad(loss, has_aux=True)(state.unbounded, rows, noise)
-        with jax.numpy_dtype_promotion("standard"):  # optax takes a float to an integer power
-            updates, moments = _ADAM.update(gradient, state.moments)
-        finite = jnp.isfinite(terms.total) & jnp.isfinite(optax.tree.norm(gradient))
-        healthy = state.healthy & finite
-        rate = learning_rate * _cooled(state.step, cooling, batch.y.dtype)
-        rate = jnp.where(healthy, rate, 0.0)
-        unbounded = jax.tree.map(lambda u, d: u - jnp.where(healthy, rate * d, 0.0), state.unbounded, updates)
-        return _State(unbounded, moments, state.step + healthy.astype(jnp.int32), healthy), terms
-
-    return jax.lax.scan(step, state, length=BLOCK)
+    numbers = jnp.max(states.step) + jnp.arange(BLOCK, dtype=jnp.int32)
+    return jax.lax.scan(one, states, numbers)
 
 
-def _cooled(step: Array, cooling: Array, dtype: jnp.dtype) -> Array:
-    """1 until cooling starts, then falling to 0 at the last step."""
-    left = (cooling[1] - step).astype(dtype) / (cooling[1] - cooling[0]).astype(dtype)
-    return jnp.clip(left, 0.0, 1.0)
+def _noise_size(templates: Model) -> int:
+    """Normal variables of one draw of the weights."""
+    return jax.tree.map(lambda leaf: leaf[0], templates.prior).noise_size
 
 
-def padded(X: np.ndarray, y: np.ndarray) -> Batch:
-    """All rows, padded to a round number, so that data of similar length share one compiled program."""
-    rows = _round_up(len(y))
-    fill = rows - len(y)
-    X = np.concatenate([X, np.repeat(X[:1], fill, axis=0)])
-    y = np.concatenate([y, np.repeat(y[:1], fill)])
-    counts = np.concatenate([np.ones(rows - fill), np.zeros(fill)])
-    return Batch(jnp.asarray(X), jnp.asarray(y), jnp.asarray(counts))
+def _cooled(number: Array, cooling: Array, dtype: Any) -> Array:
+    """One until the first number of `cooling`, then falling along a cosine to zero at the second."""
+    span = (cooling[1] - cooling[0]).astype(dtype)
+    passed = (number - cooling[0]).astype(dtype)
+    return 0.5 * (1.0 + jnp.cos(jnp.pi * jnp.clip(passed / span, 0.0, 1.0)))
 
 
-def _round_up(rows: int) -> int:
-    """The next of 16, 20, 24, 28, 32, 40, 48, 56, 64, 80 ..., at most a quarter more than `rows`."""
-    step = 4
-    while 8 * step <= rows:
-        step *= 2
-    return max(16, -(-rows // step) * step)
+def _stacked(trees: Sequence[Any]) -> Any:
+    """Equal trees as one, whose leaves have a leading axis."""
+    return jax.tree.map(lambda *leaves: jnp.stack([jnp.asarray(leaf) for leaf in leaves]), *trees)
 
 
-def _minibatch(batch: Batch, size: int, key: PRNGKeyArray) -> Batch:
-    """`size` rows drawn with replacement, each with its share of the whole count; all rows if they are not more."""
-    if batch.y.shape[0] <= size:
-        return batch
-    total = jnp.sum(batch.counts)
-    index = jax.random.randint(key, (size,), 0, total.astype(jnp.int32))
-    return Batch(batch.X[index], batch.y[index], jnp.full((size,), 1.0 / size, batch.y.dtype) * total)
+def _one(tree: Any, i: int) -> Any:
+    return jax.tree.map(lambda leaf: leaf[i], tree)
+
+
+def _first_diagnosis(state: State, models: Sequence[Model], batch: Batch) -> str:
+    """What is wrong with the first start."""
+    first = _one(state, 0)
+    return diagnosis(bound(first.unbounded, models[0]), batch, int(first.step))
 
 
 class _Flatness:
@@ -190,45 +231,3 @@ class _Flatness:
             return False
         recent, before = np.array(self._heights[-WINDOW:]), np.array(self._heights[-2 * WINDOW : -WINDOW])
         return bool(abs(recent.mean() - before.mean()) < self._gain)
-
-
-def _diagnosis(model: Model, batch: Batch, step: int) -> str:
-    """The error for a bound that is not finite: the kernel that causes it, and what to try."""
-    advice = "Try a smaller learning_rate, fewer inducing points, or take the kernel out of the pool."
-    pool, posterior = model.posterior.pool, model.posterior
-    Z = posterior.Z if isinstance(posterior, MultiSVGP) else posterior.inducing.Z
-    factors = cholesky(pool.gram(Z, Z))
-    suspects = {
-        "has parameters that are not finite": ~_sound_parameters(pool),
-        "has values that are not finite at the data": ~np.isfinite(pool.gram(Z, batch.X)).all(axis=(1, 2)),
-        "gives a covariance of inducing points that is not positive definite": ~np.isfinite(factors).all(axis=(1, 2)),
-    }
-    for reason, guilty in suspects.items():
-        if guilty.any():
-            i = int(np.flatnonzero(guilty)[0])
-            return f"The bound is not finite after step {step}: kernel {i}, {_name(pool, i)}, {reason}. {advice}"
-    largest = int(np.argmax(np.asarray(model.prior.quantile(0.5))))
-    return (
-        f"The bound is not finite after step {step}, though every kernel is; the largest weight is that of "
-        f"kernel {largest}, {pool[largest]!r}. Check that y has no extreme values. {advice}"
-    )
-
-
-def _sound_parameters(pool: Pool) -> np.ndarray:
-    """Whether the parameters of each kernel are finite, and positive where they must be."""
-    sound = np.ones(len(pool), bool)
-    for stack in pool.stacks:
-        for name, value in stack.factors.parameters().items():
-            within = np.isfinite(value) & (
-                (np.asarray(value) > 0) | (constraint_of(stack.factors, name) is not POSITIVE)
-            )
-            sound[list(stack.owners)] &= within.all(axis=1)
-    return sound
-
-
-def _name(pool: Pool, i: int) -> str:
-    """The kernel with its parameters, or its formula if the parameters are invalid."""
-    try:
-        return repr(pool[i])
-    except ValueError:
-        return " * ".join(stack.factors.symbol for stack in pool.stacks if i in stack.owners)

@@ -159,10 +159,10 @@ def free(module: T) -> T:
 
 
 def bound(unbounded: T, template: T) -> T:
-    """The module with the trained leaves of `unbounded` (made by `free`) and the other leaves of `template`."""
+    """The module with the leaves of `unbounded` (made by `free`), and those of `template` where they are None."""
     constraints = _map_with_constraints(lambda c, leaf: c, template)
     return jax.tree.map(
-        lambda c, u, leaf: BIJECTIONS[c].bound(u) if c.trained else leaf,
+        lambda c, u, leaf: leaf if u is None else BIJECTIONS[c].bound(u),
         constraints,
         unbounded,
         template,
