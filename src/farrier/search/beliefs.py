@@ -151,13 +151,14 @@ class Beliefs:
         """The log prior of a structure.
 
         What ordinary series are made of is there or not with even odds. Of other components every factor is one of the
-        families, of one of the inputs.
+        families, of one of the inputs or of any set of them.
         """
         total = 0.0
         for part in parts:
             factors = part.kernel.products()[0]
-            columns = sum(len(factor.dims or ()) for factor in factors)
-            unusual = len(factors) * np.log(len(VOCABULARY)) + columns * np.log(inputs)
+            single = [factor.dims is not None and len(factor.dims) == 1 for factor in factors]
+            columns = sum(np.log(inputs) if one else inputs * np.log(2.0) for one in single) if inputs > 1 else 0.0
+            unusual = len(factors) * np.log(len(VOCABULARY)) + columns
             total -= float(np.log(2.0) if self.ordinary(part.kernel) else unusual)
         return total
 
