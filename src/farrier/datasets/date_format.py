@@ -22,6 +22,7 @@ from farrier.series.stamps import NO_DATE, is_stamp
 ORDERS = ("dmy", "mdy", "ymd", "ydm", "my", "ym")
 """The orders that the user can ask for."""
 PARTS = {"d": "day", "m": "month", "y": "year"}
+"""The parts of a date, by their letters in `ORDERS`."""
 DISTINCT = 12
 """Fewest distinct numbers such as 20240315 or 03.2024 that are dates without a name that says so; by judgement."""
 CLOCK = {"": 0, "minutes": 1, "seconds": 2, "microseconds": 3}

@@ -14,6 +14,7 @@ from farrier.model.quoting import quoted
 from farrier.series.columns import list_names
 
 MISSING = 'is an Excel file, and openpyxl is not installed: pip install "farrier[excel]", or save it as CSV'
+"""What is said of an Excel file if openpyxl is not installed."""
 
 
 def read_excel(name: str, data: bytes, wanted: str | None) -> Sheet:

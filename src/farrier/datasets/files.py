@@ -38,6 +38,7 @@ MIN_ROWS = 12
 STANDARD_INPUT = "-"
 """The path that stands for standard input."""
 NOT_TEXT = "is not CSV text"
+"""What is said of a file that holds no table."""
 OTHER_SHEETS = (".xls", ".xlsb", ".ods", ".numbers")
 """Spreadsheets that nothing here reads."""
 PARQUET_READERS = {"polars": ("polars",), "pyarrow": ("pyarrow",), "pandas": ("pandas", "fastparquet")}

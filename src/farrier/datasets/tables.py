@@ -25,6 +25,7 @@ from farrier.series.columns import is_number
 DECIMALS = {"comma": ",", ",": ",", "point": ".", "dot": ".", ".": "."}
 """The values of `decimal`, and the marks they stand for."""
 MARKS = {",": "comma", ".": "point"}
+"""The names of decimal marks."""
 
 _GROUP = re.compile(r"[+-]?[1-9]\d{0,2}\.\d{3}")
 
