@@ -1,9 +1,11 @@
-"""The last step of every fit, for any likelihood: from a structure and a pool to a fitted model.
+"""The last step of a fit with one pool, for any likelihood: from a structure and a pool to a fitted model.
 
-Two models are kept apart on purpose. The *survivors* explain: few components, each with more evidence than its price,
-fitted alone. The whole *pool* predicts: the survivors together with all ordinary candidates at small weights, so that a
-forecast does not depend on a trend being exactly linear or a season being exactly periodic. The contribution of the
-other candidates is reported as one part, the rest.
+It serves fits of many rows, of given kernels and of noise that is not Gaussian; members.py serves the others.
+
+Two models are kept apart on purpose. The *survivors* explain: few components, fitted alone. The whole *pool* predicts:
+the survivors together with all ordinary candidates at small weights, so that a forecast does not depend on a trend
+being exactly linear or a season being exactly periodic. The contribution of the other candidates is reported as one
+part, the rest.
 """
 
 from collections.abc import Sequence

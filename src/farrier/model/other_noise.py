@@ -57,7 +57,7 @@ def learn_sites(
         calendar=calendar,
     )
     for _ in range(settings.sites.searches):
-        search = replace(search, y=sites.target, rows=sites.variance, record=[], runners_up=[], rejected=set(), steps=0)
+        search = replace(search, y=sites.target, rows=sites.variance, record=[], rejected=set(), steps=0)
         with one_thread():
             structure = search.best(search.shrunk(search.whole(search.seasons())))
         structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)

@@ -31,8 +31,6 @@ class Search(Changepoints):
     """The periods of the whole series, if the rows of the search are only a part of it."""
     record: list[Decision] = field(default_factory=list)
     """All decisions, in their order."""
-    runners_up: list[Structure] = field(default_factory=list)
-    """The results of other starts whose score is close to the best."""
     rejected: set[str] = field(default_factory=set)
     """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
@@ -335,12 +333,10 @@ class Search(Changepoints):
         # a shrunk pool has rough and damped components until it is simplified, so each end is before they are compared
         ends = [self._simplest(end) for end in ends if end.score > top - settings.start_margin]
         found = max(ends, key=lambda end: end.score)
-        self.runners_up = [end for end in ends if end is not found and end.score > found.score - settings.start_margin]
         # a start may hold components that were never compared with noise alone
         empty = self.empty()
         if found.score > empty.score + settings.minimum_gain:
             return found
-        self.runners_up = []
         return empty
 
     def dated(self, structure: Structure) -> Structure | None:

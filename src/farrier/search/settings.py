@@ -123,7 +123,7 @@ class GrowingSettings:
     most_kept: int = 8
     """Most components of the first pool that are kept as a start. [components; by judgement]"""
     start_margin: float = 15.0
-    """Difference to the best score, within which another start is grown and its result kept for averaging.
+    """Difference to the best score, within which another start is grown and simplified.
     [nats; by judgement]"""
     flat_lengthscales: tuple[float, ...] = (5.0, 10.0, 20.0)
     """Lengthscales above which the kernel is tried without that input.
