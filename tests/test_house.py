@@ -20,6 +20,7 @@ ORDER = (
     "paper",
     "baselines",
     "datasets",
+    "fleet",
     "cli",
 )
 """From the ground up, as in CONTRIBUTING.md."""
@@ -102,6 +103,8 @@ COVERED_BY = {
     "datasets/excel.py": "tests/datasets/test_real_files.py",
     "datasets/sheets.py": "tests/datasets/test_real_files.py",
     "datasets/tables.py": "tests/datasets/test_real_files.py",
+    "fleet/csv_text.py": "tests/cli/test_app.py",
+    "fleet/framing.py": "tests/fleet/test_messages.py",
     "cli/compare.py": "tests/cli/test_app.py",
     "cli/explain.py": "tests/cli/test_app.py",
     "cli/forecast.py": "tests/cli/test_app.py",
@@ -160,8 +163,8 @@ def test_what_is_covered_exists():
     assert {Path(path) for path in COVERED_BY} <= set(MODULES)
 
 
-CONVENTIONS = {"_parameter_constraints"}
-"""Private names by which other libraries ask for a class attribute: scikit-learn's."""
+CONVENTIONS = {"_parameter_constraints", "_exit"}
+"""Names with an underscore that are public: scikit-learn's for a class attribute, and Python's `os._exit`."""
 
 
 def foreign_private_fields(path: Path) -> list[str]:

@@ -63,12 +63,14 @@ _HOMES = {
 }
 _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["datasets", *_HOME_OF]
+_FOLDERS = ("datasets", "fleet")
+
+__all__ = [*_FOLDERS, *_HOME_OF]
 
 
 def __getattr__(name: str) -> Any:
-    if name == "datasets":
-        return import_module("farrier.datasets")
+    if name in _FOLDERS:
+        return import_module(f"farrier.{name}")
     if name in _HOME_OF:
         return getattr(import_module(_HOME_OF[name]), name)
     raise AttributeError(f"module 'farrier' has no attribute {name!r}")

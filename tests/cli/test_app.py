@@ -18,8 +18,8 @@ import pytest
 
 from farrier.cli import compare, source
 from farrier.cli.app import app, spread
-from farrier.cli.forecast import as_csv
 from farrier.cli.screen import blocks, decimals, ends_cleanly, rewrapped
+from farrier.fleet.csv_text import as_csv
 
 FAST = ("--kernels", "paper", "--method", "exact", "--scale", "identity")
 """Fixed candidates, on one scale: a fit of a second or two."""
@@ -99,7 +99,7 @@ def test_explain_says_how_good_forecasts_were(run, sales, tmp_path):
     assert "How good were such forecasts in the past?" in report.read_text()
 
 
-def test_a_column_of_many_series_may_hold_numbers_and_text_but_not_the_target(run, tmp_path):
+def test_a_column_of_many_series_may_hold_numbers_and_text_but_not_the_target_of_a_series(run, tmp_path):
     rows = [(name, *row) for name in "ab" for row in monthly(14)]
     path = tmp_path / "shops.csv"
     remarked = [(*row, i if i % 3 else "x") for i, row in enumerate(rows)]
@@ -107,8 +107,8 @@ def test_a_column_of_many_series_may_hold_numbers_and_text_but_not_the_target(ru
     assert run("forecast", path, "--target", "sales", "--horizon", "1", "--jobs", "1", "--quiet", *FAST)[0] == 0
     path.write_text(text_of("unique_id,month,sales", [*rows, ("b", "2022-01", "closed")]))
     code, out, err = run("forecast", path, "--horizon", "1", "--jobs", "1", "--quiet", *FAST)
-    assert (code, out) == (2, "")
-    assert "column 'sales', line 30: 'closed' is not a number" in err
+    assert (code, [line[0] for line in out.splitlines()]) == (1, ["u", "a"])
+    assert "no forecast of 'b': column 'sales', line 30: 'closed' is not a number" in err
 
 
 def test_the_screen_quotes_the_median(run, sales):
@@ -158,8 +158,9 @@ def test_forecast_knows_many_series_in_one_file(run, tmp_path):
     path = tmp_path / "shops.csv"
     path.write_text(text_of("shop,month,sales", [*rows, ("new", "2020-01", 3)]))
     code, out, err = run("forecast", path, "--id", "shop", "--horizon", "1", "--jobs", "1", *FAST)
-    assert code == 0
-    assert "no forecast of 'new'" in err
+    assert code == 1
+    assert "no forecast of 'new': series: 1 value" in err
+    assert "1 of 3 series is missing" in err
     found = list(csv.DictReader(io.StringIO(out)))
     assert [(row["shop"], row["month"]) for row in found] == [("north", "2021-05"), ("south", "2021-05")]
     assert float(found[1]["mean"]) > float(found[0]["mean"])

@@ -1,4 +1,5 @@
-"""The long run: `make fuzz`, or `python -m tests.fuzz --files 4000 --arrays 4000 --models 1900 --signals 100`.
+"""The long run: `make fuzz`, or `python -m tests.fuzz --files 4000 --arrays 4000 --models 1900 --signals 100
+--fleets 80`.
 
 Prints one row for each kind of input: how many were tried, gave a result, were refused in one clear line, and failed.
 Each failure names its seed and number. The exit code is 1 if there is any.
@@ -11,8 +12,8 @@ import time
 from importlib import import_module
 from pathlib import Path
 
-DEFAULTS = {"files": 4000, "arrays": 4000, "models": 1900, "signals": 100}
-"""Inputs of each kind, 10,000 together; about 15 minutes on one processor."""
+DEFAULTS = {"files": 4000, "arrays": 4000, "models": 1900, "signals": 100, "fleets": 80}
+"""Inputs of each kind, 10,080 together; about 25 minutes on one processor."""
 SHOWN = 50
 """Most failures of a kind that are printed."""
 

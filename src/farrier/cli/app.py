@@ -195,8 +195,13 @@ def explain(
 def forecast(
     data: Data,
     horizon: Annotated[int, typer.Option(min=1, metavar="N", help="The number of steps to forecast.")],
-    path: Annotated[
-        Path | None, typer.Option("--out", metavar="FILE", help="Write the CSV to this path instead of the screen.")
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            metavar="PATH",
+            help="Write the CSV to this file; for many series also a folder, FOLDER/, that the same command continues.",
+        ),
     ] = None,
     levels: Annotated[
         list[float] | None,
@@ -242,7 +247,7 @@ def forecast(
     )
     settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
-    command.forecast(data, reading, settings, ahead, path, id=id, backtest=backtest, escape=escape, quiet=quiet)
+    command.forecast(data, reading, settings, ahead, out, id=id, backtest=backtest, escape=escape, quiet=quiet)
 
 
 @app.command()

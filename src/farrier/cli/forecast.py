@@ -1,13 +1,9 @@
 """`farrier forecast`: a table of future values, for one series or for many in the long format."""
 
-import csv
 import importlib.util
-import io
+import os
 import sys
-import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from datetime import datetime, time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,22 +12,18 @@ import numpy as np
 
 from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Reading, Source, open_source, open_table, understood
-from farrier.cli.writing import check_out
+from farrier.cli.writing import check_folder, check_out
+from farrier.fleet.csv_text import as_csv
 from farrier.model.quoting import quoted
 from farrier.model.writing import write_whole
 from farrier.series.backtests import origins
-from farrier.series.columns import Table, list_names, name_columns, read_numbers
-from farrier.series.stamps import Column
+from farrier.series.columns import Table
 
 if TYPE_CHECKING:
     from farrier.estimators.forecaster import Forecaster
 
 ID = "unique_id"
 """The column that identifies the series, if none is named."""
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-"""Beginnings of cells that spreadsheets run as formulas; from OWASP, "CSV injection"."""
-SHOWN = 10
-"""Series without a forecast that are named, by judgement."""
 
 
 def forecast(
@@ -39,45 +31,78 @@ def forecast(
     reading: Reading,
     settings: dict[str, Any],
     ahead: tuple[int, Sequence[float]],
-    path: Path | None,
+    out: str | None,
     *,
     id: str | None,
     backtest: bool,
     escape: bool,
     quiet: bool,
 ) -> None:
-    """Fit a model, and write the forecast as CSV to `path`, or to standard output; a backtest to standard error."""
-    check_out(path, data)
+    """Fit a model, and write the forecast as CSV to `out`, or to standard output; a backtest to standard error.
+
+    For many series `out` may be a folder, that is, one that exists or a name that ends with a slash.
+    """
+    folder = out is not None and (out.endswith(("/", os.sep)) or Path(out).is_dir())
+    path = None if out is None else Path(out)
+    if not folder:
+        check_out(path, data)
     for level in ahead[1]:
         if not 1 <= level < 100:
             raise ValueError(f"--levels: {level:g} is not a percentage from 1 to 100: give numbers such as 80 and 95")
     table = open_table(data, reading)
     if id is None and ID in table:
         id = ID
-    names, frame, past = {}, None, ""
     if id is not None:
-        names, frame = _panel(table, id, reading)
         if backtest:
             raise ValueError(
                 f"--backtest: {quoted(id)} names many series: give a file with one of them, or leave --backtest out"
             )
-        if not quiet:
-            note(understood(table))
-    source = open_source(data, reading, quiet=quiet, table=table) if id is None else None
-    if source is not None:
-        stamps = source.stamps  # raises before the work begins if there are no times
-        source.future(ahead[0])  # raises if it goes past the calendar, or is not in the file
-        if backtest:
-            origins(len(stamps), horizon=ahead[0])
+        return _many(table, reading, settings, ahead, path, id=id, folder=folder, escape=escape, quiet=quiet)
+    if folder:
+        raise ValueError(f"--out: {out!r} is a folder: name a file in it, or the column of many series with --id")
+    source = open_source(data, reading, quiet=quiet, table=table)
+    stamps = source.stamps  # raises before the work begins if there are no times
+    source.future(ahead[0])  # raises if it goes past the calendar, or is not in the file
+    if backtest:
+        origins(len(stamps), horizon=ahead[0])
     with live(quiet=quiet) as screen:
         screen.doing("loading")
-        if source is not None:
-            columns, past = _one(source, settings, ahead, screen, backtest=backtest)
-        else:
-            columns = _many(frame, str(id), names, settings, ahead, screen, quiet=quiet)
-    text = as_csv(columns, escape=escape)
+        columns, past = _one(source, settings, ahead, screen, backtest=backtest)
     for line in past.splitlines():
         note(line)
+    _write(as_csv(columns, escape=escape), path, quiet=quiet)
+
+
+def _many(
+    table: Table,
+    reading: Reading,
+    settings: dict[str, Any],
+    ahead: tuple[int, Sequence[float]],
+    path: Path | None,
+    *,
+    id: str,
+    folder: bool,
+    escape: bool,
+    quiet: bool,
+) -> None:
+    """Forecast many series into a folder, a file or standard output."""
+    from farrier.cli.fleet import Fleet, forecast_to_folder, forecast_to_text, tell
+
+    jobs = settings["n_jobs"]
+    settings = {name: value for name, value in settings.items() if name != "n_jobs"}
+    fleet = Fleet.of(table, id, reading, settings, ahead)
+    if not quiet:
+        note(understood(table))
+    if folder and path is not None:
+        check_folder(path)
+        forecast_to_folder(fleet, path, jobs, escape=escape, quiet=quiet)
+        return
+    text, digest, errors = forecast_to_text(fleet, jobs, escape=escape, quiet=quiet)
+    _write(text, path, quiet=quiet)
+    tell(digest, errors, quiet=quiet)
+
+
+def _write(text: str, path: Path | None, *, quiet: bool) -> None:
     if path is None:
         sys.stdout.write(text)
         return
@@ -119,51 +144,11 @@ def _with_regressors(
     return {name: found[name].to_list() for name in found.columns}
 
 
-def _many(
-    frame: Any,
-    id: str,
-    names: dict[str, Any],
-    settings: dict[str, Any],
-    ahead: tuple[int, Sequence[float]],
-    screen: Live,
-    *,
-    quiet: bool,
-) -> dict[str, Sequence[Any]]:
-    from farrier.estimators.forecaster import Forecaster
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", UserWarning)  # failed series are listed below
-        forecaster = Forecaster(**settings, progress=screen).fit(frame, id=id, **names)
-    screen.doing("forecasting")
-    found = nw.from_native(forecaster.forecast(ahead[0], ahead[1]), eager_only=True)
-    if not quiet:
-        for name, error in list(forecaster.errors_.items())[:SHOWN]:
-            screen.done(f"farrier: no forecast of {name!r}: {error}")
-        if len(forecaster.errors_) > SHOWN:
-            screen.done(f"farrier: and of {len(forecaster.errors_) - SHOWN} more")
-    return {name: found[name].to_list() for name in found.columns}
-
-
-def _panel(table: Table, id: str, reading: Reading) -> tuple[dict[str, Any], Any]:
-    """The roles of the columns of many series, and their frame."""
-    if id not in table:
-        raise ValueError(f"--id: there is no column {quoted(id)}: choose one of {list_names(table)}")
-    if reading.regressors:
-        raise ValueError("--regressors: they are for one series: leave out --id")
-    others = replace(table, columns={name: values for name, values in table.columns.items() if name != id})
-    time, target = name_columns(others, reading.time, reading.target)
-    used = [id, *((time,) if time is not None else ()), target]
-    doubtful = {name for name in table if name in table.doubts and name not in used}
-    values = read_numbers(table[target], Column(target, table.rows()))
-    frame = _frame({name: values if name == target else table[name] for name in table if name not in doubtful})
-    return {"time": reading.time and time, "target": reading.target}, frame
-
-
 def _frame(columns: Mapping[str, Any]) -> Any:
     """Columns as a frame of polars or pandas, whichever is installed."""
     backend: Any = next((name for name in ("polars", "pandas") if importlib.util.find_spec(name)), None)
     if backend is None:
-        raise ValueError("--id and --regressors need a frame library: pip install polars, or pandas")
+        raise ValueError("--regressors: they need a frame library: pip install polars, or pandas")
     return nw.from_dict({name: _plain(values) for name, values in columns.items()}, backend=backend).to_native()
 
 
@@ -179,37 +164,3 @@ def _plain(values: Any) -> Any:
     if isinstance(values, list) and len({type(value) for value in values if value is not None}) > 1:
         return [None if value is None else str(value) for value in values]
     return values
-
-
-def as_csv(columns: dict[str, Sequence[Any]], *, escape: bool = False) -> str:
-    """Columns as comma separated text; floats with as many digits as give the same float again.
-
-    With `escape`, text that a spreadsheet would run as a formula gets an apostrophe before it.
-    """
-    rows = [tuple(columns), *zip(*map(_dates, columns.values()), strict=True)]
-    return "".join(_line([_cell(cell, escape=escape) for cell in row]) for row in rows)
-
-
-def _line(cells: Sequence[str]) -> str:
-    """One line. The csv module quotes a cell only for the ends of lines that it writes, so here for both."""
-    text = io.StringIO()
-    csv.writer(text, lineterminator="\r\n").writerow(cells)
-    return text.getvalue().removesuffix("\r\n") + "\n"
-
-
-def _dates(values: Sequence[Any]) -> Sequence[Any]:
-    """Times as ISO text, as dates if all are midnight; other values unchanged."""
-    times = list(values)
-    if times and isinstance(times[0], np.datetime64):
-        times = np.asarray(values).astype("M8[us]").tolist()
-    if not times or not isinstance(times[0], datetime):
-        return times
-    dated = all(moment.tzinfo is None and moment.time() == time() for moment in times)
-    return [(moment.date() if dated else moment).isoformat() for moment in times]
-
-
-def _cell(value: Any, *, escape: bool) -> str:
-    if isinstance(value, float | np.floating):
-        return repr(float(value)).removesuffix(".0")
-    text = str(value)
-    return f"'{text}" if escape and isinstance(value, str) and text.startswith(FORMULA) else text

@@ -92,7 +92,7 @@ def ends_cleanly(command: Callable[..., None]) -> Callable[..., None]:
         except KeyboardInterrupt:
             note("stopped")
             raise typer.Exit(130) from None
-        except BrokenPipeError:
+        except (BrokenPipeError, typer.Exit):
             raise
         except Exception as error:
             if os.environ.get(TRACEBACK):
@@ -141,6 +141,11 @@ class Live:
         steps = f"{progress.step} of {progress.steps}" if progress.steps else ""
         bound = f"bound {progress.bound:.1f}" if math.isfinite(progress.bound) else ""
         self.doing(progress.phase, steps, bound)
+
+    @property
+    def updates(self) -> bool:
+        """Whether there is a line that is updated."""
+        return self._bar is not None
 
     def doing(self, phase: str, steps: str = "", bound: str = "") -> None:
         """Show the phase, its steps, and the bound."""

@@ -56,7 +56,8 @@ class Forecaster(BaseEstimator):
         The lowest possible value. What the model predicts below the floor counts as the floor, in the mean, the median
         and the intervals. "auto" takes 0 if no value is negative; None sets no floor.
     n_jobs : int, default=None
-        Processes for many series; None means one, -1 one for each processor.
+        Jobs for many series, by the backend of `joblib.parallel_config` (threads, Dask, Ray), or else by local
+        processes. None means one unless that sets another number, -1 one for each processor.
 
     Attributes
     ----------
@@ -140,8 +141,7 @@ class Forecaster(BaseEstimator):
         id : str, default=None
             The column that identifies the series of a panel; None takes "unique_id" if the frame has it.
         """
-        self._validate_params()
-        check_periods(self.periods)
+        settings = self.checked_settings()
         check_frame(series, "series")
         check_frame(y, "y")
         if series is None:
@@ -150,15 +150,19 @@ class Forecaster(BaseEstimator):
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}
             layout = Layout(id=id or ID)
-            self.fitted_: FittedSeries | Panel = fit_panel(
-                series, layout, names, self._settings(progress=None), self.n_jobs, self._finish()
-            )
+            self.fitted_: FittedSeries | Panel = fit_panel(series, layout, names, settings, self.n_jobs, self._finish())
             return self
         if id is not None:
             raise ValueError(f"id={id!r} names a column of a frame: give a frame, or leave it out.")
         observed = read(series, y, time=time, target=target, regressors=regressors)
         self.fitted_ = FittedSeries.fit(observed, self._settings())
         return self
+
+    def checked_settings(self) -> dict[str, Any]:
+        """The settings with which each of many series is fitted; raises an exception for the first that is wrong."""
+        self._validate_params()
+        check_periods(self.periods)
+        return self._settings(progress=None)
 
     def update(self, series: Any, y: Any = None) -> "Forecaster":
         """Append rows. The structure stays; weights and hyperparameters are fitted again from their present values.
@@ -186,7 +190,7 @@ class Forecaster(BaseEstimator):
         dictionary of arrays, many series give one long table. `future` is a frame with the future values of the
         regressors; if it has the column of times, these are the times of the forecast.
         """
-        _check_percent(levels)
+        check_percent(levels)
         return self._table(horizon, future, lambda one, ahead: one.expected(ahead, levels))
 
     def predict_quantiles(
@@ -200,7 +204,7 @@ class Forecaster(BaseEstimator):
 
         Each row is fitted with the knowledge of all others, so this is not a forecast.
         """
-        _check_percent(levels)
+        check_percent(levels)
 
         def make(one: FittedSeries) -> tuple[Any, dict[str, Any]]:
             ahead = one.within()
@@ -378,7 +382,8 @@ class Forecaster(BaseEstimator):
         return lambda done, count: progress(Progress("fitting series", done, count, float("nan")))
 
 
-def _check_percent(levels: Sequence[float]) -> None:
+def check_percent(levels: Sequence[float]) -> None:
+    """Raise ValueError for a level that is not a percentage."""
     bad = [level for level in levels if not 0.0 < level < 100.0]
     if bad:
         raise ValueError(

@@ -5,8 +5,10 @@
     north      2024-02-01  118
     south      2024-01-01   31
 
-Each series has its own model. Several processes fit them, each with one BLAS thread. If a series cannot be fitted, its
-error is kept and the others are fitted.
+Each series has its own model, fitted with one BLAS thread. `n_jobs` and the backend are those of joblib: what the user
+has set by `joblib.parallel_config` (threads, processes, Dask, Ray), or else local processes. If a series cannot be
+fitted, its error is kept and the others are fitted. If a process dies, the series that may have been its cause are
+fitted one at a time, twice if need be, and the others as before.
 """
 
 import warnings
@@ -16,8 +18,7 @@ from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from joblib import Parallel, delayed, parallel_config
-from joblib.externals.loky.process_executor import TerminatedWorkerError
+from joblib import Parallel, delayed, effective_n_jobs
 
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.inference.blas import one_thread
@@ -29,6 +30,10 @@ ID = "unique_id"
 """The column that identifies the series, if none is named."""
 SHOWN = 3
 """Failing series that a warning names, by judgement."""
+AHEAD = 2
+"""Series a job that are handed to the backend at once, as joblib does by default."""
+ALONE = 2
+"""Times that a series is fitted alone after a process died, by judgement."""
 
 Finish = Callable[[int, int], None]
 """Called with the number of finished series and the number of all."""
@@ -126,33 +131,61 @@ def _work(
         else:
             failed[name] = result
         finish(len(done) + len(failed), len(work))
-    lost = RuntimeError("its process ended, perhaps because memory ran out: try a smaller n_jobs.")
-    return done, failed | {name: lost for name, *_ in work if name not in done and name not in failed}
+    return done, failed
 
 
 def _results(
     work: Sequence[tuple[Any, FittedSeries | None, Observed]], settings: dict[str, Any], n_jobs: int | None
 ) -> Iterator[tuple[Any, FittedSeries | Exception]]:
-    if n_jobs in (None, 1) or len(work) < 2:
+    """The fitted series and the errors, in the order in which they finish."""
+    jobs = effective_n_jobs(n_jobs)  # pyright: ignore[reportArgumentType] (None takes the number of parallel_config)
+    if jobs == 1 or len(work) < 2:
         for each in work:
-            with one_thread():
-                found = _one(*each, settings)
-            yield found
+            yield _one(*each, settings)
         return
-    options: Any = {"n_jobs": n_jobs, "batch_size": 1, "return_as": "generator_unordered"}
-    with parallel_config(backend="loky", inner_max_num_threads=1):
-        found: Any = Parallel(**options)(delayed(_one)(*each, settings) for each in work)
+    waiting = {name: (name, *rest) for name, *rest in work}
+    while waiting:
         try:
-            yield from found
-        except TerminatedWorkerError:
-            return
+            for name, result in _parallel(list(waiting.values()), settings, n_jobs):
+                del waiting[name]
+                yield name, result
+        except Exception:  # of the backend: a process died, and so did the others
+            # each backend has its own exceptions; those of a fit are results
+            for each in list(waiting.values())[: AHEAD * jobs]:
+                del waiting[each[0]]
+                yield _alone(each, settings, n_jobs)
+
+
+def _parallel(work: Sequence[Any], settings: dict[str, Any], n_jobs: int | None) -> Any:
+    options: Any = {"n_jobs": n_jobs, "batch_size": 1, "pre_dispatch": f"{AHEAD}*n_jobs"}
+    try:
+        run = Parallel(return_as="generator_unordered", **options)
+    except ValueError:  # the backend gives all results at the end
+        run = Parallel(**options)
+    return run(delayed(_one)(*each, settings) for each in work)
+
+
+def _alone(work: Any, settings: dict[str, Any], n_jobs: int | None) -> tuple[Any, FittedSeries | Exception]:
+    """The result of a series that is fitted in a process of its own; an error if the process dies again."""
+    why: Exception | None = None
+    for _ in range(ALONE):
+        try:
+            return next(iter(_parallel([work], settings, n_jobs)))
+        except Exception as error:
+            why = error
+    lost = RuntimeError(
+        f"its process ended ({type(why).__name__}), perhaps because memory ran out: try a smaller n_jobs."
+    )
+    lost.__cause__ = why
+    return work[0], lost
 
 
 def _one(
     name: Any, before: FittedSeries | None, observed: Observed, settings: dict[str, Any]
 ) -> tuple[Any, FittedSeries | Exception]:
     try:
-        return name, FittedSeries.fit(observed, settings) if before is None else before.updated(observed)
+        with one_thread():
+            return name, FittedSeries.fit(observed, settings) if before is None else before.updated(observed)
     except Exception as error:
         return name, error
 

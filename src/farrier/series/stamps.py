@@ -32,6 +32,14 @@ _TEXT = re.compile(
 )
 
 
+_PLAIN = re.compile(r"\d{4}-\d\d(-\d\d([T ]\d\d:\d\d(:\d\d(\.\d{1,6})?)?)?)?")
+
+
+def is_plain_date(text: str) -> bool:
+    """Whether text is an ISO month, date or time without a zone, which numpy reads as datetime64."""
+    return _PLAIN.fullmatch(text) is not None
+
+
 @dataclass(frozen=True)
 class Column:
     """The name of a column and of its rows ("line 7"), for error messages."""
