@@ -5,9 +5,12 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from joblib import parallel_config
 from numpy.testing import assert_allclose
 
 from farrier import Forecaster
+from farrier.estimators import panel
+from tests.estimators.deadly import deadly
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}
 COMPILED = []
@@ -112,6 +115,25 @@ def test_several_processes_give_the_same_numbers(fitted):
     forecaster = Forecaster(**FAST, n_jobs=2, progress=told.append).fit(pd.concat([SOUTH, NORTH, WEST]))
     assert_allclose(forecaster.forecast(3)["mean"], fitted.forecast(3)["mean"], rtol=1e-8)
     assert [(each.step, each.steps) for each in told] == [(0, 3), (1, 3), (2, 3), (3, 3)]
+
+
+def test_the_backend_that_the_user_has_set_is_used(fitted):
+    """Threads share the memory of the process, so that a list gets what they append."""
+    seen = []
+    with parallel_config("threading", n_jobs=2):
+        forecaster = Forecaster(**FAST, progress=seen.append).fit(pd.concat([SOUTH, NORTH, WEST]))
+    assert_allclose(forecaster.forecast(3)["mean"], fitted.forecast(3)["mean"], rtol=1e-12)
+    assert [each.step for each in seen] == [0, 1, 2, 3]
+
+
+def test_a_process_that_dies_costs_only_the_series_that_killed_it(monkeypatch):
+    monkeypatch.setattr(panel, "_one", deadly)
+    frame = pd.concat([NORTH, series("deadly", 20, 3), SOUTH, *(series(f"s{i}", 16, i) for i in range(3))])
+    with pytest.warns(UserWarning, match="1 of 6 series could not be fitted"):
+        forecaster = Forecaster(**FAST, n_jobs=2).fit(frame)
+    assert list(forecaster.errors_) == ["deadly"]
+    assert str(forecaster.errors_["deadly"]).startswith("its process ended (TerminatedWorkerError), perhaps because")
+    assert len(forecaster.series_) == 5
 
 
 def test_another_series_of_similar_length_compiles_nothing():
