@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from farrier.estimators.forecaster import Forecaster as Forecaster
     from farrier.estimators.regressor import Regressor as Regressor
     from farrier.kernels.normal import normal_form as normal_form
+    from farrier.kernels.registry import Category as Category
     from farrier.kernels.registry import CentredPeriodic as CentredPeriodic
     from farrier.kernels.registry import Constant as Constant
     from farrier.kernels.registry import DampedTrend as DampedTrend
@@ -53,6 +54,7 @@ _HOMES = {
         "RationalQuadratic",
         "RandomWalk",
         "DampedTrend",
+        "Category",
         "Step",
         "Constant",
         "White",

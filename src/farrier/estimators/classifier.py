@@ -8,7 +8,6 @@ import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets, type_of_target
-from sklearn.utils.validation import validate_data
 
 from farrier.estimators.arguments import check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
@@ -18,7 +17,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.progress import Progress
 from farrier.model.result import Result
-from farrier.model.tables import Scale, check_cells, check_varies, column_names
+from farrier.model.tables import Scale, check_varies, column_names
 from farrier.model.target_scale import TargetScale
 
 
@@ -67,11 +66,8 @@ class Classifier(ClassifierMixin, Estimator):
     def fit(self, X: Any, y: Any) -> "Classifier":
         """Find the components of the probability of the second class."""
         self._validate_params()
-        check_table(X, "X")
         check_table(y, "y")
-        check_cells(X, "X")
-        checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2)
-        rows, labels = checked
+        rows, labels, table = self._read(X, y)
         check_classification_targets(labels)
         classes, target = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
@@ -82,14 +78,15 @@ class Classifier(ClassifierMixin, Estimator):
                 f"Only binary classification is supported. The type of the target is {kind}, with {len(classes)} "
                 "classes: wrap the Classifier in sklearn.multiclass.OneVsRestClassifier."
             )
-        columns = column_names(X, rows.shape[1])
+        columns = column_names(X, rows.shape[1]) if table is None else list(table.names)
+        coded = () if table is None else table.coded
         check_scale(rows, None, columns)
         check_varies(rows, None, columns)
         self.classes_ = classes
         begin = perf_counter()
-        scale, target = Scale.of(rows), target.astype(np.float64)
+        scale, target = Scale.of(rows, None, coded), target.astype(np.float64)
         inputs = scale.inputs(rows)
-        fitted = self._fit(inputs, target, scale, columns)
+        fitted = self._fit(inputs, target, scale, columns, coded)
         return self.hold(
             Result(
                 fitted=fitted,
@@ -100,15 +97,18 @@ class Classifier(ClassifierMixin, Estimator):
                 seconds=perf_counter() - begin,
                 recipe=self._recipe(),
                 classes=tuple(str(label) for label in classes),
+                table=table,
             )
         )
 
-    def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
+    def _fit(
+        self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], coded: tuple[int, ...]
+    ) -> Fitted:
         """Search for a structure, or fit the given kernels."""
         tell = progress_callback(self.progress)
         if self.method == "auto" and self._searches():
-            return learn_sites(inputs, y, Bernoulli(), tell=tell)
-        kernels = self._chosen(inputs, y, scale, columns, self._seed())
+            return learn_sites(inputs, y, Bernoulli(), coded=coded, tell=tell)
+        kernels = self._chosen(inputs, y, scale, columns, self._seed(), coded)
         if self.method == "auto" and self.prior == "horseshoe":
             return fit_given_sites(kernels, inputs, y, Bernoulli(), tell=tell)
         return self._sparse([kernels], inputs, y, TargetScale(), Bernoulli())

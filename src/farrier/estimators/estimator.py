@@ -12,7 +12,7 @@ from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_random_state
+from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -26,9 +26,12 @@ from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
 from farrier.model.result import Recipe, Result
-from farrier.model.tables import Scale, check_cells
+from farrier.model.table_inputs import TableInputs
+from farrier.model.tables import Scale, check_cells, frame_library
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell
+from farrier.search.codes import Codes
+from farrier.search.settings import SearchSettings
 from farrier.search.starting_kernels import Start, paper_kernels
 from farrier.search.structure import Decision
 
@@ -123,6 +126,30 @@ class Estimator(ExplainingMixin, BaseEstimator):
         self.components_ = ComponentTable.of(result)
         return self
 
+    _timed = False
+    """Whether the first of several inputs is time, as in a Forecaster."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.input_tags.categorical = True
+        return tags
+
+    def _read(self, X: Any, y: Any, **checks: Any) -> tuple[np.ndarray, Any, TableInputs | None]:
+        """Inputs and target of the rows to fit; the table says how columns became inputs, if not all are numbers."""
+        framed = frame_library(X) is not None
+        if framed:
+            check_table(X, "X")
+        table = None if self._timed else TableInputs.of(X, SearchSettings().columns)
+        if table is None:
+            check_table(X, "X")
+            check_cells(X, "X")
+            checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, **checks)
+            return *checked, None
+        validate_data(self, X, y, skip_check_array=True)
+        checked = check_X_y(table.encode(X), y, dtype=np.float64, ensure_min_samples=2, estimator=self, **checks)
+        return *checked, table
+
     def _recipe(self) -> Recipe:
         name = type(self).__name__
         return Recipe.of(name, self.get_params(), type(self)().get_params(), "fit(X, y)")
@@ -131,19 +158,35 @@ class Estimator(ExplainingMixin, BaseEstimator):
         """Whether the structure is searched for: the candidates are not given, and the prior is the horseshoe."""
         return isinstance(self.kernels, str) and self.kernels == "auto" and self.prior == "horseshoe"
 
-    def _chosen(self, inputs: np.ndarray, z: np.ndarray, scale: Scale, columns: list[str], seed: int) -> list[Kernel]:
-        """The given kernels, or the paper's, on the scale of the model. Given kernels come in the units of X."""
+    def _chosen(
+        self,
+        inputs: np.ndarray,
+        z: np.ndarray,
+        scale: Scale,
+        columns: list[str],
+        seed: int,
+        coded: tuple[int, ...] = (),
+    ) -> list[Kernel]:
+        """The given kernels, or the paper's, on the scale of the model. Given kernels come in the units of X.
+
+        Kernels of all inputs act on those that are numbers, and not on codes of categories.
+        """
+        codes = Codes(coded, inputs.shape[1])
+        numbers = inputs[:, list(codes.numbers)]
+        if not codes.numbers:
+            raise ValueError("kernels: X holds categories only, on which formulas do not act: leave kernels='auto'.")
         if isinstance(self.kernels, str):
-            return paper_kernels(inputs, z, "both", seed)
+            return codes.in_table(paper_kernels(numbers, z, "both", seed))
         if not self.kernels:
             raise ValueError("kernels must hold at least one kernel, got none: 'auto' finds them.")
-        start = Start(inputs, z, np.random.default_rng(seed))
-        kernels = []
+        start = Start(numbers, z, np.random.default_rng(seed))
+        kernels: list[Kernel] = []
         for kernel in self.kernels:
             if isinstance(kernel, str):
-                kernels.append(start.named(kernel))
+                kernels += codes.in_table([start.named(kernel)])
             elif isinstance(kernel, Kernel):
-                kernels.append(kernel.bind(columns).rescale(1.0 / scale.x_scale, -scale.x_mean / scale.x_scale))
+                bound = codes.on_numbers(kernel.bind(columns))
+                kernels.append(bound.rescale(1.0 / scale.x_scale, -scale.x_mean / scale.x_scale))
             else:
                 raise ValueError(f"kernels must hold kernels or formulas such as 'SE * Per', got {kernel!r}.")
         return kernels
@@ -182,9 +225,15 @@ class Estimator(ExplainingMixin, BaseEstimator):
     def _rows(self, X: Any) -> np.ndarray:
         """New rows after validation, in the units of X."""
         check_is_fitted(self)
-        check_table(X, "X")
-        check_cells(X, "X")
-        rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
+        table, rows = self.result_.table, X
+        if table is None or frame_library(X) is not None:
+            check_table(X, "X")
+        if table is None:
+            check_cells(X, "X")
+            rows = validate_data(self, X, reset=False, dtype=np.float64)
+        else:
+            validate_data(self, X, reset=False, skip_check_array=True)
+            rows = table.encode(X)
         with np.errstate(over="ignore"):
             check_reach(self.result_.at(rows), "X")
         return rows

@@ -32,7 +32,13 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.search.beliefs": ("Beliefs",),
     "farrier.search.clock": ("Clock",),
     "farrier.search.structure": ("Decision",),
-    "farrier.search.candidate_settings": ("CandidateSettings", "PriorSettings", "PeriodSettings", "StartSettings"),
+    "farrier.search.candidate_settings": (
+        "CandidateSettings",
+        "ColumnSettings",
+        "PriorSettings",
+        "PeriodSettings",
+        "StartSettings",
+    ),
     "farrier.search.settings": (
         "SearchSettings",
         "RowSettings",
@@ -52,6 +58,8 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.model.fitted": ("Fitted", "Alone", "Member"),
     "farrier.model.result": ("Result", "Recipe"),
     "farrier.model.tables": ("Scale",),
+    "farrier.model.table_inputs": ("TableInputs",),
+    "farrier.model.input_columns": ("NumberInput", "CategoryInput", "DateInput", "LeftOut"),
     "farrier.model.target_scale": ("Transform", "TargetScale"),
     "farrier.series.backtests": ("PastForecasts",),
     "farrier.series.calendar": ("TimeAxis", "Steps"),

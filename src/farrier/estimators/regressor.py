@@ -15,7 +15,7 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
 from farrier.estimators.arguments import check_periods, check_prediction, check_reach, check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
@@ -172,20 +172,16 @@ class Regressor(RegressorMixin, Estimator):
         self.floor = floor
         self.starts = starts
 
-    _timed = False
-    """Whether the first of several inputs is time, as in a Forecaster."""
-
     def fit(self, X: Any, y: Any) -> "Regressor":
         """Find the components of y as a function of X."""
         self._validate_params()
         check_periods(self.periods)
-        for given, argument in ((X, "X"), (y, "y")):
-            check_table(given, argument)
-            check_cells(given, argument)
-        checked: Any = validate_data(self, X, y, dtype=np.float64, y_numeric=True, ensure_min_samples=2)
-        rows, target = checked
+        check_table(y, "y")
+        check_cells(y, "y")
+        rows, target, table = self._read(X, y, y_numeric=True)
         target = np.array(target, np.float64)
-        columns = column_names(X, rows.shape[1])
+        columns = column_names(X, rows.shape[1]) if table is None else list(table.names)
+        coded = () if table is None else table.coded
         check_scale(rows, target, columns)
         check_varies(rows, target, columns)
         if self.likelihood == "student-t" and self.method in ("exact", "collapsed"):
@@ -200,9 +196,9 @@ class Regressor(RegressorMixin, Estimator):
         self.frame_ = frame_library(X)
         floor = self._floor_of(target)
         begin = perf_counter()
-        scale = Scale.of(rows, transform.forward(target))
+        scale = Scale.of(rows, transform.forward(target), coded)
         inputs = scale.inputs(rows)
-        fitted = self._fit(inputs, target, scale, columns)
+        fitted = self._fit(inputs, target, scale, columns, coded)
         return self.hold(
             Result(
                 fitted=replace(fitted, floor=floor),
@@ -212,6 +208,7 @@ class Regressor(RegressorMixin, Estimator):
                 columns=tuple(columns),
                 seconds=perf_counter() - begin,
                 recipe=self._recipe(),
+                table=table,
             )
         )
 
@@ -234,7 +231,9 @@ class Regressor(RegressorMixin, Estimator):
         found = refitted(self.result_, inputs, target, progress_callback(progress))
         return again.hold(replace(found, fitted=replace(found.fitted, floor=floor)))
 
-    def _fit(self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str]) -> Fitted:
+    def _fit(
+        self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], coded: tuple[int, ...]
+    ) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
         chosen, tell = self.likelihood == "student-t", progress_callback(self.progress)
@@ -246,15 +245,16 @@ class Regressor(RegressorMixin, Estimator):
                 return fit_structural(inputs, y, seasons, **patterns)
             return fit_robust_structural(inputs, y, seasons, chosen=chosen, **patterns)
         if self.method != "stochastic" and self._searches():
-            known = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
+            known = [] if coded else [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             found = {"known": known, "timed": self._timed, "tell": tell, "calendar": self._patterns(scale)}
+            found |= {"coded": coded}
             if self.likelihood == "gaussian" or self.method != "auto":
                 return learn(inputs, y, transform=self.scale, tier=self.method, **found)
             return learn_robust(inputs, y, chosen=chosen, transform=self.scale, **found)
-        kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed())
+        kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed(), coded)
         if self.method == "stochastic" or (chosen and self.prior != "horseshoe"):
             more = [self._seed() + i for i in range(1, int(self.starts))]
-            others = [self._chosen(inputs, target.forward(y), scale, columns, seed) for seed in more]
+            others = [self._chosen(inputs, target.forward(y), scale, columns, seed, coded) for seed in more]
             return self._sparse([kernels, *others], inputs, y, target, self._noise())
         if chosen:
             return fit_given_sites(kernels, inputs, y, self._noise(), scale=target, tell=tell)

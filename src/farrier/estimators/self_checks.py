@@ -73,15 +73,15 @@ def _some_rows(model: Any) -> np.ndarray:
 
 
 def _predicted(model: Any, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation; for a classifier the probabilities and an empty array."""
-    predictor: Any = model
-    # the user need not see warnings about missing column names, or about overflow in a damaged model
+    """Mean and standard deviation; for a classifier the probabilities of the second class and an empty array."""
+    result = model.result_
+    # the user need not see warnings about overflow in a damaged model
     with warnings.catch_warnings(), np.errstate(all="ignore"):
         warnings.simplefilter("ignore")
-        if isinstance(model, ClassifierMixin):
-            return predictor.predict_proba(rows), np.zeros(0)
-        mean, std = predictor.predict(rows, return_std=True)
-    return mean, std
+        fitted, inputs = result.fitted, result.at(rows)
+        if result.classes is not None:
+            return fitted.observed(inputs)[0].mean(axis=0), np.zeros(0)
+        return fitted.moments(inputs)
 
 
 def _predicts(model: Any, before: Any) -> bool:

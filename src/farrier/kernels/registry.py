@@ -21,6 +21,7 @@ from farrier.kernels.calendar import (
     MonthOfYear,
     Weekend,
 )
+from farrier.kernels.category import Category
 from farrier.kernels.constant import Constant
 from farrier.kernels.damped_trend import DampedTrend
 from farrier.kernels.linear import Linear
@@ -62,8 +63,10 @@ CALENDAR: tuple[type[Base], ...] = (
     LocalDay,
 )
 """The families of the calendar, by rank. They have no formula in jax."""
+CODES: tuple[type[Base], ...] = (Category,)
+"""The families of codes, which stand for the levels of a category. They have no formula in jax."""
 
-_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR)}
+_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR, *CODES)}
 """All families by the name of their class, those of `register` included."""
 
 

@@ -55,16 +55,17 @@ def learn(
     tier: str = "auto",
     timed: bool = False,
     calendar: tuple[Kernel, ...] = (),
+    coded: tuple[int, ...] = (),
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it.
 
     `known` are periods to try, and `calendar` patterns over the first input, in units of the standardised inputs.
-    `timed` says that the first input is time. `tell` is called with the current phase and bound.
+    `timed` says that the first input is time, `coded` which inputs are codes of categories. `tell` is called with the current phase and bound.
     """
     with one_thread():
-        found = searched_scales(X, y, known, transform, timed, tell, settings, calendar)
+        found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded)
     with one_thread(small=len(X) <= settings.rows.exact):
         if tier_for(len(X), settings, tier) == "exact":
             return _few_rows(found, X, y)
@@ -176,7 +177,7 @@ def _many_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarr
     """The pool that predicts by collapsed inference, or block by block if lengthscales are too short for that."""
     search, noise, settings = scaled.search, scaled.structure.noise, scaled.search.settings
     posterior: Any
-    if X.shape[1] == 1 and not chosen:
+    if X.shape[1] == 1 and not (chosen or search.coded):
         wide = search.fit(parts, noise, settings.fits.final_iterations, settings.fits.final_tolerance)
         assert wide.model is not None
         if too_short_for_inducing_points(wide.model, X, settings):

@@ -39,6 +39,7 @@ def learn_sites(
     known: Sequence[float] = (),
     timed: bool = False,
     calendar: tuple[Kernel, ...] = (),
+    coded: tuple[int, ...] = (),
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
@@ -53,8 +54,9 @@ def learn_sites(
         tell,
         settings=settings,
         timed=timed,
-        beliefs=Beliefs.of(X, known, settings.priors, timed=timed),
+        beliefs=Beliefs.of(X, known, settings.priors, timed=timed, coded=coded),
         calendar=calendar,
+        coded=coded,
     )
     for _ in range(settings.sites.searches):
         search = replace(search, y=sites.target, rows=sites.variance, record=[], rejected=set(), steps=0)

@@ -18,6 +18,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
+from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale
 
 
@@ -76,6 +77,8 @@ class Result:
     """How to repeat the fit."""
     classes: tuple[str, ...] | None = None
     """The labels of the classes 0 and 1; None if the target is a number."""
+    table: TableInputs | None = None
+    """What was done with each column of the user's table; None if all are numbers without empty cells."""
 
     @property
     def rows(self) -> np.ndarray:
@@ -91,6 +94,10 @@ class Result:
     def kernels(self) -> list[Kernel]:
         """The kernels of the components that explain, in the units of the inputs."""
         return [self.in_units(kernel) for kernel in self.fitted.explaining.kernels]
+
+    def levels_of(self, column: int) -> tuple[str, ...]:
+        """The names of the levels of an input that is a code; none for a number."""
+        return () if self.table is None else self.table.levels[column]
 
     @property
     def names(self) -> tuple[str, ...] | None:

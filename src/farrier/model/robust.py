@@ -36,6 +36,7 @@ def learn_robust(
     transform: str = "auto",
     timed: bool = False,
     calendar: tuple[Kernel, ...] = (),
+    coded: tuple[int, ...] = (),
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
@@ -44,9 +45,8 @@ def learn_robust(
     `chosen` says that the user asked for Student-t noise; then it is kept in any case. The other arguments are those
     of `learn`. A long series that is predicted block by block keeps Gaussian noise, unless chosen.
     """
-    gaussian = learn(
-        X, y, known=known, transform=transform, timed=timed, calendar=calendar, tell=tell, settings=settings
-    )
+    given = {"known": known, "transform": transform, "timed": timed, "calendar": calendar, "coded": coded}
+    gaussian = learn(X, y, **given, tell=tell, settings=settings)
     if gaussian.tier == "local" and not chosen:
         return gaussian
     doubt = Doubt.of(gaussian, X, y)
@@ -56,7 +56,7 @@ def learn_robust(
     possible = "identity" if transform == "auto" and y.min() <= 0.0 else transform
 
     def search(kept: np.ndarray) -> Scaled:
-        return searched_scales(X[kept], y[kept], known, possible, timed, tell, settings, calendar)[0]
+        return searched_scales(X[kept], y[kept], known, possible, timed, tell, settings, calendar, coded)[0]
 
     with one_thread():
         found = _searched(search, X, y, ~doubt.suspicious)

@@ -31,12 +31,13 @@ def searched_scales(
     tell: Tell,
     settings: SearchSettings,
     calendar: tuple[Kernel, ...] = (),
+    coded: tuple[int, ...] = (),
 ) -> list["Scaled"]:
     """The scales of y that were searched to the end, with the structures found on them, best first."""
     scales = settings.scales
     tried = worth_trying(y, scales.smallest_ratio) if transform == "auto" else [named(transform)]
     searches = [
-        Scaled.of(one, X, y, known, tell, settings, timed, calendar)
+        Scaled.of(one, X, y, known, tell, settings, timed, calendar, coded)
         for one in tried
         if one.name != "square root" or transform != "auto"
     ]
@@ -85,15 +86,16 @@ class Scaled:
         settings: SearchSettings,
         timed: bool = False,
         calendar: tuple[Kernel, ...] = (),
+        coded: tuple[int, ...] = (),
     ) -> "Scaled":
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
         rows, z = search_rows(X, settings.rows), scale.forward(y)
         periods = None
-        if X.shape[1] == 1 and len(rows) < len(y):
+        if X.shape[1] == 1 and len(rows) < len(y) and not coded:
             most = settings.candidates.most_periods
             periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
-        beliefs = Beliefs.of(X, known, settings.priors, timed=timed)
+        beliefs = Beliefs.of(X, known, settings.priors, timed=timed, coded=coded)
         search = Search(
             X[rows],
             z[rows],
@@ -105,6 +107,7 @@ class Scaled:
             timed=timed,
             beliefs=beliefs,
             calendar=calendar,
+            coded=coded,
         )
         return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
 
@@ -139,7 +142,7 @@ class Scaled:
         if not self.structure.parts:
             return self
         own = self.search
-        root = Scaled.of(named("square root"), X, y, known, tell, own.settings, own.timed, own.calendar)
+        root = Scaled.of(named("square root"), X, y, known, tell, own.settings, own.timed, own.calendar, own.coded)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
         better = gain > 0.0

@@ -24,10 +24,15 @@ class Scale:
     y_scale: float
 
     @classmethod
-    def of(cls, X: np.ndarray, y: np.ndarray | None = None) -> "Scale":
-        """The scale on which the given rows have mean zero and standard deviation one; without y, y is not scaled."""
+    def of(cls, X: np.ndarray, y: np.ndarray | None = None, coded: Sequence[int] = ()) -> "Scale":
+        """The scale on which the given rows have mean zero and standard deviation one; without y, y is not scaled.
+
+        Columns that are codes of categories stay as they are.
+        """
         y_mean, y_scale = (0.0, 1.0) if y is None else (float(y.mean()), float(y.std()))
-        return cls(X.mean(axis=0), X.std(axis=0), y_mean, y_scale)
+        x_mean, x_scale = X.mean(axis=0), X.std(axis=0)
+        x_mean[list(coded)], x_scale[list(coded)] = 0.0, 1.0
+        return cls(x_mean, x_scale, y_mean, y_scale)
 
     def inputs(self, X: np.ndarray) -> np.ndarray:
         """Rows of inputs on the scale of the model."""

@@ -60,9 +60,13 @@ class Beliefs:
         settings: PriorSettings = PriorSettings(),
         *,
         timed: bool = False,
+        coded: Sequence[int] = (),
     ) -> "Beliefs":
-        """For rows X with known periods; `timed` says that the first input is time. A single input is a series."""
-        series = timed or X.shape[1] == 1
+        """For rows X with known periods; `timed` says that the first input is time, `coded` which are codes.
+
+        A single input that is no code is a series.
+        """
+        series = timed or (X.shape[1] == 1 and not coded)
         return cls(Clock.of(X[:, 0], known, of_time=timed) if series else None, settings=settings)
 
     @property

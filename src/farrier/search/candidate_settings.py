@@ -100,6 +100,13 @@ class CandidateSettings:
     """Most inputs that are tried in pairs: those with the highest correlation with the residual.
     [inputs; by judgement]"""
 
+    category_inputs: int = 6
+    """Most numbers of a table that are tried times a category: those with the highest correlation with the residual.
+    [inputs; by judgement]"""
+    category_products: int = 40
+    """Most products with a category that are tried in one round; those of inputs that are found come first.
+    [products; by judgement]"""
+
     same_lengthscale: float = 0.35
     """Difference up to which two candidates have the same lengthscale. [log of the lengthscale; by judgement]"""
     same_ordinary_lengthscale: float = 1.0
@@ -115,6 +122,25 @@ class CandidateSettings:
     same_changepoint: float = 0.3
     """Distance below which two components have the same changepoint.
     [standard deviations of the input; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class ColumnSettings:
+    """How the columns of a table become inputs: which identify rows, and which empty cells get an effect."""
+
+    fewest_identified: int = 12
+    """Fewest rows of which a column can be said to identify each. [rows; by judgement]"""
+    free_text: float = 0.5
+    """Number of different texts above which a column is left out: fewer than two rows a level tell next to nothing.
+    [part of the rows; by judgement]"""
+    counter_gaps: float = 1.25
+    """Largest range of whole numbers that rise from row to row and count as a counter of the rows.
+    [range for each row; by judgement]"""
+    fewest_empty: int = 3
+    """Fewest empty cells of a number for which an effect of being empty is tried. [cells; by judgement]"""
+    least_days: float = 300.0
+    """Range of dates from which the month is an input. [days; by judgement]"""
 
 
 @final

@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.search import candidates
+from farrier.search import candidates, codes
 from farrier.search.changepoints import Changepoints
 from farrier.search.periods import find_periods
 from farrier.search.structure import Decision, Move, Part, Structure
@@ -37,16 +37,23 @@ class Search(Changepoints):
     """Whether the first input is time; among several inputs it then gets the candidates of a series."""
     calendar: tuple[Kernel, ...] = ()
     """Patterns of the calendar over the first input, and daily cycles that differ between kinds of days."""
+    coded: tuple[int, ...] = ()
+    """The inputs that are codes of categories."""
 
     @property
     def _beside_table(self) -> bool:
         """Whether time is one of several inputs."""
         return self.timed and self.X.shape[1] > 1
 
+    @property
+    def _of_table(self) -> bool:
+        """Whether the rows are a table: several inputs, or a category."""
+        return self.X.shape[1] > 1 or bool(self.coded)
+
     def moves(self, structure: Structure) -> list[Move]:
         """The moves of the next round: additional components, and components times a line or a smooth kernel."""
         beside = [Move(kernel) for kernel in self.propose(structure)]
-        if self.X.shape[1] > 1:
+        if self._of_table:
             return beside
         extent = candidates.Extent.of(self.X[:, 0])
         grown = [
@@ -59,7 +66,8 @@ class Search(Changepoints):
         """Candidates for an additional component in the next round."""
         found = [part.kernel for part in structure.parts]
         inputs, own = self.X.shape[1], self.settings.candidates
-        table = candidates.table(inputs, found, self._inputs_by_correlation(structure), own) if inputs > 1 else []
+        useful = self._inputs_by_correlation(structure) if self._of_table else []
+        table = codes.table(inputs, self.coded, found, useful, own) if self._of_table else []
         if table and not self._beside_table:
             return table
         place, gain = self.change(structure)
@@ -75,7 +83,7 @@ class Search(Changepoints):
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates: common trends and cycles of a series, or curves of each input of a table."""
         inputs, own = self.X.shape[1], self.settings.candidates
-        table = candidates.ordinary_table(inputs, found, own) if inputs > 1 else []
+        table = codes.ordinary_table(inputs, self.coded, found, own) if self._of_table else []
         if table and not self._beside_table:
             return table
         over = candidates.over_time(found) if self._beside_table else found
@@ -199,7 +207,7 @@ class Search(Changepoints):
         """
         settings, short = self.settings.growing, self.settings.fits.short_iterations
         doubtful, tries = (np.inf, None) if thoroughly else (settings.doubtful_margin, settings.doubtful_tries)
-        if self.X.shape[1] > 1:
+        if self._of_table:
             structure = self.narrow(structure, round)
         while len(structure.parts) > 1:
             worth = self.losses(structure) - self.prices(structure)
@@ -231,7 +239,7 @@ class Search(Changepoints):
 
     def periods(self) -> list[float]:
         """The periods of y; empty for several inputs, unless the first is time."""
-        if self.X.shape[1] > 1 and not self._beside_table:
+        if self._of_table and not self._beside_table:
             return []
         if self.whole_series_periods is not None:
             return list(self.whole_series_periods)
@@ -319,7 +327,7 @@ class Search(Changepoints):
         """The best structure from a given start and, for one input, from nothing and from two regimes."""
         settings, fits = self.settings.growing, self.settings.fits
         ends = [self.run(start=start)]
-        if self.X.shape[1] == 1:
+        if not self._of_table:
             ends.append(self.run())
             other = self.split() if self.rows is None else None
             if other is not None and other.score > max(end.score for end in ends) - settings.start_margin:
@@ -376,7 +384,7 @@ class Search(Changepoints):
     def _is_noise(self, kernel: Kernel) -> bool:
         """Whether a component of one input is noise by itself."""
         extent = candidates.Extent.of(self.X[:, 0])
-        return self.X.shape[1] == 1 and candidates.is_noise(kernel, extent, self.settings.candidates)
+        return not self._of_table and candidates.is_noise(kernel, extent, self.settings.candidates)
 
     def cycles_repeat(self, structure: Structure) -> bool:
         """Whether every cycle repeats often enough inside its active window, and no component is noise by itself."""

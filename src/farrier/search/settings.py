@@ -14,7 +14,13 @@ from dataclasses import asdict, dataclass
 from typing import Any, final
 
 from farrier.inference.inducing_points import PointLimits
-from farrier.search.candidate_settings import CandidateSettings, PeriodSettings, PriorSettings, StartSettings
+from farrier.search.candidate_settings import (
+    CandidateSettings,
+    ColumnSettings,
+    PeriodSettings,
+    PriorSettings,
+    StartSettings,
+)
 from farrier.search.described import Setting, described
 
 
@@ -314,6 +320,8 @@ class AppraisalSettings:
 class SearchSettings:
     """All settings of the search, in groups."""
 
+    columns: ColumnSettings = ColumnSettings()
+    """Columns of a table."""
     rows: RowSettings = RowSettings()
     """Rows of the search."""
     fits: FitSettings = FitSettings()

@@ -1,0 +1,232 @@
+"""A table with text, dates or empty cells as inputs of the model, and what was done with each of its columns.
+
+    table = TableInputs.of(frame, settings)      # None for a table of numbers alone
+    table.encode(frame)                          # (N, D): numbers, and codes for categories
+    table.coded, table.levels_of(1)              # which inputs are codes, and the names of their levels
+
+A column of text, truth values or categories is a category. It is left out if every row, or nearly every row, has its
+own value: such a column identifies rows and says nothing of others. So is a number that counts the rows.
+"""
+
+import re
+from dataclasses import dataclass
+from datetime import date
+from functools import cached_property
+from typing import Any, final
+
+import narwhals.stable.v2 as nw
+import numpy as np
+
+from farrier.model.input_columns import (
+    EMPTY,
+    CategoryInput,
+    DateInput,
+    InputColumn,
+    LeftOut,
+    NumberInput,
+    as_numbers,
+    days_of,
+    distinct_count,
+    is_number,
+    level_names,
+    month_of,
+    weekday_of,
+)
+from farrier.model.quoting import quoted
+from farrier.search.candidate_settings import ColumnSettings
+
+IDENTIFIERS = re.compile(r"(.*[\W_])?(id|uuid|guid|index|key|nr|no|row|rownames)|unnamed: \d+|", re.IGNORECASE)
+"""Names of columns that identify rows; also no name at all."""
+CAMEL = re.compile(r".*[a-z](Id|ID)")
+"""The same where words are joined, as in PassengerId."""
+TIMES = re.compile(r".*(year|time|date|day|week|month|hour|minute|second|quarter).*", re.IGNORECASE)
+"""Names of columns that count time, and hence not rows."""
+NESTED = (dict, list, tuple, set, np.ndarray)
+"""Types of values that are no cells."""
+SAME = "the same in every row"
+OWN = "every row has its own value, so it identifies rows"
+NEARLY_OWN = "nearly every row has its own text"
+COUNTS = "it counts the rows"
+NOTHING = "every cell is empty"
+
+
+@final
+@dataclass(frozen=True)
+class TableInputs:
+    """The columns of a table, in their order."""
+
+    columns: tuple[InputColumn, ...]
+
+    @classmethod
+    def of(cls, X: Any, settings: ColumnSettings = ColumnSettings()) -> "TableInputs | None":
+        """The columns of fitted rows; None if all are numbers without empty cells, of which none is left out."""
+        cells, named = cells_of(X)
+        if cells is None:
+            return None
+        if len(cells) == 1 and isinstance(next(iter(cells.values())), np.ndarray):
+            return None  # a curve of one number: rows without it say nothing
+        found = tuple(_column(name, column, settings, named) for name, column in cells.items())
+        if all(isinstance(one, NumberInput) and not one.empty or _plain(one) for one in found):
+            return None
+        if not any(one.inputs for one in found):
+            reasons = "; ".join(f"{quoted(one.name)}: {one.note}" for one in found[:3])
+            raise ValueError(f"X: no column can explain anything ({reasons}): add others.")
+        return cls(found)
+
+    @cached_property
+    def names(self) -> tuple[str, ...]:
+        """The names of the inputs of the model."""
+        return tuple(name for column in self.columns for name in column.inputs)
+
+    @cached_property
+    def levels(self) -> tuple[tuple[str, ...], ...]:
+        """The names of the levels of each input; none for a number."""
+        return tuple(levels for column in self.columns for levels in column.levels)
+
+    @property
+    def coded(self) -> tuple[int, ...]:
+        """The inputs that are codes."""
+        return tuple(d for d, levels in enumerate(self.levels) if levels)
+
+    @property
+    def dates(self) -> tuple[str, ...]:
+        """The names of the inputs that are days since 1970-01-01."""
+        return tuple(column.name for column in self.columns if isinstance(column, DateInput))
+
+    def encode(self, X: Any) -> np.ndarray:
+        """The inputs of the model at the rows of X, (N, D)."""
+        cells, _ = cells_of(X, [column.name for column in self.columns])
+        if cells is None:
+            raise ValueError("X: the columns of the fitted table are missing: give a frame like the fitted one.")
+        found = [values for column in self.columns for values in column.encode(cells[column.name])]
+        return np.column_stack(found).astype(np.float64)
+
+
+def cells_of(X: Any, names: list[str] | None = None) -> tuple[dict[str, Any] | None, bool]:
+    """The cells of each column of a frame or an array with two axes, and whether the columns have names.
+
+    None for anything else. The columns of an array are called x0, x1, ..., or by `names`.
+    """
+    frame = nw.from_native(X, eager_only=True, pass_through=True)
+    if isinstance(frame, nw.DataFrame):
+        return {str(series.name): _cells_of_series(series) for series in frame.iter_columns()}, True
+    if not isinstance(X, np.ndarray | list | tuple) or not len(X):
+        return None, False
+    try:
+        array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+    except ValueError:
+        return None, False
+    if array.ndim != 2 or array.dtype.kind not in "OUfiub" or isinstance(array, np.ma.MaskedArray):
+        return None, False
+    called = names or [f"x{i}" for i in range(array.shape[1])]
+    nested = array.dtype.kind == "O" and any(isinstance(cell, NESTED) for cell in array.flat)
+    if len(called) != array.shape[1] or nested:
+        return None, False
+    return {name: _cells_of_array(name, column) for name, column in zip(called, array.T, strict=True)}, False
+
+
+def _cells_of_series(series: Any) -> Any:
+    dtype = series.dtype
+    if dtype == nw.Date or isinstance(dtype, nw.Datetime):
+        if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        return series.to_numpy().astype("M8[us]")
+    gone = series.is_null().to_list()
+    if dtype.is_numeric() and not any(gone):
+        return np.asarray(series.to_numpy(), np.float64)
+    cells = [None if empty else cell for cell, empty in zip(series.to_list(), gone, strict=True)]
+    if dtype.is_numeric():
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    return _dates_or_cells(str(series.name), cells)
+
+
+def _cells_of_array(name: str, column: np.ndarray) -> Any:
+    if column.dtype.kind in "fiub":
+        return column.astype(np.float64)
+    return _dates_or_cells(name, column.tolist())
+
+
+def _dates_or_cells(name: str, cells: list[Any]) -> Any:
+    """Dates of Python as datetime64, other cells as they are, None for empty ones."""
+    nested = next((cell for cell in cells if isinstance(cell, NESTED)), None)
+    if nested is not None:
+        raise ValueError(f"X: column {quoted(name)} holds {quoted(nested)}, which is no cell: give numbers or text.")
+    cells = [None if cell is None or cell != cell else cell for cell in cells]
+    present = [cell for cell in cells if cell is not None]
+    if present and all(isinstance(cell, date) for cell in present):
+        return np.array(["NaT" if cell is None else np.datetime64(cell) for cell in cells], "M8[us]")
+    return cells
+
+
+def _plain(column: InputColumn) -> bool:
+    """Whether a column is left out by a reason that the checks of tables of numbers raise as an error."""
+    return isinstance(column, LeftOut) and column.reason == SAME and not column.empty
+
+
+def _column(name: str, cells: Any, settings: ColumnSettings, named: bool) -> InputColumn:
+    """What a column is."""
+    if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
+        return _date(name, cells, settings)
+    if isinstance(cells, np.ndarray):
+        empty = int(np.isnan(cells).sum())
+        return LeftOut(name, empty, NOTHING) if empty == len(cells) else _number(name, cells, empty, settings, named)
+    present = [cell for cell in cells if cell is not None]
+    empty = len(cells) - len(present)
+    if not present:
+        return LeftOut(name, empty, NOTHING)
+    if all(is_number(cell) for cell in present):
+        return _number(name, as_numbers(cells, name), empty, settings, named)
+    count = distinct_count(cells)
+    numbers = sum(map(is_number, present))
+    if 2 * numbers >= len(present) and count > settings.free_text * len(present):
+        text = next(cell for cell in present if not is_number(cell))
+        raise ValueError(f"X: column {quoted(name)} holds text (such as {quoted(text)}) among numbers: correct it.")
+    if count == 1 and not empty:
+        return LeftOut(name, empty, SAME)
+    if count == len(present) and len(present) >= settings.fewest_identified:
+        return LeftOut(name, empty, OWN)
+    if count > settings.free_text * len(present) and len(present) >= settings.fewest_identified:
+        return LeftOut(name, empty, NEARLY_OWN)
+    levels = sorted(set(level_names(present)))
+    return CategoryInput(name, empty, (*levels, *([EMPTY] if empty else [])))
+
+
+def _number(name: str, numbers: np.ndarray, empty: int, settings: ColumnSettings, named: bool) -> InputColumn:
+    as_numbers(numbers, name)  # raises for infinite cells
+    present = numbers[~np.isnan(numbers)]
+    flagged = empty >= settings.fewest_empty
+    if np.ptp(present) == 0 and not flagged:
+        return LeftOut(name, empty, SAME)
+    if named and not empty and _identifies(name, present, settings):
+        return LeftOut(name, empty, COUNTS if _counts(present, settings) else OWN)
+    return NumberInput(name, empty, float(present.mean()), flagged)
+
+
+def _identifies(name: str, numbers: np.ndarray, settings: ColumnSettings) -> bool:
+    """Whether a number identifies rows: whole, different in every row, and called so or counting them."""
+    if len(numbers) < settings.fewest_identified or np.any(numbers != np.rint(numbers)):
+        return False
+    if len(np.unique(numbers)) < len(numbers):
+        return False
+    called = IDENTIFIERS.fullmatch(name.strip()) or CAMEL.fullmatch(name.strip())
+    return bool(called) or (not TIMES.fullmatch(name) and _counts(numbers, settings))
+
+
+def _counts(numbers: np.ndarray, settings: ColumnSettings) -> bool:
+    """Whether the numbers rise or fall from row to row, with few gaps."""
+    steps = np.diff(numbers)
+    one_way = bool(np.all(steps > 0) or np.all(steps < 0))
+    return one_way and abs(float(numbers[-1] - numbers[0])) <= settings.counter_gaps * len(numbers)
+
+
+def _date(name: str, dates: np.ndarray, settings: ColumnSettings) -> InputColumn:
+    present = dates[~np.isnat(dates)]
+    empty = len(dates) - len(present)
+    if not len(present):
+        return LeftOut(name, empty, NOTHING)
+    days = days_of(present)
+    if np.ptp(days) == 0 and not empty:
+        return LeftOut(name, empty, SAME)
+    months = float(np.ptp(days)) >= settings.least_days and len(np.unique(month_of(present))) > 1
+    weekdays = len(np.unique(weekday_of(present))) > 1
+    return DateInput(name, empty, float(days.mean()), empty >= settings.fewest_empty, months, weekdays)

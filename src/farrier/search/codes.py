@@ -1,0 +1,112 @@
+"""Candidates of a table in which some inputs are codes of categories.
+
+Only `Category` acts on a code: each category alone, a category times a line or a smooth kernel of a number (an effect
+that differs between the levels), and pairs of categories that are both found. The candidates of the numbers are those
+of any table (candidates.py): they are made as if there were no codes, and then moved to the columns of the numbers.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from typing import final
+
+from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.registry import Category, Linear, SquaredExponential
+from farrier.search import candidates
+from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.signatures import distinct
+
+
+@final
+@dataclass(frozen=True)
+class Codes:
+    """Which of the inputs of a table are codes."""
+
+    coded: tuple[int, ...]
+    inputs: int
+
+    @property
+    def numbers(self) -> tuple[int, ...]:
+        """The inputs that are not codes."""
+        return tuple(d for d in range(self.inputs) if d not in self.coded)
+
+    def of_numbers(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """The products that act on numbers alone, as products of a table without codes."""
+        places = {d: k for k, d in enumerate(self.numbers)}
+        products = [kernel.products()[0] for kernel in kernels]
+        alone = [factors for factors in products if all(set(f.positions(self.inputs)) <= set(places) for f in factors)]
+        return [
+            product_of([f.replace(dims=tuple(places[d] for d in f.positions(self.inputs))) for f in factors])
+            for factors in alone
+        ]
+
+    def on_numbers(self, kernel: Kernel) -> Kernel:
+        """The kernel with its factors of all inputs restricted to the numbers."""
+        if not self.coded:
+            return kernel
+        terms = [
+            product_of([f.replace(dims=self.numbers) if f.dims is None else f for f in factors])
+            for factors in kernel.products()
+        ]
+        return reduce(add, terms)
+
+    def in_table(self, kernels: Sequence[Kernel]) -> list[Kernel]:
+        """Products of a table without codes, moved to the columns of the numbers."""
+        if not self.coded:
+            return list(kernels)
+        numbers = self.numbers
+        return [
+            product_of([f.replace(dims=tuple(numbers[d] for d in f.positions(len(numbers)))) for f in factors])
+            for factors in (kernel.products()[0] for kernel in kernels)
+        ]
+
+
+def table(
+    inputs: int, coded: tuple[int, ...], found: Sequence[Kernel], useful: Sequence[int], own: CandidateSettings
+) -> list[Kernel]:
+    """Candidates for an additional component; `useful` are the inputs by importance, most important first."""
+    if not coded:
+        return candidates.table(inputs, found, useful, own)
+    codes = Codes(coded, inputs)
+    numbers = codes.numbers
+    useful = [d for d in useful if d in numbers]
+    fresh: list[Kernel] = [Category(dims=(c,)) for c in coded]
+    if numbers:
+        places = [numbers.index(d) for d in useful]
+        fresh += codes.in_table(candidates.table(len(numbers), codes.of_numbers(found), places, own))
+    there = {d for kernel in found for factor in kernel.products()[0] for d in factor.positions(inputs)}
+    fresh += [*_crossed(coded, there), *_differing(coded, there, useful, own)][: own.category_products]
+    return distinct(fresh, found, own, own.same_lengthscale)
+
+
+def ordinary_table(
+    inputs: int, coded: tuple[int, ...], found: Sequence[Kernel], own: CandidateSettings
+) -> list[Kernel]:
+    """The ordinary candidates: those of the numbers, and each category alone."""
+    if not coded:
+        return candidates.ordinary_table(inputs, found, own)
+    codes = Codes(coded, inputs)
+    kernels: list[Kernel] = [Category(dims=(c,)) for c in coded]
+    if codes.numbers:
+        of_numbers = candidates.ordinary_table(len(codes.numbers), codes.of_numbers(found), own)
+        kernels = [*codes.in_table(of_numbers), *kernels]
+    return distinct(kernels, found, own, own.same_lengthscale)
+
+
+def _crossed(coded: Sequence[int], there: set[int]) -> list[Kernel]:
+    """Pairs of categories that are both found."""
+    both = [c for c in coded if c in there]
+    return [Category(dims=(c,)) * Category(dims=(e,)) for c in both for e in both if c < e]
+
+
+def _differing(coded: Sequence[int], there: set[int], useful: Sequence[int], own: CandidateSettings) -> list[Kernel]:
+    """Effects of a number that differ between the levels of a category; those of inputs that are found come first."""
+    pairs = [(c, d) for d in useful[: own.category_inputs] for c in coded]
+    pairs.sort(key=lambda pair: -len(there & set(pair)))
+    kernels: list[Kernel] = []
+    for c, d in pairs:
+        lengths = own.input_lengthscales[: len(there & {c, d})]
+        smooth = (SquaredExponential(length, dims=(d,)) for length in lengths)
+        kernels += [Category(dims=(c,)) * kernel for kernel in (Linear(0.0, dims=(d,)), *smooth)]
+    return kernels
