@@ -59,6 +59,8 @@ COVERED_BY = {
     "series/observed.py": "tests/estimators/test_forecaster.py",
     "explain/components.py": "tests/explain/test_story.py",
     "explain/context.py": "tests/explain/test_story.py",
+    "explain/centring.py": "tests/explain/test_story.py",
+    "explain/levels.py": "tests/estimators/test_real_tables.py",
     "explain/curves.py": "tests/explain/test_story.py",
     "explain/facts.py": "tests/explain/test_sentences.py",
     "explain/report_figures.py": "tests/explain/test_report.py",

@@ -126,8 +126,8 @@ def test_tables_with_several_inputs_are_explained_by_their_names(run, tmp_path):
     path.write_bytes(gzip.compress(text_of("dose,age,site,batch,response", rows).encode()))
     code, out, err = run("explain", path, "--target", "response", "--scale", "identity")
     assert code == 0
-    assert "columns 'batch', 'site' are left out" in err
-    assert "Response\n20 rows, two inputs" in out
+    assert "numbers: 'dose', 'age'; categories: 'batch'; left out: 'site' (the same in every row)" in err
+    assert "Response\n20 rows, three of four columns used, nothing missing." in out
     assert "effect of dose alone" in out
 
 

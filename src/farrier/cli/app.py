@@ -47,6 +47,15 @@ class Noise(StrEnum):
     student_t = "student-t"
 
 
+class Likelihood(StrEnum):
+    """The distribution of the target given the components."""
+
+    auto = "auto"
+    gaussian = "gaussian"
+    student_t = "student-t"
+    classes = "classes"
+
+
 class TargetScale(StrEnum):
     """The scale on which components add up."""
 
@@ -104,6 +113,14 @@ ScaleOption = Annotated[
 ]
 LikelihoodOption = Annotated[
     Noise, typer.Option("--likelihood", help="The noise; student-t bears outliers, auto chooses by evidence.")
+]
+TargetLikelihoodOption = Annotated[
+    Likelihood,
+    typer.Option(
+        "--likelihood",
+        help="The noise of a number (student-t bears outliers), or classes; auto chooses by evidence, and takes text "
+        "as classes.",
+    ),
 ]
 MethodOption = Annotated[
     Method,
@@ -166,7 +183,7 @@ def explain(
     periods: PeriodsOption = None,
     quick: QuickOption = False,
     scale: ScaleOption = TargetScale.auto,
-    likelihood: LikelihoodOption = Noise.auto,
+    likelihood: TargetLikelihoodOption = Likelihood.auto,
     method: MethodOption = Method.auto,
     prior: PriorOption = Prior.horseshoe,
     kernels: KernelsOption = Kernels.auto,
@@ -183,10 +200,11 @@ def explain(
     from farrier.cli.writing import check_out
 
     check_out(path, data)
-    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
+    classes = likelihood == Likelihood.classes
+    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes)
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _search(settings, periods, reading, quick=quick)
-    source = open_source(data, reading, quiet=quiet)
+    source = open_source(data, reading, quiet=quiet, mixed=not regressors)
     command.explain(source, settings, horizon, path, backtest=backtest, quiet=quiet, as_json=as_json)
 
 
@@ -367,7 +385,7 @@ def _days(country: str | None, path: Path | None) -> dict[str, Any]:
 
 
 def _settings(
-    scale: TargetScale, likelihood: Noise, method: Method, prior: Prior, kernels: Kernels, seed: int
+    scale: TargetScale, likelihood: Noise | Likelihood, method: Method, prior: Prior, kernels: Kernels, seed: int
 ) -> dict[str, Any]:
     return {
         "scale": scale.value.replace("-", " "),

@@ -14,13 +14,16 @@ from farrier import datasets
 from farrier.cli.screen import note
 from farrier.datasets.files import STANDARD_INPUT, Chosen
 from farrier.model.quoting import quoted
+from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import check_varies
+from farrier.search.settings import SearchSettings
 from farrier.series.calendar import FutureTimes
 from farrier.series.columns import LISTED, TARGET_WORDS, Table, list_names, read_numbers
 from farrier.series.observed import Layout, Observed
 from farrier.series.stamps import Column
 
 if TYPE_CHECKING:
+    from farrier.estimators.classifier import Classifier
     from farrier.estimators.regressor import Regressor
 
 
@@ -34,6 +37,8 @@ class Reading:
     date_format: str | None = None
     decimal: str | None = None
     sheet: str | None = None
+    classes: bool = False
+    """Whether the target is classes, though its cells may be numbers."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,13 +102,18 @@ def open_table(data: str, reading: Reading = Reading()) -> Table:  # noqa: B008 
     return datasets.read_table(data, **options)
 
 
-def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None = None) -> Source:
+def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None = None, mixed: bool = False) -> Source:
     """The series or table to fit; prints how the file was read and what is left out unless `quiet`.
 
-    `table` is the table of `data` if it has been read before.
+    `table` is the table of `data` if it has been read before. `mixed` says that a table may hold text, dates and empty
+    cells.
     """
     table = open_table(data, reading) if table is None else table
-    chosen = _without_constants(datasets.choose_columns(table, reading.time, reading.target))
+    chosen = datasets.choose_table(table, reading.time, reading.target, classes=reading.classes) if mixed else None
+    if chosen is None and reading.classes:
+        raise ValueError("--likelihood classes: a series has no classes: leave --time out, or give a table of inputs")
+    if chosen is None:
+        chosen = _without_constants(datasets.choose_columns(table, reading.time, reading.target))
     check_varies(chosen.X, chosen.y, chosen.inputs)
     later: tuple[int, ...] = ()
     if reading.regressors:
@@ -181,6 +191,10 @@ def _note_left_out(chosen: Chosen) -> None:
     if chosen.left_out:
         rows = f"{chosen.left_out:,} rows have" if chosen.left_out > 1 else "one row has"
         note(f"{rows} no {quoted(chosen.target)} and {'are' if chosen.left_out > 1 else 'is'} left out")
+    if chosen.cells is not None:
+        columns = TableInputs.of(Cells(chosen.cells), SearchSettings().columns)
+        if columns is not None:
+            note(columns.summary())
     if chosen.ignored:
         many = len(chosen.ignored) > 1
         listed = ", ".join(map(quoted, chosen.ignored[:LISTED])) + (" ..." if len(chosen.ignored) > LISTED else "")
@@ -204,8 +218,10 @@ def read_days(path: Path) -> dict[str, str]:
     return found
 
 
-def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
+def fit(source: Source, settings: dict[str, Any]) -> "Regressor | Classifier":
     """Fit a model, and give it the names of the rows and columns."""
+    if source.chosen.cells is not None:
+        return fit_table(source, settings)
     from farrier.estimators.fitted_series import DATED, TimeRegressor, dated
     from farrier.estimators.regressor import Regressor
 
@@ -216,7 +232,7 @@ def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
     if chosen.axis is not None:
         settings = dated(settings, chosen.axis, chosen.axis)
     elif given := [name for name in DATED if name in settings]:
-        raise ValueError(f"--{given[0]}: {source.table.name} has no column of dates that a series needs: leave it out")
+        raise _no_dates(given[0], source)
     series = chosen.axis is not None
     model = (TimeRegressor if series else Regressor)(**settings).fit(chosen.X, chosen.y)
     return model.describe(
@@ -227,3 +243,32 @@ def fit(source: Source, settings: dict[str, Any]) -> "Regressor":
         labels=None if chosen.axis is None else chosen.axis.labels(),
         columns=chosen.inputs,
     )
+
+
+def fit_table(source: Source, settings: dict[str, Any]) -> "Regressor | Classifier":
+    """Fit a model of a table of text, dates and numbers: of classes if the target is text."""
+    from farrier.estimators.classifier import Classifier
+    from farrier.estimators.fitted_series import DATED
+    from farrier.estimators.regressor import Regressor
+
+    chosen = source.chosen
+    assert chosen.cells is not None
+    for name in (*DATED, "periods"):
+        if name in settings:
+            raise _no_dates(name, source)
+    cells = Cells(chosen.cells)
+    plain = TableInputs.of(cells, SearchSettings().columns) is None
+    if settings.get("kernels") == "paper" and settings.get("method") == "auto" and len(chosen.cells) > 1:
+        settings = settings | {"method": "stochastic"}
+    X = np.column_stack(list(chosen.cells.values())) if plain else cells
+    if chosen.labels is not None:
+        own = {name: value for name, value in settings.items() if name in Classifier().get_params()}
+        model: Regressor | Classifier = Classifier(**own).fit(X, np.array(chosen.labels))
+    else:
+        model = Regressor(**settings).fit(X, chosen.y)
+    columns = list(chosen.cells) if plain else None
+    return model.describe(title=source.title, target_name=chosen.target, target_unit=source.unit, columns=columns)
+
+
+def _no_dates(name: str, source: Source) -> ValueError:
+    return ValueError(f"--{name}: {source.table.name} has no column of dates that a series needs: leave it out")

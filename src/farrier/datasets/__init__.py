@@ -13,9 +13,21 @@ from pathlib import Path
 
 from farrier.datasets.dataset import Dataset
 from farrier.datasets.files import Chosen, choose_columns, read_csv, read_table
+from farrier.datasets.mixed_tables import choose_table
 from farrier.series.columns import Table
 
-__all__ = ["Chosen", "Dataset", "Table", "choose_columns", "load", "locate", "names", "read_csv", "read_table"]
+__all__ = [
+    "Chosen",
+    "Dataset",
+    "Table",
+    "choose_columns",
+    "choose_table",
+    "load",
+    "locate",
+    "names",
+    "read_csv",
+    "read_table",
+]
 
 _ABOUT = {
     "airline": {

@@ -50,7 +50,7 @@ class Chosen:
     """The roles of the columns of a table, and its usable rows, sorted by time for a series."""
 
     kind: str
-    """"series": one target over time; "table": one target over some inputs."""
+    """"series": one target over time; "table": one target over some inputs; "classes": the same for classes."""
     target: str
     time: str | None
     inputs: tuple[str, ...]
@@ -64,6 +64,11 @@ class Chosen:
     """The indices of these rows in the table."""
     left_out: int
     """The number of rows without a target."""
+    cells: Mapping[str, Any] | None = None
+    """All columns but the target of a table whose columns may be text, dates and numbers with empty cells; X has none
+    of them."""
+    labels: tuple[str, ...] | None = None
+    """The class of each row, if the target is classes."""
 
 
 def read_csv(

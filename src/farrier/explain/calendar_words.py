@@ -7,6 +7,7 @@
 The levels with their intervals are in `Facts.profile`.
 """
 
+from farrier.explain import odds
 from farrier.explain.facts import Estimate, Facts, Level, Target
 from farrier.explain.numbers import known, listing, number, ordinal, scaled, significant
 from farrier.explain.parts import SCALES, Parts
@@ -36,7 +37,7 @@ def noun(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:
         return f"{name}: {signed(levels[0].value, target, interval=True) if single else _events(levels, target)}"
     low, high = (choose(levels, key=lambda level: level.value.value) for choose in (min, max))
     low_text, high_text = (f"{_on(kind, one.name)} ({signed(one.value, target)})" for one in (low, high))
-    return f"{name}: lowest {low_text}, highest {high_text}{SCALES.get(target.scale, '')}"
+    return f"{name}: lowest {low_text}, highest {high_text}{scale_of(target)}"
 
 
 def modifiers(parts: Parts) -> list[str]:
@@ -55,12 +56,19 @@ def modifiers(parts: Parts) -> list[str]:
 
 
 def signed(estimate: Estimate, target: Target, *, interval: bool = False) -> str:
-    """A level with its sign: '+12', '-3.1 %', '+120 (95 to 145)'."""
+    """A level with its sign: '+12', '-3.1 %', '+120 (95 to 145)'; on a chance 'odds × 2.1'."""
+    if target.scale == "odds":
+        return odds.times(estimate, interval=interval)
     relative = target.scale == "multiplicative"
     found = scaled(estimate, 100.0) if relative else estimate
     unit = "%" if relative else "" if target.scale in SCALES else target.unit
     said = number(found, unit) if interval else f"{significant(found.value, 2)} {unit}".rstrip()
     return f"{'+' if found.value > 0 and not said.startswith('-') else ''}{said}"
+
+
+def scale_of(target: Target) -> str:
+    """What follows a level that is in no unit of y; nothing after odds."""
+    return "" if target.scale == "odds" else SCALES.get(target.scale, "")
 
 
 def _contrast(facts: Facts, kind: str, target: Target, *, brief: bool) -> str:
@@ -72,7 +80,7 @@ def _contrast(facts: Facts, kind: str, target: Target, *, brief: bool) -> str:
     noun = f"{'lower' if difference.value < 0 else 'higher'} {names[-1] if kind == 'weekend' else what}"
     if brief:
         return noun
-    said = f"{signed(difference, target, interval=True)}{SCALES.get(target.scale, '')}"
+    said = f"{signed(difference, target, interval=True)}{scale_of(target)}"
     return f"{noun}: {said} {'beside' if kind == 'weekend' else 'on'} {names[0]}"
 
 
@@ -83,7 +91,7 @@ def _events(levels: list[Level], target: Target) -> str:
     said = ", ".join(f"{level.name} {signed(level.value, target, interval=True)}" for level in largest)
     others = len(levels) - len(largest)
     more = "" if not others else ", and one other" if others == 1 else f", and {others} others"
-    return f"{said}{SCALES.get(target.scale, '')}{more}"
+    return f"{said}{scale_of(target)}{more}"
 
 
 def _on(kind: str, name: str) -> str:

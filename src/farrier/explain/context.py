@@ -13,6 +13,7 @@ import numpy as np
 from farrier.explain.facts import Axis, Estimate, Target
 from farrier.explain.numbers import count, is_time, length, moment
 from farrier.model.result import Result
+from farrier.model.table_inputs import TableInputs
 from farrier.series.calendar import TimeAxis, distinct_digits
 
 SCALES = {"identity": "additive", "log": "multiplicative"}
@@ -68,15 +69,19 @@ class Setting:
     labels: list[str]
     """The labels of the rows, in the order of fitting; empty for a table."""
     time: TimeAxis | None
+    table: TableInputs | None = None
+    """What was done with each column; None if all are numbers without empty cells."""
 
     @classmethod
     def of(cls, result: Result, context: Context | None = None) -> "Setting":
         """The setting of a result, completed by what the user said."""
         context = context or Context()
         rows, columns, classes = result.rows, result.columns, result.classes
-        time = context.axis if context.axis is not None else _time_of(rows, columns[0])
+        coded = [bool(result.levels_of(d)) for d in range(len(columns))]
+        time = context.axis if context.axis is not None else None if any(coded) else _time_of(rows, columns[0])
         if classes is not None:
-            target = Target(classes[1], scale="odds")
+            named = context.target_name != Context.target_name
+            target = Target(f"{context.target_name} = {classes[1]}" if named else classes[1], scale="odds")
         else:
             scale = SCALES.get(result.fitted.scale.transform.name, "transformed")
             target = Target(context.target_name, context.target_unit, scale)
@@ -85,7 +90,15 @@ class Setting:
             axes = {columns[0]: axis_of(time, columns[0])}
         else:
             ends = zip(columns, rows.min(axis=0), rows.max(axis=0), strict=True)
-            axes = {name: Axis(name, float(low), float(high)) for name, low, high in ends}
+            dates = () if result.table is None else result.table.dates
+            kinds = [
+                "category" if code else "days" if n in dates else "number"
+                for n, code in zip(columns, coded, strict=True)
+            ]
+            axes = {
+                name: Axis(name, float(low), float(high), kind)
+                for (name, low, high), kind in zip(ends, kinds, strict=True)
+            }
         labels = (
             [] if not series or time is None else list(context.labels or labels_of(time, time.numbers, time.labels()))
         )
@@ -97,6 +110,7 @@ class Setting:
             order=np.argsort(rows[:, 0], kind="stable") if series else np.arange(len(rows)),
             labels=labels,
             time=time if series else None,
+            table=result.table,
         )
 
     @property
@@ -114,6 +128,8 @@ class Setting:
     def sentence(self) -> str:
         """The rows in one line: '144 rows from January 1949 to December 1960, one a month, no gaps.'"""
         rows = f"{len(self.order):,} rows"
+        if self.table is not None:
+            return f"{rows}, {_columns(self.table)}."
         if self.time is None:
             return f"{rows}, {count(len(self.axes))} input{'s' if len(self.axes) > 1 else ''}, nothing missing."
         frequency, axis = self.time.frequency, self.axis
@@ -133,6 +149,16 @@ class Setting:
         gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
         name = "" if is_time(axis) else f" of {axis.name}"
         return f"{rows} from {first} to {last}{name}, {said}{gaps}."
+
+
+def _columns(table: TableInputs) -> str:
+    """'seven of nine columns used, 14 cells empty'."""
+    every, used = len(table.columns), len(table.columns) - len(table.left_out)
+    empty = sum(column.empty for column in table.columns if column.inputs)
+    said = f"all {count(every)} columns" if used == every else f"{count(used)} of {count(every)} columns"
+    said = "one column" if every == 1 else said
+    missing = "nothing missing" if not empty else f"{empty:,} cell{'s' if empty > 1 else ''} empty"
+    return f"{said} used, {missing}"
 
 
 def axis_of(time: TimeAxis, name: str) -> Axis:

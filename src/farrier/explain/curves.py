@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
+from farrier.explain.centring import centred
 from farrier.explain.context import Setting, labels_of
 from farrier.explain.findings import Z95, Findings, columns_of, in_words_of
-from farrier.model.fitted import Fitted
+from farrier.explain.levels import category_of, lines_of
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform
 
@@ -21,8 +22,6 @@ MOST_ROWS = 1000
 """Most rows that are plotted, evenly chosen, by judgement."""
 CURVE_POINTS, GRID_POINTS = 80, 25
 """Points of the curve of one input, and along each side of the map of two, by judgement."""
-CENTRE_ROWS, BLOCK_ROWS = 200, 1024
-"""Rows over which a component is centred, and rows of one block of the computation, by judgement."""
 LEVELS = (0.025, 0.1, 0.5, 0.9, 0.975)
 """Quantiles: the ends of the 95 % and 80 % bands, and the median between them."""
 DIGITS = 8
@@ -115,25 +114,6 @@ class Curves:
         return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, -1]) * self.z_scale)
 
 
-def centred(fitted: Fitted, inputs: np.ndarray, rows: np.ndarray, i: int) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of component i minus its mean over `rows`; the stochastic tier does not adjust the variance."""
-    posterior = fitted.explaining.posterior
-    sample = rows[np.unique(np.linspace(0, len(rows) - 1, CENTRE_ROWS).round().astype(int))]
-    if fitted.tier == "stochastic":
-        mean, variance = (each[i] for each in posterior.components(np.vstack([inputs, sample])))
-        return mean[: len(inputs)] - mean[len(inputs) :].mean(), variance[: len(inputs)]
-    means, variances = [], []
-    for first in range(0, len(inputs), BLOCK_ROWS):
-        block = inputs[first : first + BLOCK_ROWS]
-        mean, covariance = posterior.joint(np.vstack([block, sample]), np.array([i]))
-        here, there = slice(0, len(block)), slice(len(block), None)
-        means.append(mean[here] - mean[there].mean())
-        # Var(f - m) = Var f - 2 Cov(f, m) + Var m
-        both = covariance[here, there].mean(axis=1)
-        variances.append(np.diagonal(covariance)[here] - 2.0 * both + covariance[there, there].mean())
-    return np.concatenate(means), np.concatenate(variances)
-
-
 def band_of(setting: Setting, z_scale: float, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, ...]:
     """The mean and the ends of the 95 % band of a component; factors where components multiply."""
     curves = (z_scale * (mean + side * sd) for side in (0.0, -Z95, Z95))
@@ -180,6 +160,8 @@ def effects(result: Result, found: Findings) -> list[dict[str, Any] | None]:
 def _effect(result: Result, found: Findings, place: int) -> dict[str, Any] | None:
     setting, columns = found.setting, result.columns
     own = columns_of(result.kernels[found.named[place]], columns)
+    if category_of(result.kernels[found.named[place]]) is not None:
+        return _by_level(result, found, place, own)
     if len(own) not in (1, 2):
         return None
     points = CURVE_POINTS if len(own) == 1 else GRID_POINTS
@@ -195,3 +177,22 @@ def _effect(result: Result, found: Findings, place: int) -> dict[str, Any] | Non
     # z[i][j] belongs to x[j] and y[i]
     z = [short(line) for line in mean.reshape(points, points)]
     return {"columns": list(own), "x": short(ticks[0]), "y": short(ticks[1]), "z": z}
+
+
+def _by_level(result: Result, found: Findings, place: int, own: tuple[str, ...]) -> dict[str, Any] | None:
+    """A number and a category: a curve along the number for each of the largest levels; None for others."""
+    setting, i = found.setting, found.named[place]
+    numbers = [name for name in own if not result.levels_of(result.columns.index(name))]
+    if len(own) != 2 or len(numbers) != 1:
+        return None
+    column = result.columns.index(numbers[0])
+    ticks = np.linspace(setting.axes[numbers[0]].low, setting.axes[numbers[0]].high, CURVE_POINTS)
+    lines = lines_of(result, result.kernels[i], i, column, ticks)
+    scale, multiplies = result.fitted.scale.sd, setting.target.scale == "multiplicative"
+    curves = [(name, np.exp(scale * mean) if multiplies else scale * mean) for name, mean in lines]
+    return {
+        "column": numbers[0],
+        "category": next(name for name in own if name not in numbers),
+        "x": short(ticks),
+        "lines": [{"name": name, "mean": short(mean)} for name, mean in curves],
+    }

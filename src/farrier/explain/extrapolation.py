@@ -7,7 +7,7 @@ its phase becomes uncertain, not because the cycle ends.
 
 from collections.abc import Mapping
 
-from farrier.explain import interactions, wandering
+from farrier.explain import category_words, interactions, wandering
 from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import is_time, length, moment
 from farrier.explain.parts import Parts, axis_of, barely_periodic, given, pace, steady
@@ -27,6 +27,8 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
         if not parts.lines and (parts.walks or parts.damped):
             grows = f"{AHEAD}, and its spread keeps growing"
         return f"it goes on {grows}"
+    if parts.categories:
+        return category_words.course(facts, parts)
     if parts.interaction:
         return interactions.course(parts)
     if parts.periodic:

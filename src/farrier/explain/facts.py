@@ -24,7 +24,8 @@ class Axis:
     low: float
     high: float
     kind: str = "number"
-    """'number'; 'years': decimal calendar years (1949.5 is mid 1949); 'days': days since 1970-01-01 (UTC)."""
+    """'number'; 'years': decimal calendar years (1949.5 is mid 1949); 'days': days since 1970-01-01 (UTC); 'category':
+    codes of levels."""
     unit: str = ""
     """The unit of a plain number, for instance 'mm'; empty if not given."""
     spacing: float = 0.0
@@ -47,8 +48,8 @@ class Factor:
     """One factor of a product."""
 
     kind: str
-    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from', 'until' or a kind of
-    calendar_words.py; any other has no wording."""
+    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from', 'until', 'category' or a
+    kind of calendar_words.py; any other has no wording."""
     columns: tuple[str, ...]
     """The names of the inputs it acts on."""
     location: Estimate | None = None
@@ -64,7 +65,7 @@ class Factor:
 
 @dataclass(frozen=True)
 class Level:
-    """One level of a pattern of the calendar: Sundays, Christmas Day."""
+    """One level of a category, or of a pattern of the calendar: Sundays, Christmas Day."""
 
     name: str
     value: Estimate
@@ -103,6 +104,9 @@ class Facts:
     heading: str | None = None
     """Of a damped trend: 'rising' or 'falling', where its posterior mean goes at the end of the data; None if level."""
     profile: tuple[Level, ...] = ()
-    """Of a pattern of the calendar: its levels among the rows, without the days on which an event is not."""
+    """Of a category, highest first, or of a pattern of the calendar: its levels among the rows, without the days on
+    which an event is not."""
     contrast: Estimate | None = None
     """Of a pattern of two levels: the second minus the first."""
+    slopes: tuple[Level, ...] = ()
+    """Of a category times a line: the slope of each level beside the mean slope, highest first."""

@@ -6,6 +6,7 @@ posterior at the fitted rows; intervals come from the appraisal, if there is one
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ import numpy as np
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Context, Setting
 from farrier.explain.facts import Estimate, Factor, Facts, Level
+from farrier.explain.levels import category_of, level_facts
 from farrier.explain.notes import notes
 from farrier.explain.outlying import Outlying
 from farrier.explain.parts import NAMED
@@ -133,6 +135,7 @@ def _facts(
     if appraisal is not None and appraisal.errors:
         errors = [in_words_of(scale, error * z_scale) for error in appraisal.errors[place : place + 2]]
     nouns = [factor.kind for factor in factors if factor.kind != "constant"]
+    coded = category_of(kernel) is not None
     return Facts(
         formula=kernel.formula(result.names),
         factors=factors,
@@ -144,10 +147,11 @@ def _facts(
         error_before=errors[0],
         error_after=errors[1],
         slope=_slope(result, setting, curve, i) if nouns == ["linear"] else None,
-        monotone=_monotone(curve, columns_of(kernel, result.columns), result.columns),
+        monotone=None if coded else _monotone(curve, columns_of(kernel, result.columns), result.columns),
         move=_move(kernel, quantiles, scale) if nouns == ["walk"] else None,
         **(_way(curve, columns_of(kernel, result.columns), result.columns) if "damped" in nouns else {}),
         **(_levels(result, curve, kernel, scale) if "periodic" not in nouns else {}),
+        **level_facts(result, kernel, i, partial(in_words_of, scale)),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 

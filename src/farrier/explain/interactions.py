@@ -27,8 +27,13 @@ def shape(parts: Parts, axes: Mapping[str, Axis]) -> str:
     """The shape along each of its inputs: 'linear in cement and smooth in age over about 12.3 days'."""
     if parts.plane:
         return "a line along each, added up"
-    said = [_in_column(factors, parts, axes) for factors in _by_column(parts)]
+    said = by_column(parts, axes)
     return "; ".join(said) if len(said) > 1 and any(" and " in clause for clause in said) else listing(said)
+
+
+def by_column(parts: Parts, axes: Mapping[str, Axis]) -> list[str]:
+    """The shape along each of its inputs, one clause for each kind of factor."""
+    return [_in_column(factors, parts, axes) for factors in _by_column(parts)]
 
 
 def course(parts: Parts) -> str:

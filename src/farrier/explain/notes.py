@@ -12,7 +12,26 @@ MOST_ROWS = 200
 
 
 def notes(result: Result, setting: Setting) -> tuple[str, ...]:
-    """One sentence for each note. The floor is told where it cuts a 95 % interval, of the rows or of the forecast."""
+    """One sentence for each note."""
+    return (*about_columns(result), *about_floor(result, setting))
+
+
+def about_columns(result: Result) -> list[str]:
+    """The columns that are left out, and the cells that are empty."""
+    if result.table is None:
+        return []
+    said = []
+    gone = [f"{one.name} ({one.note})" for one in result.table.left_out]
+    if gone:
+        said.append(f"Left out: {'; '.join(gone)}.")
+    empty = [f"{one.name}: {one.note}" for one in result.table.columns if one.inputs and one.note]
+    if empty:
+        said.append(f"Empty cells: {'; '.join(empty)}.")
+    return said
+
+
+def about_floor(result: Result, setting: Setting) -> tuple[str, ...]:
+    """The floor, where it cuts a 95 % interval, of the rows or of the forecast."""
     floor = result.fitted.floor
     if floor is None or setting.kind == "classes":
         return ()

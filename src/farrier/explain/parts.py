@@ -40,7 +40,22 @@ SCALES = {"transformed": " on the square-root scale", "odds": " on the probit sc
 
 CALENDAR = ("weekday", "weekend", "month", "monthday", "monthend", "holiday")
 """The kinds of factors that are patterns of the calendar."""
-KINDS = ("constant", "noise", "linear", "smooth", "rough", "periodic", "walk", "damped", "from", "until", *CALENDAR)
+CATEGORY = "category"
+"""The kind of a factor with one effect for each level."""
+KINDS = (
+    "constant",
+    "noise",
+    "linear",
+    "smooth",
+    "rough",
+    "periodic",
+    "walk",
+    "damped",
+    "from",
+    "until",
+    CATEGORY,
+    *CALENDAR,
+)
 """The kinds of factors that have words."""
 
 
@@ -56,6 +71,7 @@ class Parts:
     lines: tuple[Factor, ...]
     windows: tuple[Factor, ...]
     calendar: tuple[Factor, ...]
+    categories: tuple[Factor, ...]
     columns: tuple[str, ...]
     """The inputs of all factors except windows, in order; those of the windows if there are no other factors."""
     wordless: bool
@@ -64,7 +80,7 @@ class Parts:
     @property
     def alone(self) -> str:
         """The one kind of noun there is, when nothing else is: 'constant', 'level', 'line', else empty."""
-        if self.noise or self.periodic or self.calendar or self.smooth or self.walks or self.damped:
+        if self.noise or self.periodic or self.calendar or self.categories or self.smooth or self.walks or self.damped:
             return ""
         return ("level" if self.windows else "constant") if not self.lines else "line" if len(self.lines) == 1 else ""
 
@@ -106,6 +122,7 @@ def read(facts: Facts) -> Parts:
         lines=of("linear"),
         windows=windows,
         calendar=of(*CALENDAR),
+        categories=of(CATEGORY),
         columns=tuple(dict.fromkeys(column for factor in body or windows for column in factor.columns)),
         wordless=any(factor.kind not in KINDS for factor in facts.factors),
     )

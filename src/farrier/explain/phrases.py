@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from farrier.explain import calendar_words, wandering
+from farrier.explain import calendar_words, category_words, odds, wandering
 from farrier.explain.facts import Axis, Estimate, Facts, Target
 from farrier.explain.interactions import POWERS, interaction, shape
 from farrier.explain.numbers import (
@@ -52,6 +52,8 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
         name = f"the component {facts.formula}".rstrip()
         return name if brief else f"{name}, for which there is no wording yet"
     place = window(parts, axes, brief=brief)
+    if parts.categories:
+        return category_words.phrase(facts, parts, axes, target, place, brief=brief)
     if parts.interaction:
         name = interaction(parts, axes, brief=brief) + place
         return name if brief else f"{name}: {shape(parts, axes)}"
@@ -66,7 +68,7 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
 
 def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> list[str]:
     """The further facts, each a clause with its own verb."""
-    if parts.wordless or parts.interaction:
+    if parts.wordless or parts.interaction or parts.categories:
         return []
     axis = axis_of(parts.columns, axes)
     said = [] if parts.noise else _shapes(parts, axis) + _drift(parts, axis)
@@ -189,6 +191,9 @@ def _line(facts: Facts, axis: Axis, target: Target, *, brief: bool) -> str:
     if brief or slope is None:
         steady = {"rising": "steady growth", "falling": "a steady decline"}.get(way or "", "a steady trend")
         return steady if relative else f"a linear {DIRECTIONS.get(way or '', 'trend')}"
+    if target.scale == "odds":
+        doubt = ", so that its direction is not certain" if slope.low < 0 < slope.high else ""
+        return f"a line, {odds.along(slope, axis)}{doubt}"
     noun = ("a decline" if way == "falling" else "growth") if relative else f"a linear {DIRECTIONS[way or 'rising']}"
     change, unit = rate(slope, axis, relative=relative)
     change = scaled(change, (-1 if way == "falling" else 1) * (100 if relative else 1))

@@ -64,7 +64,7 @@ def plot(result: Result, context: Context | None = None, *, horizon: int | None 
 def plot_components(result: Result, context: Context | None = None, *, horizon: int | None = 0) -> np.ndarray:
     """One panel for each component with its 95 % band, largest first; for a table the curve or map of its inputs."""
     content = story(result, context, horizon=horizon)
-    parts = [part for part in content["components"] if part["mean"] or part["effect"]]
+    parts = [part for part in content["components"] if part["mean"] or part["effect"] or part["profile"]]
     if not parts:
         _, ax = plt.subplots(figsize=(WIDTH, 1.5), layout="constrained")
         ax.set_axis_off()
@@ -143,8 +143,22 @@ def _component(ax: Axes, content: Story, part: Story) -> None:
         ax.set_xlabel(effect["columns"][0])
         ax.set_ylabel(effect["columns"][1])
         return
-    curve = effect or part
+    if part["profile"] and content["kind"] != "series":
+        names = [level["name"] for level in part["profile"]]
+        ends = np.array([[one["value"] - one["low"], one["high"] - one["value"]] for one in part["profile"]]).T
+        ax.barh(names, [one["value"] for one in part["profile"]], xerr=np.abs(ends), color=BLUE, ecolor=INK)
+        ax.invert_yaxis()
+        ax.set_xlabel(label)
+        return
     ax.axhline(nothing, color=GREY, lw=0.8)
+    if effect and effect.get("lines"):
+        for line in effect["lines"]:
+            ax.plot(effect["x"], line["mean"], lw=1.5, label=line["name"])
+        ax.legend(frameon=False, fontsize="small", title=effect["category"])
+        ax.set_xlabel(effect["column"])
+        ax.set_ylabel(label, fontsize="small")
+        return
+    curve = effect or part
     _curve(ax, content, curve)
     series = content["series"]
     if not effect and len(curve["x"]) > len(series["x"]):

@@ -143,6 +143,7 @@
   function effect(figure) {
     const curve = parts[+figure.dataset.component].effect;
     if (curve.z) return heat(figure, curve);
+    if (curve.lines) return byLevel(figure, curve);
     const layers = [{ kind: "level", at: +figure.dataset.base, look: "base" }];
     if (some(curve.low)) layers.push({ kind: "band", sorted: true, x: curve.x, low: curve.low, high: curve.high, look: "part" });
     layers.push({ kind: "line", sorted: true, x: curve.x, y: curve.mean, look: "part" });
@@ -153,6 +154,18 @@
     return {
       figure, layers, zoomable: true, points: { sorted: true, x: curve.x, y: curve.mean, tip },
       x: { kind: figure.dataset.kind || "number", domain: domain(curve.x), label: figure.dataset.x }, y: { label: figure.dataset.y, include: [+figure.dataset.base] },
+    };
+  }
+
+  // A curve for each level of a category.
+  function byLevel(figure, { column, x, lines }) {
+    const looks = ["fit", "forecast", "part", "left", "plain"];
+    const layers = [{ kind: "level", at: +figure.dataset.base, look: "base" }];
+    lines.forEach((line, k) => layers.push({ kind: "line", sorted: true, x, y: line.mean, look: looks[k % looks.length] }));
+    const tip = (i) => ({ head: `${column} ${number(x[i])}`, rows: lines.map((line) => [line.name, number(line.mean[i])]) });
+    return {
+      figure, layers, zoomable: true, points: { sorted: true, x, y: lines[0].mean, tip },
+      x: { kind: "number", domain: domain(x), label: figure.dataset.x }, y: { label: figure.dataset.y, include: [+figure.dataset.base] },
     };
   }
 

@@ -58,6 +58,7 @@ def html(story: Story) -> str:
         ("components", "One component at a time", join(_component(story, i, part) for i, part in _parts(story))),
         ("past", report_backtest.TITLE, report_backtest.section(story)),
         ("ahead", _ahead_title(story), _ahead(story)),
+        ("columns", "The columns", _columns(story.get("columns") or [])),
         ("outliers", "Outliers", _outliers(story.get("outliers") or [])),
         ("checks", "Checks", _checks(story)),
         ("weights", "Weights before and after shrinkage", _weights(story.get("weights") or [])),
@@ -243,6 +244,21 @@ def _outliers(rows: list[Story]) -> str:
     many = f"All {len(rows)} outliers" if len(rows) > 1 else "The one outlier"
     heads = ("Row", "Value", "Expected", "Standard deviations")
     return f"<p>{lead}</p>{foldout(many, heads, cells, words=1)}"
+
+
+def _columns(rows: list[Story]) -> str:
+    if not rows:
+        return ""
+    body = join(
+        f'<tr><th scope="row" class="words">{text(row.get("name"))}</th><td class="words">{text(row.get("role"))}</td>'
+        f'<td class="words">{text(row.get("note"))}</td></tr>'
+        for row in rows
+    )
+    heads = join(f'<th scope="col" class="words">{head}</th>' for head in ("Column", "Used as", "Note"))
+    return (
+        "<p>What was done with each column of the table.</p>"
+        f'<div class="scroll"><table><thead><tr>{heads}</tr></thead><tbody>{body}</tbody></table></div>'
+    )
 
 
 def _weights(rows: list[Story]) -> str:

@@ -18,6 +18,8 @@ HINT = (
     ' <span class="hint">Drag across the chart to look closer and double-click to see all again; on a touch screen,'
     " pinch. With the keyboard: arrows, plus and minus, 0.</span>"
 )
+LOOKS = ("line", "ahead", "further", "fourth", "other")
+"""The classes of the legend for the lines of levels, in the order in which report.js draws them."""
 CHECK_AXES = {
     "acf": ("rows apart", "autocorrelation"),
     "periodogram": ("period", "share of the variance"),
@@ -110,6 +112,8 @@ def _over_time(story: Story, i: int, part: Story) -> str:
 
 def _effect(story: Story, i: int, part: Story) -> str:
     effect, (adds, base) = part.get("effect"), own_axis(story)
+    if not effect and part.get("profile"):
+        return ""  # the bars of the levels show it
     if not effect:
         return '<p class="quiet">There is no picture of this one: it is not a curve of one input or a map of two.</p>'
     axes = {axis.get("name"): axis for axis in story.get("axes") or []}
@@ -128,6 +132,12 @@ def _effect(story: Story, i: int, part: Story) -> str:
         x, y = named(first), named(second)
         return figure("effect", says, caption, size="square", x=x, y=y, component=i - 1, base=base)
     column = effect.get("column")
+    if effect.get("lines"):
+        names = [str(line["name"]) for line in effect["lines"]]
+        says = f"Chart of component {i} over {column}, one line for each of {', '.join(names)}."
+        caption = f"<b>The effect of {text(column)}</b> for the largest levels of {text(effect.get('category'))}."
+        keys = legend((look, text(name)) for look, name in zip(LOOKS, names, strict=False))
+        return figure("effect", says, caption, keys=keys, x=named(str(column)), y=adds, component=i - 1, base=base)
     low, high = extremes(effect.get("mean") or [])
     says = f"Chart of component {i} over {column}: {adds} between {low} and {high}, with a 95 % band."
     caption = f"<b>The effect of {text(column)}</b>, with its 95 % band."

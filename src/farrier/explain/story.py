@@ -18,6 +18,7 @@ from farrier.explain.context import Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
 from farrier.explain.facts import Estimate, Facts
 from farrier.explain.findings import Findings, findings
+from farrier.explain.notes import about_columns
 from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
@@ -62,10 +63,14 @@ def story(
         "kind": setting.kind,
         "target": target,
         "axes": [asdict(axis) for axis in setting.axes.values()],
+        "columns": []
+        if result.table is None
+        else [{"name": one.name, "role": one.role, "note": one.note} for one in result.table.columns],
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
         "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
         + found.about_outliers,
-        "notes": list(found.notes),
+        # the columns have a section of their own
+        "notes": [note for note in found.notes if note not in about_columns(result)],
         "series": fit_of(result, rows),
         "components": _components(result, found, rows),
         "outliers": found.outlying.to_dict(),

@@ -204,7 +204,9 @@ def as_numbers(cells: Any, name: str) -> np.ndarray:
         raise ValueError(f"X: column {quoted(name)} holds dates where numbers were fitted: give numbers.")
     try:
         whole = isinstance(cells, np.ndarray)
-        numbers = cells.astype(np.float64) if whole else np.array([np.nan if cell is None else float(cell) for cell in cells])
+        numbers = (
+            cells.astype(np.float64) if whole else np.array([np.nan if cell is None else float(cell) for cell in cells])
+        )
     except (TypeError, ValueError):
         text = next(cell for cell in cells if cell is not None and not is_number(cell))
         raise ValueError(

@@ -62,7 +62,8 @@ def learn(
     """Find the structure of y given standardised inputs, and fit it.
 
     `known` are periods to try, and `calendar` patterns over the first input, in units of the standardised inputs.
-    `timed` says that the first input is time, `coded` which inputs are codes of categories. `tell` is called with the current phase and bound.
+    `timed` says that the first input is time, `coded` which inputs are codes of categories. `tell` is called with the
+    current phase and bound.
     """
     with one_thread():
         found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded)

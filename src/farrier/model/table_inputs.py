@@ -9,6 +9,7 @@ own value: such a column identifies rows and says nothing of others. So is a num
 """
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
@@ -51,6 +52,19 @@ NOTHING = "every cell is empty"
 
 
 @final
+@dataclass(frozen=True, eq=False)
+class Cells:
+    """The cells of a table that is no frame, column by column: float64 with NaN, datetime64 with NaT, or a list."""
+
+    columns: Mapping[str, Any]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and of columns."""
+        return len(next(iter(self.columns.values()))), len(self.columns)
+
+
+@final
 @dataclass(frozen=True)
 class TableInputs:
     """The columns of a table, in their order."""
@@ -58,15 +72,18 @@ class TableInputs:
     columns: tuple[InputColumn, ...]
 
     @classmethod
-    def of(cls, X: Any, settings: ColumnSettings = ColumnSettings()) -> "TableInputs | None":
-        """The columns of fitted rows; None if all are numbers without empty cells, of which none is left out."""
-        cells, named = cells_of(X)
+    def of(cls, X: Any, settings: ColumnSettings) -> "TableInputs | None":
+        """The columns of fitted rows; None if all are numbers without empty cells, of which none is left out.
+
+        None also for what is no table of cells, and for a single number: the checks of numbers then say what is wrong.
+        """
+        (cells, named), strict = cells_of(X), isinstance(X, Cells)
         if cells is None:
             return None
         if len(cells) == 1 and isinstance(next(iter(cells.values())), np.ndarray):
             return None  # a curve of one number: rows without it say nothing
         found = tuple(_column(name, column, settings, named) for name, column in cells.items())
-        if all(isinstance(one, NumberInput) and not one.empty or _plain(one) for one in found):
+        if all(isinstance(one, NumberInput) and not one.empty for one in found if strict or not _constant(one)):
             return None
         if not any(one.inputs for one in found):
             reasons = "; ".join(f"{quoted(one.name)}: {one.note}" for one in found[:3])
@@ -93,6 +110,28 @@ class TableInputs:
         """The names of the inputs that are days since 1970-01-01."""
         return tuple(column.name for column in self.columns if isinstance(column, DateInput))
 
+    @property
+    def left_out(self) -> tuple[LeftOut, ...]:
+        """The columns that are not used."""
+        return tuple(one for one in self.columns if isinstance(one, LeftOut))
+
+    def summary(self) -> str:
+        """What was done with the columns, in one line."""
+        kinds = ((NumberInput, "numbers"), (CategoryInput, "categories"), (DateInput, "dates"))
+        named = [(word, [one.name for one in self.columns if isinstance(one, kind)]) for kind, word in kinds]
+        said = [f"{word}: {_listed(names)}" for word, names in named if names]
+        if self.left_out:
+            said.append(f"left out: {', '.join(f'{quoted(one.name)} ({one.note})' for one in self.left_out)}")
+        empty = sum(one.empty for one in self.columns if one.inputs)
+        return "; ".join(said) + (f"; {empty:,} empty cell{'s' if empty > 1 else ''} kept" if empty else "")
+
+    def neutral(self, column: int) -> float:
+        """The value that stands for the empty cells of an input that is a number or a date."""
+        owners = [one for one in self.columns for _ in one.inputs]
+        owner = owners[column]
+        assert isinstance(owner, NumberInput | DateInput)
+        return owner.neutral
+
     def encode(self, X: Any) -> np.ndarray:
         """The inputs of the model at the rows of X, (N, D)."""
         cells, _ = cells_of(X, [column.name for column in self.columns])
@@ -107,6 +146,8 @@ def cells_of(X: Any, names: list[str] | None = None) -> tuple[dict[str, Any] | N
 
     None for anything else. The columns of an array are called x0, x1, ..., or by `names`.
     """
+    if isinstance(X, Cells):
+        return dict(X.columns), True
     frame = nw.from_native(X, eager_only=True, pass_through=True)
     if isinstance(frame, nw.DataFrame):
         return {str(series.name): _cells_of_series(series) for series in frame.iter_columns()}, True
@@ -158,8 +199,8 @@ def _dates_or_cells(name: str, cells: list[Any]) -> Any:
     return cells
 
 
-def _plain(column: InputColumn) -> bool:
-    """Whether a column is left out by a reason that the checks of tables of numbers raise as an error."""
+def _constant(column: InputColumn) -> bool:
+    """Whether a column is constant, which the checks of frames and arrays of numbers refuse."""
     return isinstance(column, LeftOut) and column.reason == SAME and not column.empty
 
 
@@ -230,3 +271,8 @@ def _date(name: str, dates: np.ndarray, settings: ColumnSettings) -> InputColumn
     months = float(np.ptp(days)) >= settings.least_days and len(np.unique(month_of(present))) > 1
     weekdays = len(np.unique(weekday_of(present))) > 1
     return DateInput(name, empty, float(days.mean()), empty >= settings.fewest_empty, months, weekdays)
+
+
+def _listed(names: list[str], most: int = 8) -> str:
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return ", ".join(map(quoted, names[:most])) + more

@@ -320,8 +320,6 @@ class AppraisalSettings:
 class SearchSettings:
     """All settings of the search, in groups."""
 
-    columns: ColumnSettings = ColumnSettings()
-    """Columns of a table."""
     rows: RowSettings = RowSettings()
     """Rows of the search."""
     fits: FitSettings = FitSettings()
@@ -330,6 +328,8 @@ class SearchSettings:
     """Starting values of kernels that the user names."""
     periods: PeriodSettings = PeriodSettings()
     """Periods of a series."""
+    columns: ColumnSettings = ColumnSettings()
+    """Columns of a table."""
     candidates: CandidateSettings = CandidateSettings()
     """Kernels that are tried."""
     priors: PriorSettings = PriorSettings()

@@ -82,7 +82,7 @@ def name_columns(table: Table, time: str | None, target: str | None) -> tuple[st
 def _guess_time(table: Table, target: str | None) -> str | None:
     others = [name for name in table if name != target]
     worded = [name for name in others if name.lower() in TIME_WORDS]
-    found = [name for name in others if _holds_stamps(table.columns[name])]
+    found = [name for name in others if holds_stamps(table.columns[name])]
     if len(found) > 1:
         found = [name for name in found if name in worded] or found
     if not found and len(table) == 2:
@@ -143,7 +143,7 @@ def holds_numbers(values: Any) -> bool:
     return 0 < len(present) <= 2 * sum(map(is_number, present))
 
 
-def _holds_stamps(values: Any) -> bool:
+def holds_stamps(values: Any) -> bool:
     """Whether the first value is a date."""
     if isinstance(values, np.ndarray) and values.dtype.kind != "O":
         return values.dtype.kind == "M"

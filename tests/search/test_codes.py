@@ -1,0 +1,74 @@
+"""Laws of candidates where some inputs are codes: only categories act on codes, and what is found comes first."""
+
+import numpy as np
+import pytest
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.kernels.registry import Category, Linear, SquaredExponential
+from farrier.search import candidates, codes
+from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.codes import Codes
+from farrier.search.search import Search
+
+OWN = CandidateSettings()
+
+
+def columns(kernel, family):
+    return {d for f in kernel.products()[0] if isinstance(f, family) for d in f.positions(4)}
+
+
+def test_without_codes_the_candidates_are_those_of_a_table_of_numbers():
+    found = [SquaredExponential(1.0, dims=(1,))]
+    for ours, plain in (
+        (codes.table(3, (), found, [2, 1, 0], OWN), candidates.table(3, found, [2, 1, 0], OWN)),
+        (codes.ordinary_table(3, (), found, OWN), candidates.ordinary_table(3, found, OWN)),
+    ):
+        assert [repr(one) for one in ours] == [repr(one) for one in plain]
+
+
+@pytest.mark.parametrize("coded", [(1, 3), (0,), (0, 1, 2, 3)])
+def test_only_categories_act_on_codes(coded):
+    fresh = [*codes.table(4, coded, [], [3, 2, 1, 0], OWN), *codes.ordinary_table(4, coded, [], OWN)]
+    for kernel in fresh:
+        assert columns(kernel, Category) <= set(coded)
+        for factor in kernel.products()[0]:
+            if not isinstance(factor, Category):
+                assert not set(factor.positions(4)) & set(coded)
+    assert {c for kernel in fresh for c in columns(kernel, Category)} == set(coded)
+
+
+def test_candidates_of_the_numbers_are_moved_to_their_columns():
+    kernel = SquaredExponential(np.array([1.0, 2.0])) * Linear(0.0, dims=(1,))
+    (moved,) = Codes((0, 2), 4).in_table([kernel])
+    X = np.random.default_rng(0).standard_normal((6, 4))
+    np.testing.assert_allclose(moved.gram(X, X), kernel.gram(X[:, [1, 3]], X[:, [1, 3]]))
+    (back,) = Codes((0, 2), 4).of_numbers([moved, Category(dims=(0,)) * moved])
+    np.testing.assert_allclose(back.gram(X[:, [1, 3]], X[:, [1, 3]]), moved.gram(X, X))
+
+
+def test_pairs_of_what_is_found_come_first_and_their_number_is_limited():
+    found = [Category(dims=(20,)), Linear(0.0, dims=(2,))]
+    fresh = codes.table(40, tuple(range(20, 40)), found, list(range(40)), OWN)
+    products = [kernel for kernel in fresh if len(kernel.products()[0]) > 1 and "Cat" in str(kernel)]
+    assert len(products) <= OWN.category_products
+    assert str(products[0]) == "Lin[2] * Cat[20]"
+
+
+def searched(X, y, coded):
+    search = Search(X, (y - y.mean()) / y.std(), covariance_of(X), coded=coded)
+    return {str(part.kernel) for part in search.best(search.shrunk(search.whole([]))).parts}
+
+
+def test_an_effect_that_differs_between_levels_is_found_as_such():
+    rng = np.random.default_rng(1)
+    X = np.column_stack([rng.standard_normal(120), rng.integers(0, 4, 120)])
+    slope = np.array([-2.0, 0.5, 1.0, 2.0])[X[:, 1].astype(int)]
+    assert searched(X, slope * X[:, 0] + 0.2 * rng.standard_normal(120), (1,)) == {"Lin[0] * Cat[1]"}
+
+
+def test_a_category_alone_is_a_table_and_noise_has_none():
+    rng = np.random.default_rng(2)
+    X = rng.integers(0, 4, (80, 1)).astype(float)
+    noise = rng.standard_normal(80)
+    assert searched(X, X[:, 0] % 3 + 0.2 * noise, (0,)) == {"Cat"}
+    assert searched(X, noise, (0,)) == set()
