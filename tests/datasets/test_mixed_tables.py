@@ -1,4 +1,4 @@
-"""Laws of tables of text, dates and numbers: the target, the classes, the rows that are used, and when it is a series."""
+"""Laws of tables of text, dates and numbers: target, classes, rows that are used, and when it is a series."""
 
 import numpy as np
 import pytest
@@ -59,6 +59,11 @@ def test_two_columns_of_dates_are_inputs_if_the_target_is_named():
         choose_table(table, None, None)
 
 
+def test_an_empty_target_is_left_to_the_reader_of_series():
+    assert choose_table(table_of(size=NUMBERS, a=[None] * N), None, "a") is None
+    assert choose_table(table_of(day=DAYS, sales=["many"] * N), None, "sales") is None
+
+
 def test_mistakes_are_one_line(tmp_path):
     with pytest.raises(ValueError, match="target: column 'a' is 'x' in every row: there is nothing to explain"):
         choose_table(table_of(size=NUMBERS, a=["x"] * N), None, "a")
@@ -66,8 +71,6 @@ def test_mistakes_are_one_line(tmp_path):
         choose_table(table_of(size=NUMBERS, a=[f"x{i}" for i in range(N)]), None, "a")
     with pytest.raises(ValueError, match="has 5 usable rows, and 19 without 'price': give at least 12"):
         choose_table(table_of(size=NUMBERS, price=np.where(np.arange(N) < 5, 1.0, np.nan), c=CITY), None, "price")
-    with pytest.raises(ValueError, match="column 'a' is empty: choose another"):
-        choose_table(table_of(size=NUMBERS, a=[None] * N), None, "a")
     path = tmp_path / "flats.csv"
     path.write_text("size,price\n" + "\n".join(f"{i % 5},{i if i != 13 else 'x'}" for i in range(20)))
     with pytest.raises(ValueError, match="column 'price', line 15: 'x' is not a number"):

@@ -60,7 +60,7 @@ SLOPES = (level("Munich", 2.0, 0.4), level("Berlin", -1.0, 0.4))
             component(factor("category", "lift"), profile=LIFT, contrast=Estimate(0.5, 0.3, 0.7)),
             CHURN,
             "The effect of lift",
-            "The effect of lift: True odds × 2.24 (1.62 to 3.13) beside False.",
+            "The effect of lift: True odds times 2.24 (1.62 to 3.13) beside False.",
         ),
         (
             component(factor("category", "age missing"), profile=(Level("missing", EMPTY),), contrast=EMPTY),
@@ -108,10 +108,10 @@ def test_a_level_that_was_never_seen_counts_as_the_mean():
 def test_a_line_on_a_chance_is_told_as_odds():
     facts = component(line(0.0, "size"), slope=Estimate(0.02, 0.01, 0.03), monotone="rising")
     assert sentences.sentence(facts, AXES, CHURN) == (
-        "The effect of size alone: a line, every 10 units of size: odds × 1.38 (1.17 to 1.62)."
+        "The effect of size alone: a line, every 10 units of size: odds times 1.38 (1.17 to 1.62)."
     )
 
 
 def test_the_bars_of_the_report_show_odds():
     part = {"profile": [{"name": "yes", "value": 0.5, "low": 0.3, "high": 0.7}]}
-    assert "odds × 2.24 (1.62 to 3.13)" in report_figures.profile({"target": {"scale": "odds"}}, part)
+    assert "odds times 2.24 (1.62 to 3.13)" in report_figures.profile({"target": {"scale": "odds"}}, part)

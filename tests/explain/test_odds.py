@@ -21,12 +21,12 @@ def test_the_odds_are_those_of_the_normal_distribution():
 
 
 def test_words_give_the_factor_and_its_interval():
-    assert times(Estimate(0.5, 0.3, 0.7)) == "odds × 2.24 (1.62 to 3.13)"
-    assert times(Estimate(-0.5, -0.7, -0.3), interval=False) == "odds × 0.45"
+    assert times(Estimate(0.5, 0.3, 0.7)) == "odds times 2.24 (1.62 to 3.13)"
+    assert times(Estimate(-0.5, -0.7, -0.3), interval=False) == "odds times 0.45"
 
 
 def test_a_line_is_told_for_a_step_that_matters():
-    assert along(Estimate(0.02, 0.01, 0.03), AGE) == "every 10 units of age: odds × 1.38 (1.17 to 1.62)"
-    assert along(Estimate(0.5, 0.4, 0.6), AGE).startswith("every unit of age: odds × 2.24")
-    assert along(Estimate(math.ulp(0.0), 0.0, 0.0), AGE).startswith("every 100 units of age: odds × 1.00")
+    assert along(Estimate(0.02, 0.01, 0.03), AGE) == "every 10 units of age: odds times 1.38 (1.17 to 1.62)"
+    assert along(Estimate(0.5, 0.4, 0.6), AGE).startswith("every unit of age: odds times 2.24")
+    assert along(Estimate(math.ulp(0.0), 0.0, 0.0), AGE).startswith("every 100 units of age: odds times 1.00")
     assert along(Estimate(0.5, 0.4, 0.6), Axis("dose", 0.0, 9.0, unit="mg")).startswith("every mg: ")

@@ -92,7 +92,7 @@ def test_classes_are_explained_by_chances():
         "33.0 days (26.4 to 41.2). It typically turns an even chance of diabetes into 80 % or 20 %."
     )
     assert said(CEMENT, axes=TABLE, target=ILLNESS, slope=Estimate(0.01, 0.005, 0.015)) == (
-        "The effect of cement alone: a line, every 10 kg: odds × 1.17 (1.08 to 1.27)."
+        "The effect of cement alone: a line, every 10 kg: odds times 1.17 (1.08 to 1.27)."
     )
     certain = said(CEMENT, smooth(33.0, "age"), axes=TABLE, target=Target("1", scale="odds"), sd=9.0)
     assert certain.endswith("It typically turns an even chance of class 1 into over 99.9 % or under 0.1 %.")

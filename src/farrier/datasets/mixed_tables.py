@@ -31,9 +31,10 @@ def choose_table(table: Table, time: str | None, target: str | None, *, classes:
         if target is None or target not in table:
             raise
         time = None  # several columns of dates are inputs
+    found = {cell for cell in table.columns[target] if cell is not None and cell == cell}
     labelled = classes or not holds_numbers(table.columns[target])
-    if labelled and all(cell is None for cell in table.columns[target]):
-        raise ValueError(f"target: column {quoted(target)} is empty: choose another")
+    if not found or (labelled and len(found) == 1 and time is not None):
+        return None  # a series whose values are no numbers
     others = [name for name in table if name != target]
     if not others or (not labelled and time is not None and (len(others) == 1 or not _repeats(table[time]))):
         return None

@@ -147,7 +147,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
             checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, **checks)
             return *checked, None
         validate_data(self, X, y, skip_check_array=True)
-        checked = check_X_y(table.encode(X), y, dtype=np.float64, ensure_min_samples=2, estimator=self, **checks)
+        checked = check_X_y(table.encode(X), y, ensure_min_samples=2, estimator=self, **checks)
         return *checked, table
 
     def _recipe(self) -> Recipe:
@@ -225,12 +225,12 @@ class Estimator(ExplainingMixin, BaseEstimator):
     def _rows(self, X: Any) -> np.ndarray:
         """New rows after validation, in the units of X."""
         check_is_fitted(self)
-        table, rows = self.result_.table, X
+        table = self.result_.table
         if table is None or frame_library(X) is not None:
             check_table(X, "X")
         if table is None:
             check_cells(X, "X")
-            rows = validate_data(self, X, reset=False, dtype=np.float64)
+            rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
         else:
             validate_data(self, X, reset=False, skip_check_array=True)
             rows = table.encode(X)

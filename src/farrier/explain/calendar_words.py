@@ -56,7 +56,7 @@ def modifiers(parts: Parts) -> list[str]:
 
 
 def signed(estimate: Estimate, target: Target, *, interval: bool = False) -> str:
-    """A level with its sign: '+12', '-3.1 %', '+120 (95 to 145)'; on a chance 'odds × 2.1'."""
+    """A level with its sign: '+12', '-3.1 %', '+120 (95 to 145)'; on a chance 'odds times 2.1'."""
     if target.scale == "odds":
         return odds.times(estimate, interval=interval)
     relative = target.scale == "multiplicative"

@@ -21,13 +21,13 @@ def odds(effect: float) -> float:
 
 
 def times(effect: Estimate, *, interval: bool = True) -> str:
-    """The factor of the odds: 'odds × 2.10 (1.60 to 2.80)'."""
+    """The factor of the odds: 'odds times 2.10 (1.60 to 2.80)'."""
     found = Estimate(odds(effect.value), odds(effect.low), odds(effect.high))
-    return f"odds × {number(found, '') if interval else significant(found.value, 2)}"
+    return f"odds times {number(found, '') if interval else significant(found.value, 2)}"
 
 
 def along(slope: Estimate, axis: Axis) -> str:
-    """A line: 'every 10 units of age: odds × 1.32 (1.20 to 1.45)'."""
+    """A line: 'every 10 units of age: odds times 1.32 (1.20 to 1.45)'."""
     step = 10.0 ** max(math.ceil(math.log10(LEAST / max(abs(slope.value), 1e-12))), 0)
     step = min(step, 10.0 ** math.ceil(math.log10(max(axis.high - axis.low, 1e-12))))
     unit = axis.unit or f"unit{'' if step == 1.0 else 's'} of {axis.name}"

@@ -138,7 +138,7 @@ class DateInput(InputColumn):
 
     @property
     def _parts(self) -> list[tuple[str, tuple[str, ...]]]:
-        parts = [(f"{self.name} {EMPTY}", FLAGS)] if self.flagged else []
+        parts: list[tuple[str, tuple[str, ...]]] = [(f"{self.name} {EMPTY}", FLAGS)] if self.flagged else []
         parts += [(f"{self.name} (month)", (*MONTH_NAMES, EMPTY))] if self.months else []
         return parts + ([(f"{self.name} (day of the week)", (*WEEKDAYS, EMPTY))] if self.weekdays else [])
 

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date
 from functools import cached_property
+from numbers import Real
 from typing import Any, final
 
 import narwhals.stable.v2 as nw
@@ -83,7 +84,8 @@ class TableInputs:
         if len(cells) == 1 and isinstance(next(iter(cells.values())), np.ndarray):
             return None  # a curve of one number: rows without it say nothing
         found = tuple(_column(name, column, settings, named) for name, column in cells.items())
-        if all(isinstance(one, NumberInput) and not one.empty for one in found if strict or not _constant(one)):
+        told = [one for one in found if strict or not _refused(one, cells[one.name])]
+        if all(isinstance(one, NumberInput) and not one.empty for one in told):
             return None
         if not any(one.inputs for one in found):
             reasons = "; ".join(f"{quoted(one.name)}: {one.note}" for one in found[:3])
@@ -188,20 +190,22 @@ def _cells_of_array(name: str, column: np.ndarray) -> Any:
 
 
 def _dates_or_cells(name: str, cells: list[Any]) -> Any:
-    """Dates of Python as datetime64, other cells as they are, None for empty ones."""
+    """Numbers and dates of Python as arrays, other cells as they are, None for empty ones."""
     nested = next((cell for cell in cells if isinstance(cell, NESTED)), None)
     if nested is not None:
         raise ValueError(f"X: column {quoted(name)} holds {quoted(nested)}, which is no cell: give numbers or text.")
     cells = [None if cell is None or cell != cell else cell for cell in cells]
     present = [cell for cell in cells if cell is not None]
+    if present and all(isinstance(cell, Real) and not isinstance(cell, bool) for cell in present):
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
     if present and all(isinstance(cell, date) for cell in present):
         return np.array(["NaT" if cell is None else np.datetime64(cell) for cell in cells], "M8[us]")
     return cells
 
 
-def _constant(column: InputColumn) -> bool:
-    """Whether a column is constant, which the checks of frames and arrays of numbers refuse."""
-    return isinstance(column, LeftOut) and column.reason == SAME and not column.empty
+def _refused(column: InputColumn, cells: Any) -> bool:
+    """Whether a column is a constant number, which the checks of frames and arrays of numbers refuse."""
+    return column.note == SAME and not column.empty and isinstance(cells, np.ndarray)
 
 
 def _column(name: str, cells: Any, settings: ColumnSettings, named: bool) -> InputColumn:
