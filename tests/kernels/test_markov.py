@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.kernels.markov import markov_form
+from farrier.kernels.markov import markov_form, smooth_form
 from farrier.kernels.registry import DampedTrend, Matern12, Matern32, Matern52, RandomWalk, SquaredExponential
 
 TIMES = np.array([0.4, 0.401, 0.7, 1.9, 1.9, 2.0, 6.5])
@@ -83,3 +83,21 @@ def test_a_kernel_without_a_form_is_refused_with_those_that_have_one():
 def test_a_kernel_of_several_inputs_is_refused():
     with pytest.raises(ValueError, match="one input, got numbers for 2"):
         markov_form(Matern12(np.array([1.0, 2.0])))
+
+
+def test_the_smooth_process_is_close_to_the_squared_exponential():
+    form, lags = smooth_form(SquaredExponential(0.7)), np.linspace(0.0, 4.0, 200)
+    A, _ = form.steps(lags)
+    found = A[:, 0] @ form.initial[:, 0]
+    expected = SquaredExponential(0.7).gram(np.zeros((1, 1)), lags[:, None])[0]
+    assert np.abs(found - expected).max() < 0.0044
+
+
+@pytest.mark.parametrize("form", [markov_form(Matern52(1.7)), smooth_form(SquaredExponential(0.9))], ids=["52", "SE"])
+def test_two_steps_are_one_on_both_sides_of_the_quadrature(form):
+    for h in (np.array([0.02, 0.03]), np.array([0.4, 0.9]), np.array([1.1, 1.2])):
+        (A1, A2), (Q1, Q2) = form.steps(h)
+        (A,), (Q,) = form.steps(h.sum(keepdims=True))
+        assert_allclose(A2 @ A1, A, rtol=1e-9, atol=1e-10)
+        assert_allclose(A2 @ Q1 @ A2.T + Q2, Q, rtol=1e-8, atol=1e-11)
+        assert np.linalg.eigvalsh(Q1 / np.sqrt(np.outer(np.diagonal(Q1), np.diagonal(Q1)))).min() > 0

@@ -1,0 +1,140 @@
+"""How each product of a model of one input is represented by the linear tier: features, or a Markov chain.
+
+A product whose functions are few features over the range (lines, cycles, slow curves, their products) is these
+features. A product with a Markov factor is a sum of independent Markov processes, one for each feature of its other
+factors. So is a product with a squared exponential that would take too many features; its Markov process approximates
+the kernel (kernels/markov.smooth_form). Features come from inducing points, as in collapsed.py.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from farrier.evaluation.factors import Factor, Term
+from farrier.evaluation.products import Products
+from farrier.inference.inducing_points import pivots
+from farrier.inference.linalg import cholesky
+from farrier.kernels.markov import MarkovForm, markov_form, smooth_form
+from farrier.kernels.registry import DampedTrend, Matern12, Matern32, Matern52, RandomWalk, SquaredExponential
+
+MARKOV = (Matern12, Matern32, Matern52, RandomWalk, DampedTrend)
+"""The families that are Markov, roughest first."""
+GOLDEN = 0.5 * (5**0.5 - 1.0)
+"""The golden ratio: its multiples, modulo one, are spread evenly and in step with no cycle."""
+
+
+@final
+@dataclass(frozen=True)
+class FeatureLimits:
+    """Limits for the features of the linear tier."""
+
+    tolerance: float = 1e-7
+    """Part of a kernel's trace that its features may leave unexplained; it counts as noise.
+    [part of the trace; by judgement]"""
+    features: int = 150
+    """Most features of one product, and of all that are not chains on average three times as many.
+    [features; by judgement]"""
+    copies: int = 40
+    """Most Markov processes of one product. [processes; by judgement]"""
+    rows: int = 800
+    """Rows among which inducing points are chosen. [rows; by judgement]"""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The representation of one product."""
+
+    term: Term
+    """The factors that are features; a term without factors is one."""
+    Z: np.ndarray
+    """Inducing points of these factors, (R, 1)."""
+    chain: Factor | None = None
+    """The Markov factor."""
+
+    def form(self, numbers: np.ndarray) -> MarkovForm:
+        """The state-space form of the Markov factor."""
+        assert self.chain is not None
+        kernel = self.chain.kernel
+        kernel = kernel.replace(**{name: numbers[place].reshape(()) for name, place in self.chain.places.items()})
+        return smooth_form(kernel) if isinstance(kernel, SquaredExponential) else markov_form(kernel)
+
+    @property
+    def order(self) -> int:
+        """States of one Markov process; 0 if the product is features alone."""
+        if self.chain is None:
+            return 0
+        return len(self.form(np.ones(1 + max((p.stop for p in self.chain.places.values()), default=0))).observation)
+
+
+def plan(pool: Products, x: np.ndarray, limits: FeatureLimits = FeatureLimits()) -> tuple[Piece, ...]:
+    """The representation of each product for rows at x (N,)."""
+    places = np.unique((len(x) * ((GOLDEN * np.arange(min(limits.rows, 4 * len(x)))) % 1.0)).astype(int))
+    rows = np.sort(x)[places][:, None]
+    pieces = [_piece(term, pool.numbers, rows, limits) for term in pool.terms]
+    # the first points of a greedy choice are the best ones, so large groups are cut
+    free = [len(piece.Z) for piece in pieces if piece.chain is None]
+    most = next((c for c in range(limits.features, 1, -1) if sum(min(n, c) for n in free) <= 3 * limits.features), 1)
+    return tuple(piece if piece.chain else Piece(piece.term, piece.Z[:most]) for piece in pieces)
+
+
+def _piece(term: Term, numbers: np.ndarray, rows: np.ndarray, limits: FeatureLimits) -> Piece:
+    markov = sorted(
+        (factor for factor in term.factors if factor.family in MARKOV), key=lambda factor: MARKOV.index(factor.family)
+    )
+    smooth = [factor for factor in term.factors if factor.family is SquaredExponential]
+    if not markov:
+        Z = _points(term, numbers, rows, limits.tolerance, limits.features + 1)
+        if len(Z) <= limits.features or len(smooth) != 1:
+            return Piece(term, Z[: limits.features])
+    chain = (markov or smooth)[0]
+    others = Term(term.profiles, tuple(factor for factor in term.factors if factor is not chain))
+    return Piece(others, _points(others, numbers, rows, limits.tolerance, limits.copies), chain)
+
+
+def _points(term: Term, numbers: np.ndarray, rows: np.ndarray, tolerance: float, most: int) -> np.ndarray:
+    return rows[pivots(term.gram(numbers, rows, rows)[0], tolerance, most)]
+
+
+@final
+class Group:
+    """The features phi(x) = L^-1 k(Z, x) of one term."""
+
+    def __init__(self, piece: Piece, numbers: np.ndarray) -> None:
+        self._term, self._Z, self._numbers = piece.term, piece.Z, numbers
+        self._K, self._pull_K = self._term.gram(numbers, self._Z, self._Z)
+        self._L = cholesky(self._K)
+        self._dL = np.zeros_like(self._L)
+
+    def at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """phi (N, R), and the variance that the features do not explain, (N,)."""
+        k, _ = self._term.gram(self._numbers, self._Z, X)
+        phi = solve_triangular(self._L, k, lower=True, check_finite=False)
+        return phi.T, np.maximum(self._term.diag(self._numbers, X)[0] - np.sum(phi**2, axis=0), 0.0)
+
+    def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: np.ndarray) -> None:
+        """The backward pass from phi and what is left; `pull_factor` ends it."""
+        # left = k(x, x) - |phi|^2
+        dphi = dphi - 2.0 * dleft[:, None] * phi
+        dk = solve_triangular(self._L, dphi.T, lower=True, trans=1, check_finite=False)
+        self._term.gram(self._numbers, self._Z, X)[1](dk, slopes)
+        self._term.diag(self._numbers, X)[1](dleft, slopes)
+        self._dL -= dk @ phi
+
+    def pull_factor(self, slopes: np.ndarray) -> None:
+        """The backward pass from L, with the derivatives that `pull` has accumulated."""
+        L = self._L
+        # L L' = K: dK is L^-T half_tril(L' dL) L^-1, symmetrised
+        inner = np.tril(L.T @ np.tril(self._dL))
+        inner[np.diag_indices(len(L))] *= 0.5
+        dK = solve_triangular(L, solve_triangular(L, inner.T, lower=True, trans=1).T, lower=True, trans=1)
+        self._pull_K(0.5 * (dK + dK.T), slopes)
+
+
+def sizes(pieces: Sequence[Piece]) -> tuple[int, int]:
+    """The number of features, and of states of all chains."""
+    features = sum(len(piece.Z) for piece in pieces if piece.chain is None)
+    return features, sum(len(piece.Z) * piece.order for piece in pieces if piece.chain is not None)
