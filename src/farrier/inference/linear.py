@@ -71,7 +71,7 @@ def solve(model: LinearModel, blocks: Blocks, kept: list[tuple[Chunk, Assembled,
         D, Z = W[..., : G + 1], W[..., G + 1 :]
         flat = D.reshape(-1, G + 1)
         total += flat.T @ flat
-        where = slice(1 + chunk.first, 1 + chunk.first + len(chunk.y))
+        where = 1 + chunk.which
         M[where], m[where] = np.swapaxes(Z, 1, 2) @ Z, np.swapaxes(Z, 1, 2) @ D
         T[where] = found.T
         log_determinant += found.log_determinant

@@ -30,7 +30,7 @@ class Chunk(NamedTuple):
     `h` (K, M) and `gap` (K,) have K = 1 if all blocks have the same distances. `filled` marks the rows that exist.
     """
 
-    first: int
+    which: np.ndarray
     X: np.ndarray
     y: np.ndarray
     noise: np.ndarray
@@ -64,21 +64,19 @@ class Blocks:
         """All blocks, many at a time; the last block, which may be shorter, alone."""
         at_once, whole = max(1, CHUNK_ROWS // self.size), self.count - 1
         for first in range(0, whole, at_once):
-            yield self.chunk(first, min(first + at_once, whole))
-        yield self.chunk(whole, whole + 1)
+            yield self.chunk(np.arange(first, min(first + at_once, whole)))
+        yield self.chunk(np.array([whole]))
 
-    def chunk(self, first: int, last: int) -> Chunk:
-        """The blocks from `first` to before `last`."""
-        size, rows = self.size, slice(first * self.size, last * self.size)
-        x, y, noise = (one[rows] for one in (self.x, self.y, self.noise))
-        short = (last - first) * size - len(x)
-        x, y, noise = (np.pad(one, (0, short), mode="edge").reshape(-1, size) for one in (x, y, noise))
-        filled = (np.arange(x.size) < x.size - short).reshape(-1, size)
-        left = self.borders[first:last]
-        h, gap = x - left[:, None], np.diff(self.borders[first : last + 1])
+    def chunk(self, which: np.ndarray) -> Chunk:
+        """Some blocks."""
+        rows = which[:, None] * self.size + np.arange(self.size)
+        filled = rows < len(self.x)
+        rows = np.minimum(rows, len(self.x) - 1)
+        x, left = self.x[rows], self.borders[which]
+        h, gap = x - left[:, None], self.borders[which + 1] - left
         if len(h) > 1 and np.ptp(h, axis=0).max() < SAME * gap.max() and np.ptp(gap) < SAME * gap.max():
             h, gap = h[:1], gap[:1]
-        return Chunk(first, x.reshape(-1, 1), np.where(filled, y, 0.0), noise, h, gap, filled)
+        return Chunk(which, x.reshape(-1, 1), np.where(filled, self.y[rows], 0.0), self.noise[rows], h, gap, filled)
 
 
 class Chain(NamedTuple):
@@ -132,10 +130,13 @@ class LinearModel:
         plain, copies, left = np.empty((len(X), self.G)), [], np.zeros((len(self.pieces), len(X)))
         for i, group in enumerate(self.groups):
             phi, rest = group.at(X)
-            if i in self.features:
-                plain[:, self.features[i]], left[i] = phi, rest
+            form = self.forms[i]
+            if form is None:
+                plain[:, self.features[i]] = phi
             else:
                 copies.append(phi)
+            # a process that starts at an origin has next to no variance there: what its copies leave is not counted
+            left[i] = rest if form is None or form.origin is None else 0.0
         return plain, copies, left
 
     @cached_property

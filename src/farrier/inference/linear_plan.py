@@ -22,6 +22,8 @@ from farrier.kernels.registry import DampedTrend, Matern12, Matern32, Matern52, 
 
 MARKOV = (Matern12, Matern32, Matern52, RandomWalk, DampedTrend)
 """The families that are Markov, roughest first."""
+FEWEST = 8
+"""Features above which a smooth product may become a chain. By judgement: a chain has six states at least."""
 GOLDEN = 0.5 * (5**0.5 - 1.0)
 """The golden ratio: its multiples, modulo one, are spread evenly and in step with no cycle."""
 
@@ -31,14 +33,18 @@ GOLDEN = 0.5 * (5**0.5 - 1.0)
 class FeatureLimits:
     """Limits for the features of the linear tier."""
 
-    tolerance: float = 1e-7
+    tolerance: float = 1e-6
     """Part of a kernel's trace that its features may leave unexplained; it counts as noise.
     [part of the trace; by judgement]"""
-    features: int = 150
-    """Most features of one product, and of all that are not chains on average three times as many.
-    [features; by judgement]"""
+    copies_tolerance: float = 1e-5
+    """The same for the factors beside a Markov factor. [part of the trace; by judgement]"""
     copies: int = 40
     """Most Markov processes of one product. [processes; by judgement]"""
+    features: int = 400
+    """Most features of all products that are not chains. [features; by judgement]"""
+    products: float = 2e10
+    """Largest product of the rows and the square of these features, the cost of one evaluation: some seconds.
+    [multiplications; by judgement]"""
     rows: int = 800
     """Rows among which inducing points are chosen. [rows; by judgement]"""
 
@@ -72,27 +78,48 @@ class Piece:
 
 def plan(pool: Products, x: np.ndarray, limits: FeatureLimits = FeatureLimits()) -> tuple[Piece, ...]:
     """The representation of each product for rows at x (N,)."""
+    most = min(limits.features, int(np.sqrt(limits.products / len(x))))
     places = np.unique((len(x) * ((GOLDEN * np.arange(min(limits.rows, 4 * len(x)))) % 1.0)).astype(int))
-    rows = np.sort(x)[places][:, None]
-    pieces = [_piece(term, pool.numbers, rows, limits) for term in pool.terms]
-    # the first points of a greedy choice are the best ones, so large groups are cut
-    free = [len(piece.Z) for piece in pieces if piece.chain is None]
-    most = next((c for c in range(limits.features, 1, -1) if sum(min(n, c) for n in free) <= 3 * limits.features), 1)
-    return tuple(piece if piece.chain else Piece(piece.term, piece.Z[:most]) for piece in pieces)
+    rows, numbers = np.sort(x)[places][:, None], pool.numbers
+    pieces: list[Piece] = []
+    for term in pool.terms:
+        chain = _markov_factor(term)
+        if chain is None:
+            pieces.append(Piece(term, _points(term, numbers, rows, limits.tolerance, most + 1)))
+        else:
+            pieces.append(_chained(term, chain, numbers, rows, limits))
+    while (total := sum(_features(piece) for piece in pieces)) > most:
+        # the largest smooth product becomes a chain; without one, groups are cut: a greedy choice begins with the best
+        smooth = [(_features(piece), i, factor) for i, piece in enumerate(pieces) if (factor := _smooth_factor(piece))]
+        if not smooth:
+            kept = next((c for c in range(most, 1, -1) if sum(min(_features(p), c) for p in pieces) <= most), 1)
+            pieces = [piece if piece.chain else Piece(piece.term, piece.Z[:kept]) for piece in pieces]
+            break
+        _, i, chain = max(smooth, key=lambda one: one[:2])
+        pieces[i] = _chained(pieces[i].term, chain, numbers, rows, limits)
+        assert sum(_features(piece) for piece in pieces) < total
+    return tuple(pieces)
 
 
-def _piece(term: Term, numbers: np.ndarray, rows: np.ndarray, limits: FeatureLimits) -> Piece:
-    markov = sorted(
-        (factor for factor in term.factors if factor.family in MARKOV), key=lambda factor: MARKOV.index(factor.family)
-    )
-    smooth = [factor for factor in term.factors if factor.family is SquaredExponential]
-    if not markov:
-        Z = _points(term, numbers, rows, limits.tolerance, limits.features + 1)
-        if len(Z) <= limits.features or len(smooth) != 1:
-            return Piece(term, Z[: limits.features])
-    chain = (markov or smooth)[0]
+def _features(piece: Piece) -> int:
+    return len(piece.Z) if piece.chain is None else 0
+
+
+def _markov_factor(term: Term) -> Factor | None:
+    """The roughest Markov factor of a product."""
+    found = [factor for factor in term.factors if factor.family in MARKOV]
+    return min(found, key=lambda factor: MARKOV.index(factor.family), default=None)
+
+
+def _smooth_factor(piece: Piece) -> Factor | None:
+    """The squared exponential of a product that is features so far, unless it is one of several features."""
+    found = [factor for factor in piece.term.factors if factor.family is SquaredExponential]
+    return found[0] if len(found) == 1 and piece.chain is None and len(piece.Z) > FEWEST else None
+
+
+def _chained(term: Term, chain: Factor, numbers: np.ndarray, rows: np.ndarray, limits: FeatureLimits) -> Piece:
     others = Term(term.profiles, tuple(factor for factor in term.factors if factor is not chain))
-    return Piece(others, _points(others, numbers, rows, limits.tolerance, limits.copies), chain)
+    return Piece(others, _points(others, numbers, rows, limits.copies_tolerance, limits.copies), chain)
 
 
 def _points(term: Term, numbers: np.ndarray, rows: np.ndarray, tolerance: float, most: int) -> np.ndarray:
@@ -114,6 +141,11 @@ class Group:
         k, _ = self._term.gram(self._numbers, self._Z, X)
         phi = solve_triangular(self._L, k, lower=True, check_finite=False)
         return phi.T, np.maximum(self._term.diag(self._numbers, X)[0] - np.sum(phi**2, axis=0), 0.0)
+
+    def residual(self, X: np.ndarray) -> np.ndarray:
+        """k - phi'phi between rows, (N, N): the covariance that the features do not explain."""
+        phi, _ = self.at(X)
+        return self._term.gram(self._numbers, X, X)[0] - phi @ phi.T
 
     def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: np.ndarray) -> None:
         """The backward pass from phi and what is left; `pull_factor` ends it."""

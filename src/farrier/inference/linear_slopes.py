@@ -46,7 +46,7 @@ class Slopes:
         covariance = states.covariance + JS @ np.swapaxes(J, 1, 2)
         dT = found._steps(solution.T, states, mean, covariance, JS, beta)
         for chunk, made, W in kept:
-            where = slice(1 + chunk.first, 1 + chunk.first + len(chunk.y))
+            where = 1 + chunk.which
             found._add(chunk, made, W, beta, S, (mean[where], covariance[where], JS[where]), dT[where])
         if model.d:
             F, begin = model.start(start)
@@ -135,8 +135,10 @@ class Slopes:
         self.w2[i] += 0.5 * float(np.sum(dphi * phi)) / max(w2, 1e-300) + float(np.sum(by_both * both))
         dphi = dphi + 2.0 * w2 * (by_both @ phi)
         flat = (-1, phi.shape[-1])
-        nothing = np.zeros(phi.shape[0] * phi.shape[1])
-        model.groups[i].pull(chunk.X, phi.reshape(flat), dphi.reshape(flat), nothing, self.numbers)
+        form, place = model.forms[i], np.arange(dC.shape[1])
+        assert form is not None
+        dleft = (w2 * dC[:, place, place] if form.origin is None else np.zeros(phi.shape[:2])).ravel()
+        model.groups[i].pull(chunk.X, phi.reshape(flat), dphi.reshape(flat), dleft, self.numbers)
         da, db = (w * np.einsum("knr,knrd->knd", phi, by) for by in (by_a, by_b))
         derivative = Bridged(da, db, w2 * both * dC, np.zeros_like(process.A), np.zeros_like(process.E))
         if len(chunk.h) == 1:

@@ -30,7 +30,15 @@ class Bridged(NamedTuple):
 
 
 def bridged(form: MarkovForm, h: np.ndarray, gap: np.ndarray) -> Bridged:
-    """The process at distances h (K, M), in rising order, from the left borders of blocks of lengths `gap` (K,)."""
+    """The process at distances h (K, M) from the left borders of blocks of lengths `gap` (K,)."""
+    a, b, A, E = loadings(form, h, gap)
+    return Bridged(a, b, after(form, h, h, a, a) - b @ np.swapaxes(b, 1, 2), A, E)
+
+
+def loadings(
+    form: MarkovForm, h: np.ndarray, gap: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """a, b (K, M, d), A and E (K, d, d) of `Bridged`."""
     o, d = form.observation, len(form.observation)
     (A_h, Q_h), (A, Q) = (form.steps(one.ravel()) for one in (h, gap))
     rest, _ = form.steps(np.maximum(gap[:, None] - h, 0.0).ravel())
@@ -38,22 +46,9 @@ def bridged(form: MarkovForm, h: np.ndarray, gap: np.ndarray) -> Bridged:
     E, scale = factor(Q)
     towards = (rest @ (Q_h @ o)[..., None])[..., 0].reshape(*h.shape, d)
     inverse = np.linalg.inv(np.where(scale[:, :, None] > 0, E / np.maximum(scale, 1e-300)[:, :, None], np.eye(d)))
-    b = np.einsum("kij,knj->kni", inverse, np.divide(towards, scale[:, None], where=scale[:, None] > 0, out=0 * towards))
-    bridge = _after(form, h, h, a, a) - b @ np.swapaxes(b, 1, 2)
-    return Bridged(a, b, bridge, A, E)
-
-
-def across(form: MarkovForm, h: np.ndarray, there: np.ndarray, gap: np.ndarray) -> np.ndarray:
-    """The covariance of the bridge between distances h (K, M) and `there` (K, P) in the same blocks, (K, M, P)."""
-    left, right = bridged(form, h, gap), bridged(form, there, gap)
-    return _after(form, h, there, left.a, right.a) - left.b @ np.swapaxes(right.b, 1, 2)
-
-
-def forward(form: MarkovForm, h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Right of the last border: a (M, d) and the covariance of what is left given the last state, (M, M)."""
-    A, _ = form.steps(h)
-    a = form.observation @ A
-    return a, _after(form, h[None], h[None], a[None], a[None])[0]
+    scale = scale[:, None]
+    b = np.einsum("kij,knj->kni", inverse, np.divide(towards, scale, where=scale > 0, out=np.zeros_like(towards)))
+    return a, b, A, E
 
 
 def factor(Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -68,7 +63,7 @@ def factor(Q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return scale[..., :, None] * np.linalg.cholesky(R), scale
 
 
-def _after(form: MarkovForm, h: np.ndarray, g: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+def after(form: MarkovForm, h: np.ndarray, g: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
     """The covariance of values at distances h (K, M) and g (K, P) given the state at the left border."""
     apart = h[:, :, None] - g[:, None, :]
     if form.correlation is not None:

@@ -112,14 +112,14 @@ def _matern(kernel: Matern12 | Matern32 | Matern52) -> MarkovForm:
         3: np.array([[1.0, 0.0, -1 / 3], [0.0, 1 / 3, 0.0], [-1 / 3, 0.0, 1.0]]),
     }[order]
 
-    def transition(u: np.ndarray) -> np.ndarray:
+    def applied(u: np.ndarray, right: np.ndarray) -> np.ndarray:
         u = u[..., None, None]
-        return np.exp(-u) * sum((u**k * power for k, power in enumerate(powers)), start=np.zeros_like(u))
+        return np.exp(-u) * sum((u**k * (power @ right) for k, power in enumerate(powers)), start=np.zeros_like(u))
 
     def correlation(u: np.ndarray) -> np.ndarray:
         return np.exp(-u) * (1.0 if order == 1 else 1.0 + u if order == 2 else 1.0 + u + u**2 / 3)
 
-    return _stationary(transition, correlation, initial, a, float(-(drift @ initial + initial @ drift.T)[-1, -1]))
+    return _stationary(applied, correlation, initial, a, float(-(drift @ initial + initial @ drift.T)[-1, -1]))
 
 
 def smooth_form(kernel: SquaredExponential) -> MarkovForm:
@@ -130,13 +130,16 @@ def smooth_form(kernel: SquaredExponential) -> MarkovForm:
     """
     poles, vectors, inverse, initial, rate = _smooth_process()
 
-    def transition(u: np.ndarray) -> np.ndarray:
-        return np.real((vectors * np.exp(u[..., None] * poles)[..., None, :]) @ inverse)
+    def applied(u: np.ndarray, right: np.ndarray) -> np.ndarray:
+        # sum over the poles of exp(u pole) times a matrix of rank one
+        each = vectors.T[:, :, None] * (inverse @ right)[:, None, :]
+        found = np.exp(u[..., None] * poles) @ each.reshape(len(poles), -1)
+        return np.real(found).reshape(*u.shape, *each.shape[1:])
 
     def correlation(u: np.ndarray) -> np.ndarray:
         return np.interp(u, *_smooth_correlation())
 
-    return _stationary(transition, correlation, initial, 1.0 / _one(kernel.lengthscale), rate)
+    return _stationary(applied, correlation, initial, 1.0 / _one(kernel.lengthscale), rate)
 
 
 @lru_cache(maxsize=1)
@@ -165,25 +168,28 @@ def _smooth_process() -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray, f
 
 
 def _stationary(
-    transition: Callable[[np.ndarray], np.ndarray],
+    applied: Callable[[np.ndarray, np.ndarray], np.ndarray],
     correlation: Callable[[np.ndarray], np.ndarray],
     initial: np.ndarray,
     rate: float,
     white: float,
 ) -> MarkovForm:
-    """A stationary process in units of time 1 / rate, driven by white noise of intensity `white` in its last state."""
+    """A stationary process in units of time 1 / rate, driven by white noise of intensity `white` in its last state.
+
+    `applied` gives A(u) times a matrix (d, k).
+    """
     order = len(initial)
     nodes, weights = np.polynomial.legendre.leggauss(NODES)
 
     def steps(h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         u = rate * h
-        A = transition(u)
+        A = applied(u, np.eye(order))
         Q = initial - A @ initial @ np.swapaxes(A, -1, -2)
         short = (u < SHORT_STEP) if order > 1 else np.zeros_like(u, bool)
         if short.any():
             # the difference would lose all digits; Q is the integral of v(s) v(s)' with v(s) = A(s) e_last
             s = u[short]
-            v = transition(0.5 * s[:, None] * (1.0 + nodes))[..., -1]
+            v = applied(0.5 * s[:, None] * (1.0 + nodes), np.eye(order)[:, -1:])[..., 0]
             Q[short] = white * np.einsum("nk,nki,nkj->nij", 0.5 * s[:, None] * weights, v, v, optimize=True)
         return A, Q
 
