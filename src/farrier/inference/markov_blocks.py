@@ -68,9 +68,5 @@ def after(form: MarkovForm, h: np.ndarray, g: np.ndarray, a: np.ndarray, b: np.n
     apart = h[:, :, None] - g[:, None, :]
     if form.correlation is not None:
         return form.correlation(np.abs(apart)) - (a @ form.initial) @ np.swapaxes(b, 1, 2)
-    o = form.observation
-    first = np.minimum(h[:, :, None], g[:, None, :])
-    # o'Q(first) A(apart)'o
-    A, _ = form.steps(np.abs(apart).ravel())
-    _, Q = form.steps(first.ravel())
-    return np.einsum("nd,nd->n", o @ A, Q @ o).reshape(apart.shape)
+    assert form.since is not None
+    return form.since(np.minimum(h[:, :, None], g[:, None, :]), np.abs(apart))

@@ -50,6 +50,8 @@ class MarkovForm:
     """Transition matrices and covariances of the noise of steps to the right by distances (N,), (N, d, d) each."""
     correlation: Callable[[np.ndarray], np.ndarray] | None = None
     """The covariance of values at distances of any shape, where the process is stationary."""
+    since: Callable[[np.ndarray, np.ndarray], np.ndarray] | None = None
+    """Where it is not: the covariance, given the state, of the values `first` and `first + apart` to its right."""
 
 
 def markov_form(kernel: Base) -> MarkovForm:
@@ -75,7 +77,9 @@ def _random_walk(kernel: RandomWalk) -> MarkovForm:
     def steps(h: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return np.ones((len(h), 1, 1)), (h / scale)[:, None, None]
 
-    return MarkovForm(np.ones(1), np.zeros((1, 1)), _one(kernel.origin), steps)
+    return MarkovForm(
+        np.ones(1), np.zeros((1, 1)), _one(kernel.origin), steps, since=lambda first, apart: first / scale
+    )
 
 
 def _damped_trend(kernel: DampedTrend) -> MarkovForm:
@@ -88,7 +92,10 @@ def _damped_trend(kernel: DampedTrend) -> MarkovForm:
         by_value, both, by_slope = 2.0 * _squared_gone(p * h) / p**2, gone**2 / p, gone * (2.0 - gone)
         return A, v * _matrices([[by_value, both], [both, by_slope]])
 
-    return MarkovForm(np.array([1.0, 0.0]), np.diag([0.0, v]), _one(kernel.origin), steps)
+    def since(first: np.ndarray, apart: np.ndarray) -> np.ndarray:
+        return v * (2.0 * _squared_gone(p * first) - np.expm1(-p * first) ** 2 * np.expm1(-p * apart)) / p**2
+
+    return MarkovForm(np.array([1.0, 0.0]), np.diag([0.0, v]), _one(kernel.origin), steps, since=since)
 
 
 def _squared_gone(x: np.ndarray) -> np.ndarray:
