@@ -1,25 +1,20 @@
 """Laws of the whole way from rows to a model: the scale is chosen by evidence, the parts add up, in any unit."""
 
-import pickle
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.finishing import search_rows
 from farrier.model.learning import fit_given, learn
-from farrier.model.tiers import snapped, too_short_for_inducing_points
+from farrier.model.tiers import snapped
 from farrier.search.settings import (
     CandidateSettings,
-    InducingSettings,
     RowSettings,
     SearchSettings,
 )
-from farrier.search.structure import Part, horseshoe_model
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -129,7 +124,7 @@ def test_given_kernels_are_kept_and_the_bound_is_in_units_of_y():
 
 
 def test_a_part_of_many_rows_is_the_same_every_time_and_spans_all():
-    settings = RowSettings(search=20, part=20, pieces=4)
+    settings = SearchSettings(rows=RowSettings(search=20, part=20, pieces=4))
     x = RNG.permutation(90).astype(float)[:, None]
     rows = search_rows(x, settings)
     assert_array_equal(rows, search_rows(x, settings))
@@ -145,7 +140,7 @@ def test_a_part_of_many_rows_is_the_same_every_time_and_spans_all():
 
 
 def test_few_rows_are_all_searched():
-    assert_array_equal(search_rows(X, RowSettings()), np.arange(N))
+    assert_array_equal(search_rows(X, SearchSettings()), np.arange(N))
 
 
 def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
@@ -159,31 +154,3 @@ def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
     irregular = RNG.uniform(0.0, 1.0, (30, 1))
     assert_array_equal(snapped(irregular), irregular)
     assert_array_equal(snapped(RNG.uniform(0.0, 1.0, (30, 2))).shape, (30, 2))
-
-
-# long series
-
-
-@pytest.mark.parametrize(
-    ("kernel", "expected"), [(SquaredExponential(1.0), False), (Linear(0.0), False), (Matern12(0.05), True)]
-)
-def test_rows_are_needed_where_points_cannot_follow(kernel, expected):
-    model = horseshoe_model([Part(kernel, kernel, 1.0)], 0.05, 1)
-    settings = SearchSettings(inducing=InducingSettings(most=12))
-    assert too_short_for_inducing_points(model, np.linspace(-1.7, 1.7, 300)[:, None], settings) is expected
-
-
-def test_a_long_rough_series_is_predicted_from_the_rows_near_by():
-    settings = replace(ONE_PERIOD, rows=RowSettings(exact=100, search=60, part=60), inducing=InducingSettings(most=15))
-    x = np.linspace(-1.7, 1.7, 400)[:, None]
-    rough = np.cumsum(np.random.default_rng(3).standard_normal(400))
-    known = np.arange(400) % 5 != 2
-    learned = learn(x[known], rough[known], transform="identity", settings=settings)
-    assert learned.tier == "local"
-    found, sd = learned.moments(x[~known])
-    between = 0.5 * (rough[np.flatnonzero(~known) - 1] + rough[np.flatnonzero(~known) + 1])
-    error = np.sqrt(np.mean((rough[~known] - found) ** 2))
-    assert error < 1.3 * np.sqrt(np.mean((rough[~known] - between) ** 2))
-    assert 0.85 < np.mean(np.abs(rough[~known] - found) < 1.96 * sd) <= 1.0
-    kept = pickle.loads(pickle.dumps(learned.posterior))
-    assert_allclose(kept.draws(x[:3])[0], learned.posterior.draws(x[:3])[0])

@@ -102,7 +102,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
 
     @property
     def tier_(self) -> str:
-        """ "exact", "collapsed", "local" or "stochastic"."""
+        """ "exact", "collapsed", "linear" or "stochastic"."""
         return self.result_.fitted.tier
 
     @property

@@ -22,8 +22,9 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.evaluation.products": ("Products",),
     "farrier.inference.exact_posterior": ("GaussianPosterior",),
     "farrier.inference.collapsed": ("CollapsedPosterior",),
-    "farrier.inference.blockwise": ("LocalPosterior",),
     "farrier.inference.laplace": ("LaplacePosterior",),
+    "farrier.inference.linear_posterior": ("LinearPosterior",),
+    "farrier.inference.linear_plan": ("FeatureLimits",),
     "farrier.inference.inducing_points": ("Groups", "PointLimits"),
     "farrier.inference.likelihoods": ("Gaussian", "Bernoulli", "StudentT", "Poisson"),
     "farrier.inference.weight_priors": ("NoPrior", "HalfCauchy", "Softmax", "SpikeAndSlab"),
@@ -31,6 +32,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.search.appraisal": ("Appraisal",),
     "farrier.search.beliefs": ("Beliefs",),
     "farrier.search.clock": ("Clock",),
+    "farrier.search.long_settings": ("LongSettings",),
     "farrier.search.structure": ("Decision",),
     "farrier.search.candidate_settings": (
         "CandidateSettings",

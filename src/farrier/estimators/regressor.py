@@ -66,8 +66,9 @@ class Regressor(RegressorMixin, Estimator):
     method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
         "exact" integrates over the functions exactly, for Gaussian noise, in time cubic in the rows. "collapsed" uses
         inducing points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given
-        candidates. "auto" takes the first that suits the noise, the kernels and the number of rows. A long series whose
-        lengthscales are too short for inducing points is predicted block by block (`tier_` is "local").
+        candidates. "auto" takes the first that suits the noise, the kernels and the number of rows; for more than 1,000
+        rows of one input it takes the linear tier, also in time linear in the rows, which represents smooth components
+        by features and rough ones by Markov processes (`tier_` is "linear").
     search : {"full", "quick"}, default="full"
         "full" finds the structure. "quick" fits one fixed sum without a search: a damped trend, a random walk, seasons
         that move, autoregressive noise, with priors learned from many series. It is for one input that is time, takes
@@ -109,9 +110,9 @@ class Regressor(RegressorMixin, Estimator):
     pool_ : list of Kernel
         The kernels after the fit, in the units of X.
     elbo_ : float
-        The evidence lower bound of y, in nats; an estimate of it if `tier_` is "local".
+        The evidence lower bound of y, in nats.
     tier_ : str
-        "exact", "collapsed", "local" or "stochastic".
+        "exact", "collapsed", "linear" or "stochastic".
     likelihood_ : str
         The distribution of the noise that was fitted: "gaussian" or "student-t".
     frame_ : str or None

@@ -34,7 +34,7 @@ from farrier.inference.weight_priors import quasi_normal
 SMALLEST_BLOCK = 64
 """Fewest rows of a block. [rows; by judgement]"""
 ROWS_FOR_A_STATE = 4
-"""Rows of a block for each state, at least: the work on rows and that on states is then about the same. By judgement."""
+"""Rows of a block for each state, at least: rows and states then take about the same time. By judgement."""
 
 
 def block_size(pieces: tuple[Piece, ...]) -> int:
@@ -57,8 +57,12 @@ class Solution(NamedTuple):
     filtered: Filtered
 
 
-def solve(model: LinearModel, blocks: Blocks, kept: list[tuple[Chunk, Assembled, np.ndarray]] | None = None) -> Solution:
-    """One pass over the rows; `kept` collects what was computed for each chunk, for the derivative."""
+Kept = list[tuple[Chunk, Assembled, np.ndarray]]
+"""What a pass has computed for each chunk, with L^-1 (Phi, y, Z)."""
+
+
+def solve(model: LinearModel, blocks: Blocks, kept: Kept | None = None) -> Solution:
+    """One pass over the rows; `kept` collects what was computed, for the derivative."""
     G, d, count = model.G, model.d, blocks.count
     F, begin = model.start(float(blocks.x[0]))
     M, m = np.zeros((count + 1, 2 * d, 2 * d)), np.zeros((count + 1, 2 * d, G + 1))
@@ -134,7 +138,7 @@ class LinearObjective(Parametrised):
         for s, w2 in enumerate(made.weighed.w2):
             try:
                 model = LinearModel(self.pieces, made.numbers, w2, noise)
-                kept: list[tuple[Chunk, Assembled, np.ndarray]] = []
+                kept: Kept = []
                 solution = solve(model, self.blocks, kept)
             except (ArithmeticError, np.linalg.LinAlgError):
                 return Terms.of(-np.inf, made), np.zeros_like(numbers)

@@ -1,7 +1,8 @@
 """The posterior of a series by the linear tier: features, Markov chains, and bridges between the borders of blocks.
 
-In a block (linear_blocks.py) let u = (beta, x) have the posterior mean m and covariance S, let C = L L', e = L^-1 (y - Y m)
-with Y = (Phi, Z), and let c be the covariance of the bridge at a new row with the rows of the block. At the new row
+In a block (linear_blocks.py) let u = (beta, x) have the posterior mean m and covariance S, let C = L L' and
+e = L^-1 (y - Y m) with Y = (Phi, Z), and let c be the covariance of the bridge at a new row with the rows of the block.
+At the new row
 
     E f = y*'m + A'e,     Var f = v - A'A + g'S g,     A = L^-1 c,     g = y* - (L^-1 Y)'A
 
@@ -18,7 +19,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from farrier.evaluation.products import Products
-from farrier.inference.linear import Solution, block_size, smoothed, solve
+from farrier.inference.linear import block_size, smoothed, solve
 from farrier.inference.linear_blocks import CHUNK_ROWS, Blocks, LinearModel
 from farrier.inference.linear_plan import FeatureLimits, Piece, plan
 from farrier.inference.linear_sites import Site, beyond_the_rows, inside_the_rows
@@ -27,27 +28,27 @@ from farrier.inference.without_caches import WithoutCaches
 
 BEYOND_ROWS = 512
 """Rows right of the last row or left of the first that are predicted at once. [rows; by judgement]"""
-FORGOTTEN = 1e-9
-"""Correlation of states, as a part of their covariance, below which `joint` counts it as zero. By judgement."""
+RELATIVE = 1e-12
+"""Eigenvalues of a covariance of states, as a part of the largest, that count as zero. By judgement."""
 
 
 class Draw(NamedTuple):
     """The posterior for one draw of the weights; states are those at borders 0 ... B, and x of the blocks between."""
 
     model: LinearModel
-    solution: Solution
+    evidence: float
+    beta: np.ndarray
+    """The mean of beta, (G,)."""
+    covariance: np.ndarray
+    """The covariance of beta, (G, G)."""
+    T: np.ndarray
+    """The step across each block, (B, d, 2d)."""
     mean: np.ndarray
     """Of x, (B + 1, 2d); the last has only the state at the last row."""
     within: np.ndarray
     """The covariance of x given beta, (B + 1, 2d, 2d)."""
     J: np.ndarray
     """Minus the derivative of the mean of x with respect to beta, (B + 1, 2d, G)."""
-
-    def joint(self, block: int, other: int, between: np.ndarray) -> np.ndarray:
-        """The covariance of u = (beta, x) of two blocks, given that of x and x' for fixed beta."""
-        S = self.solution.covariance
-        J, K = self.J[block], self.J[other]
-        return np.block([[S, -S @ K.T], [-J @ S, between + J @ S @ K.T]])
 
 
 @final
@@ -88,14 +89,13 @@ class LinearPosterior(WithoutCaches):
         # the first step leads from the start of the chains to the first row, and has no rows
         x, P = np.concatenate([x[1:], last]), np.concatenate([P[1:], spread])
         J = x[..., :-1]
-        # M and m are needed no more, and are the largest of all
-        slim = solution._replace(M=np.empty(0), m=np.empty(0), filtered=None)
-        return Draw(model, slim, x[..., -1] - J @ solution.mean, P, J)
+        beta, S = solution.mean, solution.covariance
+        return Draw(model, solution.evidence, beta, S, solution.T[1:], x[..., -1] - J @ beta, P, J)
 
     @property
     def evidence(self) -> float:
         """The log marginal likelihood of y, averaged over the draws."""
-        return float(np.mean([draw.solution.evidence for draw in self._solved]))
+        return float(np.mean([draw.evidence for draw in self._solved]))
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
@@ -126,34 +126,37 @@ class LinearPosterior(WithoutCaches):
         return joint_moments(means, covariances)
 
     def _through_states(self, draw: Draw, g: np.ndarray, owner: np.ndarray) -> np.ndarray:
-        """g'Cov(u, u')g of all pairs of rows, whose blocks are `owner`."""
-        d, T = draw.model.d, draw.solution.T[1:]
-        found, blocks = np.zeros((len(g), len(g))), np.unique(owner)
-        members = {int(b): np.flatnonzero(owner == b) for b in blocks}
-        for late in members:
-            between = draw.within[late]
-            largest = max(float(np.abs(between[:d]).max(initial=0.0)), 1e-300)
-            for block in range(late, int(blocks[0]) - 1, -1):
-                if block < late:
-                    # given beta the chain is Markov: x - next state - later x
-                    ahead = draw.within[block] @ T[block].T
-                    state = draw.within[block + 1][:d, :d]
-                    between = ahead @ np.linalg.pinv(state, rcond=1e-12, hermitian=True) @ between[:d]
-                    if np.abs(between).max(initial=0.0) < FORGOTTEN * largest:
-                        between = np.zeros_like(between)
-                if block in members:
-                    here, there = members[block], members[late]
-                    part = g[here] @ draw.joint(block, late, between) @ g[there].T
-                    found[np.ix_(here, there)] = part
-                    found[np.ix_(there, here)] = part.T
-                elif d and not between.any():
-                    # nothing is left through the states: what is left of all earlier blocks is through beta
-                    for early in (b for b in members if b < block):
-                        here, there = members[early], members[late]
-                        part = g[here] @ draw.joint(early, late, between) @ g[there].T
-                        found[np.ix_(here, there)] = part
-                        found[np.ix_(there, here)] = part.T
-                    break
+        """g'Cov(u, u')g of all pairs of rows, whose blocks are `owner`.
+
+        Given beta the chain is Markov: x - next state - all later x. So one sweep from the last block to the first
+        carries the covariance of the state with all rows that came before in the sweep.
+        """
+        G, d = draw.model.G, draw.model.d
+        by_beta = g[:, :G] - np.einsum("nx,nxg->ng", g[:, G:], draw.J[owner]) if d else g
+        found = by_beta @ draw.covariance @ by_beta.T
+        if not g[:, G:].any():
+            return found
+        T, order = draw.T, np.argsort(-owner, kind="stable")
+        blocks, starts = np.unique(-owner[order], return_index=True)
+        members = {int(-b): rows for b, rows in zip(blocks, np.split(order, starts[1:]), strict=True)}
+        known, carried = np.zeros(0, int), np.zeros((d, 0))
+        for block in range(int(owner.max()), int(owner.min()) - 1, -1):
+            within = draw.within[block]
+            if len(known):
+                state = draw.within[block + 1][:d, :d]
+                ahead = within @ T[block].T
+                later = ahead @ np.linalg.pinv(state, rcond=RELATIVE, hermitian=True) @ carried
+            else:
+                later = np.zeros((2 * d, 0))
+            if block in members:
+                rows = members[block]
+                x = g[rows, G:]
+                part = x @ later
+                found[np.ix_(rows, known)] += part
+                found[np.ix_(known, rows)] += part.T
+                found[np.ix_(rows, rows)] += x @ within @ x.T
+                known, later = np.append(known, rows), np.concatenate([later, within @ x.T], axis=1)
+            carried = later[:d]
         return found
 
     def _moments(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -114,7 +114,7 @@ class View:
     def variance(self) -> np.ndarray:
         """(K, P)."""
         if self.A is None:
-            used = np.flatnonzero(self.Y.any(axis=(0, 1))[: self.site.model.G])
+            used = np.flatnonzero(np.any(self.Y[..., : self.site.model.G], axis=(0, 1)))
             F = self.Y[..., used]
             return self.left + np.sum(F * (F @ self.site.beta[np.ix_(used, used)]), axis=2)
         assert self.bridge is not None
@@ -140,7 +140,7 @@ def inside_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, filled: np.ndarr
     model, made = draw.model, draw.model.assemble(chunk)
     K, P = rows.shape
     plain, copies, left = model.feature_rows(x[rows].reshape(-1, 1))
-    u = np.concatenate([np.broadcast_to(draw.solution.mean, (K, model.G)), draw.mean[chunk.which]], axis=1)
+    u = np.concatenate([np.broadcast_to(draw.beta, (K, model.G)), draw.mean[chunk.which]], axis=1)
     W = made.inverse @ np.concatenate([made.Phi, made.Z], axis=2)
     e = (made.inverse @ chunk.y[..., None])[..., 0] - (W @ u[..., None])[..., 0]
     first = chunk.X.reshape(K, -1)[:, :1] - chunk.h[:, :1]
@@ -169,7 +169,7 @@ def inside_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, filled: np.ndarr
         W=W,
         e=e,
         mean=u,
-        beta=draw.solution.covariance,
+        beta=draw.covariance,
         J=draw.J[chunk.which],
         within=draw.within[chunk.which],
     )
@@ -181,7 +181,7 @@ def beyond_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, border: int, at:
     P, none = len(rows), np.array([border])
     there = x[rows]
     plain, copies, left = model.feature_rows(there[:, None])
-    u = np.concatenate([draw.solution.mean, draw.mean[border]])[None]
+    u = np.concatenate([draw.beta, draw.mean[border]])[None]
     processes = {}
     for (i, own), phi in zip(model.states.items(), copies, strict=True):
         form, w2 = model.forms[i], model.w2[i]
@@ -203,7 +203,7 @@ def beyond_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, border: int, at:
         W=np.zeros((1, 0, u.shape[1])),
         e=np.zeros((1, 0)),
         mean=u,
-        beta=draw.solution.covariance,
+        beta=draw.covariance,
         J=draw.J[none],
         within=draw.within[none],
     )
@@ -227,15 +227,16 @@ def _before(form: MarkovForm, x: np.ndarray, at: float) -> tuple[np.ndarray, np.
         to_state = o @ form.initial @ np.swapaxes(A, 1, 2)
         state, prior = form.initial, _correlated(form, x)
     else:
-        A, Q = form.steps(np.abs(x - form.origin))
-        (A_s,), (Q_s,) = form.steps(np.array([max(at - form.origin, 0.0)]))
+        h, right = np.abs(x - form.origin), x >= form.origin
+        A, Q = form.steps(h)
+        ((A_s,), (Q_s,)), (A_on, _) = form.steps(np.array([max(at - form.origin, 0.0)])), form.steps(at - x)
         state = A_s @ form.initial @ A_s.T + Q_s
-        mirror = np.where(np.eye(len(o), dtype=bool)[0], 1.0, -1.0)
-        loads = np.where((x < form.origin)[:, None], (o @ A) * mirror, o @ A)
-        # all rows between the origin and the border are left to their own: the origin is the first row as a rule
-        to_state = loads @ form.initial @ A_s.T
-        h = np.abs(x - form.origin)[None]
-        prior = after(form, h, h, (o @ A)[None], (o @ A)[None])[0] + loads @ form.initial @ loads.T
+        loads = (o @ A) * np.where(right[:, None], 1.0, np.where(np.arange(len(o)) == 0, 1.0, -1.0))
+        # between the origin and the border, the noise since the origin goes on to the border
+        since = np.where(right[:, None], (A_on @ (Q @ o)[..., None])[..., 0], 0.0)
+        to_state = loads @ form.initial @ A_s.T + since
+        own = after(form, h[None], h[None], (o @ A)[None], (o @ A)[None])[0]
+        prior = np.where(right[:, None] == right, own, 0.0) + loads @ form.initial @ loads.T
     a = to_state @ np.linalg.pinv(state, rcond=1e-12, hermitian=True)
     return a, prior - a @ state @ a.T
 

@@ -44,34 +44,38 @@ class Slopes:
         mean = states.mean[..., -1] - J @ beta
         JS = J @ S
         covariance = states.covariance + JS @ np.swapaxes(J, 1, 2)
-        dT = found._steps(solution.T, states, mean, covariance, JS, beta)
+        dT = found.by_steps(solution.T, states, mean, covariance, JS, beta)
         for chunk, made, W in kept:
             where = 1 + chunk.which
-            found._add(chunk, made, W, beta, S, (mean[where], covariance[where], JS[where]), dT[where])
+            found.add_rows(chunk, made, W, beta, S, (mean[where], covariance[where], JS[where]), dT[where])
         if model.d:
-            F, begin = model.start(start)
+            _, begin = model.start(start)
             for place, (i, process) in enumerate(zip(model.states, begin, strict=True)):
                 form = model.forms[i]
                 assert form is not None
                 away = np.array([0.0 if form.origin is None else max(start - form.origin, 0.0)])
                 nothing = Bridged(*(np.zeros_like(one) for one in process))
-                found._process(i, np.zeros((1, 1)), away, found._own_step(place, i, dT[:1], nothing))
+                found.add_process(i, np.zeros((1, 1)), away, found.with_step(place, i, dT[:1], nothing))
         for group in model.groups:
             group.pull_factor(found.numbers)
         return found
 
-    def _steps(
-        self, T: np.ndarray, states: Smoothed, mean: np.ndarray, covariance: np.ndarray, JS: np.ndarray, beta: np.ndarray
+    def by_steps(
+        self,
+        T: np.ndarray,
+        states: Smoothed,
+        mean: np.ndarray,
+        covariance: np.ndarray,
+        JS: np.ndarray,
+        beta: np.ndarray,
     ) -> np.ndarray:
         """dL/dT of every block, (B, d, 2d)."""
         h, H = states.towards, states.later
         # E[(h_y - h_Phi beta - H T x) x']
         left = h[..., -1] - h[..., :-1] @ beta - (H @ T @ mean[..., None])[..., 0]
-        return (
-            left[:, :, None] * mean[:, None, :] + h[..., :-1] @ np.swapaxes(JS, 1, 2) - H @ T @ covariance
-        )
+        return left[:, :, None] * mean[:, None, :] + h[..., :-1] @ np.swapaxes(JS, 1, 2) - H @ T @ covariance
 
-    def _add(
+    def add_rows(
         self,
         chunk: Chunk,
         made: Assembled,
@@ -82,7 +86,7 @@ class Slopes:
         dT: np.ndarray,
     ) -> None:
         """Add the derivatives from the rows of a chunk."""
-        model, G, d = self.model, self.model.G, self.model.d
+        G, d = self.model.G, self.model.d
         mean, covariance, JS = posterior
         K, M = chunk.y.shape
         W_u = np.concatenate([W[..., :G], W[..., G + 1 :]], axis=2)
@@ -119,9 +123,7 @@ class Slopes:
             dleft = (model.w2[i] * dspread).ravel()
             model.groups[i].pull(chunk.X, phi.reshape(flat), (w * dPhi[..., own]).reshape(flat), dleft, self.numbers)
 
-    def _chain(
-        self, order: int, chain: Chain, chunk: Chunk, dZ: np.ndarray, dC: np.ndarray, dT: np.ndarray
-    ) -> None:
+    def _chain(self, order: int, chain: Chain, chunk: Chunk, dZ: np.ndarray, dC: np.ndarray, dT: np.ndarray) -> None:
         """Add the derivatives through one product that is a chain."""
         model, i, phi, process = self.model, chain.piece, chain.phi, chain.process
         own, w2, d = model.states[i], model.w2[i], model.d
@@ -144,9 +146,9 @@ class Slopes:
         if len(chunk.h) == 1:
             derivative = Bridged(*(one.sum(axis=0, keepdims=True) for one in derivative))
             dT = dT.sum(axis=0, keepdims=True)
-        self._process(i, chunk.h, chunk.gap, self._own_step(order, i, dT, derivative))
+        self.add_process(i, chunk.h, chunk.gap, self.with_step(order, i, dT, derivative))
 
-    def _own_step(self, order: int, i: int, dT: np.ndarray, derivative: Bridged) -> Bridged:
+    def with_step(self, order: int, i: int, dT: np.ndarray, derivative: Bridged) -> Bridged:
         """The derivatives of a process with those of its own part of T."""
         own, d = self.model.states[i], self.model.d
         form = self.model.forms[i]
@@ -157,9 +159,9 @@ class Slopes:
             at = slice(start, start + size)
             A += dT[:, at, at]
             E += dT[:, at, d + start : d + start + size]
-        return derivative._replace(A=A, E=E)
+        return Bridged(derivative.a, derivative.b, derivative.bridge, A, E)
 
-    def _process(self, i: int, h: np.ndarray, gap: np.ndarray, derivative: Bridged) -> None:
+    def add_process(self, i: int, h: np.ndarray, gap: np.ndarray, derivative: Bridged) -> None:
         """Add the derivative with respect to the hyperparameters of a process, by central differences."""
         piece, numbers = self.model.pieces[i], self.model.numbers
         assert piece.chain is not None

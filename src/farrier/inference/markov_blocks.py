@@ -35,9 +35,7 @@ def bridged(form: MarkovForm, h: np.ndarray, gap: np.ndarray) -> Bridged:
     return Bridged(a, b, after(form, h, h, a, a) - b @ np.swapaxes(b, 1, 2), A, E)
 
 
-def loadings(
-    form: MarkovForm, h: np.ndarray, gap: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+def loadings(form: MarkovForm, h: np.ndarray, gap: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
     """a, b (K, M, d), A and E (K, d, d) of `Bridged`."""
     o, d = form.observation, len(form.observation)
     (A_h, Q_h), (A, Q) = (form.steps(one.ravel()) for one in (h, gap))

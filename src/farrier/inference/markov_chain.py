@@ -68,7 +68,7 @@ def forward(F: np.ndarray, T: np.ndarray, M: np.ndarray, m: np.ndarray) -> Filte
         back, _ = dtrtrs(K, w, lower=1, trans=1)
         across, _ = dtrtrs(K, wide.T @ step.T, lower=1)
         mean = step[:, :d] @ mean + step @ (wide @ back)
-        F = np.linalg.qr(across, mode="r").T
+        F = np.asarray(np.linalg.qr(across, mode="r")).T
     return Filtered(quadratic, log_determinant, means, factors)
 
 

@@ -18,13 +18,14 @@ from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Alone, Fitted
+from farrier.model.long_rows import resolved_rows
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import POSTERIORS
 from farrier.search import candidates
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
 from farrier.search.search import Search
-from farrier.search.settings import RowSettings, SearchSettings
+from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision, Part, Structure
 
 
@@ -109,8 +110,11 @@ def prediction_pool(search: Search, structure: Structure) -> list[Part]:
     return [*structure.parts, *(search.part(kernel, weight, scale) for kernel in others)]
 
 
-def search_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:
+def search_rows(X: np.ndarray, given: SearchSettings) -> np.ndarray:
     """The rows that the search uses: all, or a part that is the same at every call."""
+    settings = given.rows
+    if X.shape[1] == 1 and len(X) > settings.exact:
+        return resolved_rows(X[:, 0], given.long)
     if len(X) <= (settings.search if X.shape[1] == 1 else settings.part):
         return np.arange(len(X))
     if X.shape[1] > 1:

@@ -106,7 +106,7 @@ class Fitted:
     bound: float
     """The evidence lower bound of y."""
     tier: str
-    """The kind of inference: "exact", "collapsed", "local" or "stochastic"."""
+    """The kind of inference: "exact", "collapsed", "linear" or "stochastic"."""
     steps: int
     """Steps of the optimiser."""
     level: int | None = None

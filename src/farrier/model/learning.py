@@ -2,15 +2,13 @@
 
 1. The scale of the target is chosen by evidence (scales.py).
 2. The structure is found on that scale (search/search.py), for many rows on a part of them.
-3. For few rows a small set of structures predicts, by exact inference (members.py). For many rows the structure and
-   the ordinary candidates are fitted together to all rows, by collapsed inference. A long series whose lengthscales
-   are too short for inducing points keeps the hyperparameters of step 2, and is predicted block by block
-   (inference/blockwise.py).
+3. For few rows a small set of structures predicts, by exact inference (members.py). A long series of one input is
+   fitted and predicted in time linear in its rows (long_series.py). For many rows of several inputs the structure and
+   the ordinary candidates are fitted together, by collapsed inference.
 """
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
@@ -20,6 +18,8 @@ from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, star
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.model.finishing import Predictor, finished, prediction_pool
 from farrier.model.fitted import Fitted
+from farrier.model.long_rows import window_rows
+from farrier.model.long_series import finish_long_series
 from farrier.model.members import Contender, fitted_set
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.target_scale import TargetScale, named
@@ -29,9 +29,7 @@ from farrier.model.tiers import (
     bound_of,
     climbed,
     collapsed_fit,
-    local_posterior,
     tier_for,
-    too_short_for_inducing_points,
 )
 from farrier.search.appraisal import appraise
 from farrier.search.settings import SearchSettings
@@ -67,10 +65,14 @@ def learn(
     """
     with one_thread():
         found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded)
-    with one_thread(small=len(X) <= settings.rows.exact):
-        if tier_for(len(X), settings, tier) == "exact":
+    # a category is no series
+    tier = tier_for(len(X), settings, tier, None if coded else X.shape[1])
+    with one_thread(small=tier == "linear" or len(X) <= settings.rows.exact):
+        if tier == "exact":
             return _few_rows(found, X, y)
-        return _finish_many_rows(found[0], X, y, chosen=tier != "auto")
+        if tier == "linear":
+            return finish_long_series(found[0], X, y)
+        return _finish_many_rows(found[0], X, y)
 
 
 def fit_given(
@@ -88,8 +90,9 @@ def fit_given(
 ) -> Fitted:
     """Fit weights and hyperparameters of given kernels; nothing is added or dropped."""
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
-    z, tier = scale.forward(y), tier_for(len(X), settings, tier)
+    z, tier = scale.forward(y), tier_for(len(X), settings, tier, X.shape[1])
     parts = parts_of(kernels)
+    seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
     model = horseshoe_model(parts, settings.fits.start_noise, X.shape[1])
     if prior != "horseshoe":
         model = replace(model, prior=PRIORS[prior].initial(len(parts)))
@@ -97,8 +100,8 @@ def fit_given(
         tier,
         model,
         parts,
-        X,
-        z,
+        X[seen],
+        z[seen],
         settings,
         iterations=iterations,
         tolerance=tolerance,
@@ -106,7 +109,7 @@ def fit_given(
     )
     assert structure.model is not None
     model, found = structure.model, tuple(part.kernel for part in structure.parts)
-    with one_thread(small=tier == "exact"):
+    with one_thread(small=tier != "collapsed"):
         posterior = POSTERIORS[tier](model, X, z, settings)
         predictor = Predictor(model, posterior, found, tier, bound_of(tier, model, X, z, settings))
     return finished(predictor, structure, X, y, scale=scale, level=None, steps=steps, settings=settings)
@@ -153,14 +156,15 @@ def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     return found
 
 
-def _finish_many_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray, *, chosen: bool) -> Fitted:
-    """The pool that predicts, fitted to all rows; `chosen` says that the user asked for this tier."""
+def _finish_many_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> Fitted:
+    """The pool that predicts, fitted to all rows by collapsed inference."""
     search, structure, settings = scaled.search, scaled.structure, scaled.search.settings
     search.tell("fitting the predictive model", structure.score)
-    parts = prediction_pool(search, structure)
-    predictor = _many_rows(scaled, parts, X, scaled.scale.forward(y), chosen=chosen)
+    parts, z = prediction_pool(search, structure), scaled.scale.forward(y)
+    model = collapsed_fit([*parts, LEVEL], structure.noise, X, z, search.tell, settings)
+    posterior, bound = POSTERIORS["collapsed"](model, X, z, settings), bound_of("collapsed", model, X, z, settings)
     return finished(
-        predictor,
+        Predictor(model, posterior, tuple(model.pool), "collapsed", bound),
         structure,
         X,
         y,
@@ -172,19 +176,3 @@ def _finish_many_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray, *, chosen: b
         appraisal=appraise(search, structure),
         beliefs=search.beliefs,
     )
-
-
-def _many_rows(scaled: Scaled, parts: Sequence[Part], X: np.ndarray, z: np.ndarray, *, chosen: bool) -> Predictor:
-    """The pool that predicts by collapsed inference, or block by block if lengthscales are too short for that."""
-    search, noise, settings = scaled.search, scaled.structure.noise, scaled.search.settings
-    posterior: Any
-    if X.shape[1] == 1 and not (chosen or search.coded):
-        wide = search.fit(parts, noise, settings.fits.final_iterations, settings.fits.final_tolerance)
-        assert wide.model is not None
-        if too_short_for_inducing_points(wide.model, X, settings):
-            search.tell("computing the posterior block by block", wide.score)
-            posterior = local_posterior(wide.model, X, z, settings)
-            return Predictor(wide.model, posterior, tuple(wide.model.pool), "local", posterior.evidence)
-    model = collapsed_fit([*parts, LEVEL], noise, X, z, search.tell, settings)
-    posterior, bound = POSTERIORS["collapsed"](model, X, z, settings), bound_of("collapsed", model, X, z, settings)
-    return Predictor(model, posterior, tuple(model.pool), "collapsed", bound)

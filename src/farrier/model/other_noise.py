@@ -44,7 +44,7 @@ def learn_sites(
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
-    rows, z = search_rows(X, settings.rows), scale.forward(y)
+    rows, z = search_rows(X, settings), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
     search = Search(
         X[rows],
@@ -69,7 +69,7 @@ def learn_sites(
 def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
     """Student-t noise for all rows, with a structure that was found on rows without outliers."""
     search, structure, settings = found.search, found.structure, found.search.settings
-    rows, z = search_rows(X, settings.rows), found.scale.forward(y)
+    rows, z = search_rows(X, settings), found.scale.forward(y)
     likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), degrees)
     mean, variance = np.zeros(len(rows)), np.full(len(rows), structure.noise / len(rows))
     if structure.model is not None:

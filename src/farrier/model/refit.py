@@ -13,6 +13,7 @@ from time import perf_counter
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
+from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian
@@ -21,6 +22,8 @@ from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
+from farrier.model.long_rows import window_rows
+from farrier.model.long_series import refit_long_series
 from farrier.model.members import Contender, fitted_set
 from farrier.model.result import Result
 from farrier.model.site_fits import fit_in_turn, marginals
@@ -91,12 +94,14 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For Gaussian noise."""
     if fitted.noises is not None:
         return _refit_set(fitted, X, y, tell)
+    if fitted.tier == "linear" and fitted.level is not None:
+        with one_thread():
+            return refit_long_series(fitted, X, y, tell)
     settings, tier = fitted.settings, fitted.tier
-    z, rows = fitted.scale.forward(y), search_rows(X, settings.rows)
+    z, rows = fitted.scale.forward(y), search_rows(X, settings)
     noise = fitted.likelihood.predict(np.zeros(1), np.zeros(1))[1][0]
-    # a block-wise model is fitted to the rows of a search, because all rows are too many
-    seen, by = (rows, "exact") if tier == "local" else (np.arange(len(X)), tier)
-    structure = whole = _refitted_pool(by, fitted.kernels, fitted.prior, noise, X[seen], z[seen], fitted)
+    seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
+    structure = whole = _refitted_pool(tier, fitted.kernels, fitted.prior, noise, X[seen], z[seen], fitted)
     search = None
     if fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
@@ -105,10 +110,9 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
         structure = _refitted_survivors(fitted, search, whole.noise)
     model = whole.model
     assert model is not None
-    bound = bound_of(by, model, X[seen], z[seen], settings)
     kernels = tuple(part.kernel for part in whole.parts)
     return finished(
-        Predictor(model, POSTERIORS[tier](model, X, z, settings), kernels, tier, bound),
+        Predictor(model, POSTERIORS[tier](model, X, z, settings), kernels, tier, bound_of(tier, model, X, z, settings)),
         structure,
         X,
         y,
@@ -125,7 +129,7 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
 def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For other likelihoods."""
     settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
-    z, rows = fitted.scale.forward(y), search_rows(X, settings.rows)
+    z, rows = fitted.scale.forward(y), search_rows(X, settings)
     pool, prior = fitted.kernels, fitted.prior
 
     def fit(sites: Sites) -> ExactModel:

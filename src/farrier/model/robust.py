@@ -43,11 +43,11 @@ def learn_robust(
     """Find the structure of y given standardised inputs, and fit it with the noise of higher evidence.
 
     `chosen` says that the user asked for Student-t noise; then it is kept in any case. The other arguments are those
-    of `learn`. A long series that is predicted block by block keeps Gaussian noise, unless chosen.
+    of `learn`. A long series (tier "linear") keeps Gaussian noise, unless chosen.
     """
     given = {"known": known, "transform": transform, "timed": timed, "calendar": calendar, "coded": coded}
     gaussian = learn(X, y, **given, tell=tell, settings=settings)
-    if gaussian.tier == "local" and not chosen:
+    if gaussian.tier == "linear" and not chosen:
         return gaussian
     doubt = Doubt.of(gaussian, X, y)
     if not (doubt.due or chosen):
@@ -86,7 +86,7 @@ def _suspicious(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -
     if structure.model is not None:
         posterior = exact_posterior(structure.model, found.search.X, found.search.y, settings)
         mean, variance = moments(*posterior.draws(X))
-        seen = np.flatnonzero(kept)[search_rows(X[kept], settings.rows)]
+        seen = np.flatnonzero(kept)[search_rows(X[kept], settings)]
         mean[seen], variance[seen] = moments(*posterior.left_out())
     return suspicious(z - mean, (z - mean) / np.sqrt(variance + structure.noise), settings.outliers)
 

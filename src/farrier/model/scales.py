@@ -90,7 +90,7 @@ class Scaled:
     ) -> "Scaled":
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
-        rows, z = search_rows(X, settings.rows), scale.forward(y)
+        rows, z = search_rows(X, settings), scale.forward(y)
         periods = None
         if X.shape[1] == 1 and len(rows) < len(y) and not coded:
             most = settings.candidates.most_periods

@@ -1,4 +1,5 @@
-"""The three tiers of inference: "exact", "collapsed" (inducing points) and "local" (block-wise, for long series).
+"""The three tiers of inference: "exact", "collapsed" (inducing points) and "linear" (features and Markov chains, for
+long series of one input).
 
 This file chooses between them, and has the bound, the fit and the posterior of each.
 """
@@ -10,12 +11,12 @@ import numpy as np
 
 from farrier.evaluation.grid import on_grid
 from farrier.inference.blas import one_thread
-from farrier.inference.blockwise import LocalPosterior
-from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
+from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
 from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.inducing_points import choose
 from farrier.inference.lbfgs import climb
+from farrier.inference.linear import LinearObjective
+from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
 from farrier.search.settings import SearchSettings
@@ -25,19 +26,24 @@ Tell = Callable[[str, float], None]
 """A callback for progress: gets the current phase and the current bound."""
 
 
-def tier_for(rows: int, settings: SearchSettings, asked: str = "auto") -> str:
-    """The tier for a number of rows: exact for few, collapsed for many, or what the user asked for."""
+def tier_for(rows: int, settings: SearchSettings, asked: str = "auto", inputs: int | None = None) -> str:
+    """The tier for a number of rows: exact for few, linear or collapsed for many, or what the user asked for.
+
+    Without `inputs` the linear tier is not used.
+    """
     if asked != "auto":
         return asked
-    return "exact" if rows <= settings.rows.exact else "collapsed"
+    return "exact" if rows <= settings.rows.exact else "linear" if inputs == 1 else "collapsed"
 
 
 def objective_of(
     tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, draws: int, settings: SearchSettings
-) -> ExactObjective | CollapsedObjective:
+) -> ExactObjective | CollapsedObjective | LinearObjective:
     """The bound of a model on rows X and z."""
     if tier == "exact":
         return ExactObjective.of(model, X, z, draws)
+    if tier == "linear":
+        return LinearObjective.of(model, X, z, draws, settings.long.limits)
     points = settings.inducing
     return CollapsedObjective.of(model, X, z, draws, points.tolerance, points.most, points.limits)
 
@@ -63,7 +69,7 @@ def climbed(
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
     fits = settings.fits
     objective = objective_of(tier, model, X, z, fits.final_draws, settings)
-    with one_thread(small=tier == "exact"):
+    with one_thread(small=tier != "collapsed"):
         numbers, terms = climb(
             objective,
             iterations,
@@ -139,26 +145,16 @@ def collapsed_posterior(
     return CollapsedPosterior.of(objective, model, weights_of(model, settings.posterior.draws))
 
 
-def local_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LocalPosterior:
-    """The block-wise posterior of a model given all rows of a long series."""
-    weights, points = weights_of(model, settings.posterior.block_draws), settings.inducing
-    groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
-    return LocalPosterior.of(model.pool, weights, model.noise, groups, X, z)
-
-
-def too_short_for_inducing_points(model: ExactModel, X: np.ndarray, settings: SearchSettings) -> bool:
-    """Whether inducing points leave much variance of the components unexplained, compared with the noise."""
-    points, count = settings.inducing, settings.posterior.unexplained_rows
-    groups = choose(model.pool, X, points.tolerance, points.most, points.limits)
-    rows = X[np.linspace(0, len(X) - 1, count).astype(int)]
-    _, left = Features(model.pool, model.pool.numbers, groups).at(rows)
-    w2 = model.prior.quantile(0.5) ** 2
-    return float(w2 @ left.mean(axis=1)) > settings.posterior.unexplained * model.noise
+def linear_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LinearPosterior:
+    """The posterior of a model of one input given all rows of a long series."""
+    noise = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
+    noise = noise if model.rows is None else np.asarray(model.rows, float)
+    return LinearPosterior(model.pool, weights_of(model, settings.long.draws), noise, X, z, settings.long.limits)
 
 
 POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray, SearchSettings], Any]] = {
     "exact": exact_posterior,
     "collapsed": collapsed_posterior,
-    "local": local_posterior,
+    "linear": linear_posterior,
 }
 """The posterior of a model given rows X and z, by the name of its tier."""

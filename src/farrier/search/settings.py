@@ -22,6 +22,7 @@ from farrier.search.candidate_settings import (
     StartSettings,
 )
 from farrier.search.described import Setting, described
+from farrier.search.long_settings import LongSettings
 
 
 @final
@@ -218,14 +219,6 @@ class PosteriorSettings:
 
     draws: int = 8
     """Draws of the weights over which predictions integrate. [draws, a power of two; by judgement]"""
-    block_draws: int = 4
-    """Draws of the weights over which the block-wise posterior of a long series integrates.
-    [draws, a power of two; by judgement]"""
-    unexplained: float = 0.3
-    """Unexplained variance over noise variance above which the block-wise posterior is used.
-    [parts of the noise variance; by judgement]"""
-    unexplained_rows: int = 400
-    """Rows at which the variance that inducing points do not explain is computed. [rows; by judgement]"""
 
 
 @final
@@ -348,6 +341,8 @@ class SearchSettings:
     """Inducing points."""
     posterior: PosteriorSettings = PosteriorSettings()
     """The posterior that predicts."""
+    long: LongSettings = LongSettings()
+    """Long series of one input."""
     sites: SiteSettings = SiteSettings()
     """Likelihoods that are not Gaussian."""
     outliers: OutlierSettings = OutlierSettings()

@@ -1,0 +1,40 @@
+"""The rows of a long series that a search or a fit looks at: few, but enough to see both the day and the year.
+
+`resolved_rows` are for the search: windows of equally many rows whose steps are 1, 4, 16 ... rows, up to the whole
+series. `window_rows` are for hyperparameters: contiguous pieces for what is short, and rows spread over the whole range
+for what is long. Both return indices of rows in order, the same at every call.
+"""
+
+import numpy as np
+
+from farrier.search.long_settings import LongSettings
+
+
+def resolved_rows(x: np.ndarray, settings: LongSettings) -> np.ndarray:
+    """The rows of the search, in windows whose steps are powers of `settings.ratio`.
+
+    The window of single steps is the last one of the series. Longer steps vary within their length, so that no cycle
+    is hidden because it is in step with them.
+    """
+    count, levels = len(x), 1
+    while (settings.search // levels) * settings.ratio ** (levels - 1) < count:
+        levels += 1
+    each, generator, found = settings.search // levels, np.random.default_rng(0), []
+    for level in range(levels):
+        step = min(settings.ratio**level, count / each)
+        start = (count - each * step) * (generator.random() if level else 1.0)
+        places = start + step * (np.arange(each) + (generator.random(each) if level else 0.0))
+        found.append(np.clip(places, 0, count - 1).astype(int))
+    # trends start at the first row
+    return np.sort(np.argsort(x, kind="stable")[np.unique([0, *np.concatenate(found)])])
+
+
+def window_rows(x: np.ndarray, settings: LongSettings) -> np.ndarray:
+    """The rows of a fit: contiguous pieces, the last at the end, and rows spread over the whole series."""
+    count, pieces, length, spread = len(x), settings.pieces, settings.length, settings.spread
+    if count <= pieces * length + spread:
+        return np.arange(count)
+    starts = np.linspace(0, count - length, pieces).astype(int)
+    places = count / spread * (np.arange(spread) + np.random.default_rng(0).random(spread))
+    chosen = np.union1d((starts[:, None] + np.arange(length)).ravel(), np.minimum(places, count - 1).astype(int))
+    return np.sort(np.argsort(x, kind="stable")[chosen])

@@ -1,0 +1,168 @@
+"""The last steps of a fit of a long series: time and memory are linear in its rows (inference/linear.py).
+
+The hyperparameters of the structure are fitted to windows of the rows (long_rows.py), and the posterior is that of all
+rows. Trend, walk and short memory of ordinary series are tried beside the structure; they predict with it if the log
+posterior density rises. So many rows determine the parameters, so predictions are those of the mode.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.lbfgs import climb
+from farrier.inference.linear import LinearObjective
+from farrier.inference.linear_plan import plan
+from farrier.inference.parameter_vector import ExactModel, ParameterVector
+from farrier.inference.weight_priors import HalfCauchy
+from farrier.kernels.registry import Matern12
+from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
+from farrier.model.fitted import Fitted
+from farrier.model.long_rows import window_rows
+from farrier.model.scales import Scaled
+from farrier.model.target_scale import TargetScale
+from farrier.model.tiers import Tell, linear_posterior
+from farrier.search.appraisal import Appraisal, appraise, intervals
+from farrier.search.search import Search
+from farrier.search.settings import SearchSettings
+from farrier.search.structure import LEVEL, Decision, Mode, Part, Structure
+
+
+def finish_long_series(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> Fitted:
+    """The structure that was found on some rows, fitted to more of them, with its posterior given all rows."""
+    search, settings = scaled.search, scaled.search.settings
+    z, seen = scaled.scale.forward(y), window_rows(X[:, 0], settings.long)
+    search.tell("fitting the long series", scaled.structure.score)
+    found = scaled.structure
+    structure = fitted_to(search, found.parts, found.noise, X[seen], z[seen])
+    rough = _with_memory(search, structure, X[seen], z[seen])
+    if rough is not structure:
+        found = search.fit([*found.parts, rough.parts[-1]], found.noise)
+    wide = _with_ordinary(search, rough, X[seen], z[seen])
+    return _finished(search, found, rough, wide, scaled.scale, X, y, search.record)
+
+
+def refit_long_series(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
+    """A structure that is known, fitted to other rows."""
+    settings, own, z = fitted.settings, fitted.explaining, fitted.scale.forward(y)
+    rows, seen = search_rows(X, settings), window_rows(X[:, 0], settings.long)
+    search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
+    weights, noise = own.prior.quantile(0.5), fitted.noise_variance
+    parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
+    found = search.fit(parts, noise, settings.fits.refit_iterations)
+    structure = wide = fitted_to(search, parts, noise, X[seen], z[seen])
+    if fitted.alone is not None or not parts:
+        others, weights = fitted.kernels[fitted.survivors : -1], fitted.prior.quantile(0.5)[fitted.survivors :]
+        more = [search.part(kernel, float(w)) for kernel, w in zip(others, weights, strict=False)]
+        wide = fitted_to(search, [*structure.parts, *more], structure.noise, X[seen], z[seen])
+    return _finished(search, found, structure, wide, fitted.scale, X, y, fitted.record)
+
+
+def _finished(
+    search: Search,
+    found: Structure,
+    structure: Structure,
+    wide: Structure,
+    scale: TargetScale,
+    X: np.ndarray,
+    y: np.ndarray,
+    record: Sequence[Decision],
+) -> Fitted:
+    """The fitted model: `found` on the rows of the search, `structure` on more rows explains, `wide` predicts."""
+    model, settings = wide.model, search.settings
+    assert model is not None
+    search.tell("computing the posterior of all rows", wide.score)
+    posterior = linear_posterior(model, X, scale.forward(y), settings)
+    return finished(
+        Predictor(model, posterior, tuple(model.pool), "linear", bound_given(model, posterior.evidence)),
+        structure,
+        X,
+        y,
+        scale=scale,
+        level=len(wide.parts),
+        steps=search.steps,
+        settings=settings,
+        record=record,
+        appraisal=appraised(search, found, structure),
+        beliefs=search.beliefs,
+    )
+
+
+def fitted_to(
+    search: Search, parts: Sequence[Part], noise: float, X: np.ndarray, z: np.ndarray, iterations: int | None = None
+) -> Structure:
+    """A structure with all parameters fitted to some rows, from their current values; its score is the log posterior
+    density."""
+    settings = search.settings
+    own = settings.long
+    model = search.beliefs.model([*parts, LEVEL], max(noise, own.start_noise), 1)
+    objective = LinearObjective.of(model, X, z, 1, own.limits)
+    u, terms = climb(
+        objective, iterations or own.iterations, own.tolerance, callback=lambda i, t: search.tell("fitting", t.total)
+    )
+    search.steps += len(terms)
+    mode = _mode(objective, u, settings)
+    fitted = mode.model
+    prior = fitted.prior
+    assert isinstance(prior, HalfCauchy)
+    weights = prior.w
+    fitted = replace(fitted, prior=replace(prior, deviation=mode.deviations[: len(weights)]))
+    found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
+    return Structure(found, fitted.noise, terms[-1].total, fitted, terms[-1], mode)
+
+
+def _mode(objective: LinearObjective, u: np.ndarray, settings: SearchSettings) -> Mode:
+    limits = objective.limits()
+    moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
+    H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
+    return Mode(objective.model(u), u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
+
+
+def _with_memory(search: Search, structure: Structure, X: np.ndarray, z: np.ndarray) -> Structure:
+    """The structure with a rough component that the few rows of the search could not show, if that is better.
+
+    Few rows of a long series are neighbours.
+    """
+    own, kernels = search.settings.long, [part.kernel.products()[0] for part in structure.parts]
+    if any(len(factors) == 1 and isinstance(factors[0], Matern12) for factors in kernels):
+        return structure
+    spacing = float(np.median(np.diff(np.unique(X[:, 0]))))
+    part = search.beliefs.part(Matern12(own.memory * spacing), float(np.sqrt(structure.noise)), 1)
+    rough = fitted_to(search, [*structure.parts, part], structure.noise, X, z)
+    gain = rough.score - structure.score
+    action = "kept" if gain > own.minimum_gain else "tried"
+    search.record.append(Decision(0, action, part.kernel.formula(), gain, "evidence of more rows"))
+    return rough if gain > own.minimum_gain else structure
+
+
+def _with_ordinary(search: Search, structure: Structure, X: np.ndarray, z: np.ndarray) -> Structure:
+    """The structure with the ordinary candidates beside it that are cheap, if that is better; else the structure."""
+    own = search.settings.long
+    others = prediction_pool(search, structure)[len(structure.parts) :]
+    if not others:
+        return structure
+    pool = search.beliefs.model(others, structure.noise, 1).pool
+    pieces = plan(pool, X[:, 0], own.limits)
+    cheap = [
+        part for part, piece in zip(others, pieces, strict=True) if piece.chain is None or len(piece.Z) <= own.copies
+    ]
+    wide = fitted_to(search, [*structure.parts, *cheap], structure.noise, X, z, own.iterations // 2)
+    return wide if wide.score > structure.score else structure
+
+
+def bound_given(model: ExactModel, evidence: float) -> float:
+    """The bound of a model without draws of its weights, from its log evidence: log priors are added."""
+    vector = ParameterVector(model, np.zeros((1, 0)))
+    made = vector.make(vector.start)
+    return evidence - made.weighed.kl + made.log_prior
+
+
+def appraised(search: Search, found: Structure, structure: Structure) -> Appraisal:
+    """The appraisal of a structure on the rows of the search, with the intervals of its fit to more rows."""
+    appraisal = appraise(search, found)
+    if not structure.parts:
+        return appraisal
+    low, high = intervals(structure)
+    return replace(appraisal, low=low, high=high)
