@@ -35,7 +35,7 @@ class LongSettings:
     memory: float = 10.0
     """Lengthscale at the start of a rough component that is tried beside the structure.
     [distances of neighbouring rows; by judgement]"""
-    minimum_gain: float = 10.0
+    minimum_gain: float = 6.0
     """Log posterior density that this component must gain. [nats; by judgement]"""
     copies: int = 2
     """Most Markov processes of an ordinary candidate that is tried beside the structure: more take long.
