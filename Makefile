@@ -3,6 +3,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+CLUSTERS := .venv-clusters
 BIN := $(VENV)/bin
 
 # One BLAS thread: the matrices are small and many, and on one thread they are many times faster than on several.
@@ -24,7 +25,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test fuzz audit lint format examples bench clean
+.PHONY: help demo test clusters fuzz audit lint format examples bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -35,6 +36,9 @@ demo: $(READY) ## explain and forecast the bundled airline series, and write rep
 
 test: lint ## lint, types and tests
 	$(BIN)/python -m pytest -n 2
+
+clusters: $(CLUSTERS)/.ready ## test the recipes for Dask, Spark and Ray, in an environment of their own (needs Java)
+	$(CLUSTERS)/bin/python -m pytest tests/clusters tests/fleet/test_partition.py
 
 fuzz: $(READY_TO_TEST) ## try 10,000 hostile files, arrays, models and signals (minutes)
 	$(BIN)/python -m tests.fuzz
@@ -70,7 +74,7 @@ bench: ## say how to run the benchmarks
 	@echo 'Each takes --help, and "table" in the place of "run" shows what was measured.'
 
 clean: ## remove the environment, builds and caches
-	rm -rf $(VENV) build dist .pytest_cache .ruff_cache
+	rm -rf $(VENV) $(CLUSTERS) build dist .pytest_cache .ruff_cache
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
 $(MADE):
@@ -90,3 +94,10 @@ $(READY_TO_TEST): $(MADE) pyproject.toml constraints.txt
 	@echo 'Installing into $(VENV); the first time this takes a few minutes ...'
 	$(INSTALL) -e ".[test]"
 	@touch $(READY) $@
+
+$(CLUSTERS)/.ready: pyproject.toml constraints.txt tests/clusters/constraints.txt
+	@echo 'Installing into $(CLUSTERS); the first time this takes a few minutes ...'
+	$(PYTHON) -m venv --clear $(CLUSTERS)
+	$(CLUSTERS)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt \
+	  -c tests/clusters/constraints.txt -e ".[test,clusters]"
+	@touch $@

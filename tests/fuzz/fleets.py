@@ -22,8 +22,8 @@ KINDS = ("worker KILL", "KILL", "TERM", "INT")
 """Which process is ended, and how; without a word it is the main process."""
 CODES = {"KILL": -signal.SIGKILL, "TERM": 143, "INT": 130}
 """Exit codes of the main process; 0 too if it was done before."""
-EARLY = -signal.SIGTERM
-"""The exit code of a main process that TERM reaches before it has begun to work."""
+OUTSIDE = {"KILL": -signal.SIGKILL, "TERM": -signal.SIGTERM, "INT": -signal.SIGINT}
+"""Exit codes of a main process that the signal reaches before it works, or after, when Python is shutting down."""
 NAMES = [f"s{i}" for i in range(8)]
 TOKEN = "FARRIER_FLEET_TOKEN"
 """The environment variable by which the processes of a run are known."""
@@ -73,9 +73,9 @@ def disturbed(data: Path, folder: Path, kind: str, wait: float, expected: pl.Dat
                 done = process.poll() is not None
                 process.send_signal(signal.Signals[f"SIG{kind}"])
                 code = process.wait()
-                allowed = {0} if done else {0, CODES[kind], EARLY if kind == "TERM" else 0}
-                # Python itself answers an interrupt before the command line is reached
-                allowed |= {-signal.SIGINT, 1} if kind == "INT" and not folder.exists() else set()
+                allowed = {0} if done else {0, CODES[kind], OUTSIDE[kind]}
+                # Python itself shows an interrupt that comes before the command line is reached
+                allowed |= {1} if kind == "INT" and not folder.exists() else set()
                 _fail_if(code not in allowed, "exit code", f"{code}: {_said(folder)}")
         finally:
             process.kill()

@@ -96,10 +96,9 @@ class Fleet:
             "fingerprint": digest.hexdigest(),
         }
 
-    @property
-    def longest(self) -> int:
-        """The rows of the longest series."""
-        return max(map(len, self.places.values()))
+    def lengths(self, done: Mapping[str, Any]) -> list[int]:
+        """The number of rows of each series that is not done."""
+        return [len(rows) for name, rows in self.places.items() if str(name) not in done]
 
     @property
     def dated(self) -> bool:
@@ -110,12 +109,12 @@ class Fleet:
 
 def forecast_to_folder(fleet: Fleet, path: Path, jobs: int, *, escape: bool, quiet: bool) -> None:
     """Write the forecasts into a folder while series finish, or finish what an earlier run began."""
-    workers = _workers(fleet, jobs, quiet=quiet)
     errors: dict[Any, str] = {}
     count = len(fleet.places)
     with Folder(path, fleet.identity(), dated=fleet.dated, escape=escape) as folder:
         if folder.records and not quiet:
             note(f"{len(folder.records):,} of {count:,} series are in {path} already")
+        workers = _workers(fleet, folder.records, jobs, quiet=quiet)
         try:
             with _ended_by_signals(), live(quiet=quiet) as screen, Pool(fleet.plan, workers) as pool:
                 pace = Pace(screen, len(folder.records), count)
@@ -136,7 +135,7 @@ def forecast_to_folder(fleet: Fleet, path: Path, jobs: int, *, escape: bool, qui
 
 def forecast_to_text(fleet: Fleet, jobs: int, *, escape: bool, quiet: bool) -> tuple[str, Digest, dict[Any, str]]:
     """The forecasts of all series as comma separated text, the digest, and the errors."""
-    workers = _workers(fleet, jobs, quiet=quiet)
+    workers = _workers(fleet, {}, jobs, quiet=quiet)
     errors: dict[Any, str] = {}
     found: dict[Any, Outcome] = {}
     with _ended_by_signals(), live(quiet=quiet) as screen, Pool(fleet.plan, workers) as pool:
@@ -205,10 +204,13 @@ def _sort(outcome: Outcome, keep: Any, errors: dict[Any, str]) -> None:
         errors[outcome.name] = outcome.error
 
 
-def _workers(fleet: Fleet, jobs: int, *, quiet: bool) -> int:
-    """The number of processes; fewer than there are processors if memory is short."""
-    wanted = min(effective_n_jobs(jobs), len(fleet.places))
-    most = check_workers(fleet.longest, wanted if jobs > 0 else 1, fleet.plan.settings)
+def _workers(fleet: Fleet, done: Mapping[str, Any], jobs: int, *, quiet: bool) -> int:
+    """The number of processes for what is not done; fewer than there are processors if memory is short."""
+    lengths = fleet.lengths(done)
+    if not lengths:
+        return 0
+    wanted = min(effective_n_jobs(jobs), len(lengths))
+    most = check_workers(max(lengths), wanted if jobs > 0 else 1, fleet.plan.settings)
     if most < wanted and not quiet:
         note(f"memory is enough for {most} of {wanted} processes")
     return min(wanted, most)

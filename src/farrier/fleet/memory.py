@@ -46,11 +46,12 @@ def check_workers(rows: int, wanted: int, settings: Mapping[str, Any], available
         return max(wanted, os.cpu_count() or 1)
     fit = int(available // need)
     if fit < wanted:
-        what = (
-            "give fewer rows a series, leave out --quick for long ones, or use a machine with more"
-            if fit < 1
-            else f"give --jobs {fit}"
-        )
+        what = f"give --jobs {fit}"
+        if fit < 1:
+            long = need > 2 * BASE
+            what = (
+                "give fewer rows a series, or another method" if long else "end other programs, or use a larger machine"
+            )
         raise ValueError(
             f"memory: {wanted} processes for series of up to {rows:,} rows need {_gigabytes(wanted * need)}, and "
             f"{_gigabytes(available)} are free: {what}"
