@@ -68,6 +68,7 @@ COVERED_BY = {
     "explain/curves.py": "tests/explain/test_story.py",
     "explain/facts.py": "tests/explain/test_sentences.py",
     "explain/report_figures.py": "tests/explain/test_report.py",
+    "explain/report_repeat.py": "tests/explain/test_report.py",
     "explain/findings.py": "tests/explain/test_story.py",
     "explain/interactions.py": "tests/explain/test_sentences_of_tables.py",
     "explain/residual_checks.py": "tests/explain/test_story.py",

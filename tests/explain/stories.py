@@ -158,6 +158,21 @@ def series() -> dict[str, Any]:
             "The error on months left out stops falling after the third.",
             "The forecast for the two years after December 1960 continues the rise and the yearly pattern.",
         ],
+        "expect": ["Expect 500 on average over the next 24 months.", "Highest at 1962-07 (620)."],
+        "shared": ["The structure explained here has 60 % of this forecast, one other 40 %."],
+        "structures": [
+            {"share": 0.6, "formula": "Lin + Per", "scale": "identity", "end": 480.0, "explains": True},
+            {"share": 0.4, "formula": "Walk + Per", "scale": "log", "end": 510.0, "explains": False},
+        ],
+        "rounds": [
+            {
+                "name": "year",
+                "sentence": "The yearly pattern is highest in July (+60).",
+                "profile": [
+                    {"name": name} | _estimate(value, 5.0) for name, value in (("July", 60.0), ("November", -40.0))
+                ],
+            }
+        ],
         "series": {
             "x": x.tolist(),
             "label": list(air.labels),
@@ -165,7 +180,12 @@ def series() -> dict[str, Any]:
             "mean": total[:n].tolist(),
             "low": bands["low95"][:n].tolist(),
             "high": bands["high95"][:n].tolist(),
-            "future": {"x": later.tolist(), "label": labels[n:], "mean": total[n:].tolist()}
+            "future": {
+                "x": later.tolist(),
+                "label": labels[n:],
+                "mean": total[n:].tolist(),
+                "median": total[n:].tolist(),
+            }
             | {key: band[n:].tolist() for key, band in bands.items()},
         },
         "components": components,
@@ -186,6 +206,7 @@ def series() -> dict[str, Any]:
             "versions": {"farrier": "0.1.0", "jax": "0.9.1", "numpy": "2.3.4", "python": "3.12.4"},
             "seconds": 3.1,
             "seed": 0,
+            "command": "farrier explain airline --horizon 24 --out report.html",
             "code": 'farrier.Forecaster(seed=0).fit(series).report("report.html", horizon=24)',
         },
     }

@@ -127,7 +127,7 @@ def test_the_levels_of_a_fitted_week_are_those_of_the_data(fitted):
 def test_the_report_shows_levels_as_bars():
     part = {"profile": [{"name": "Sunday <&>", "value": -2.0, "low": -3.0, "high": -1.0}]}
     shown = report_figures.profile({"target": {"scale": "additive"}}, part)
-    assert '<span class="bar below" style="width:100%">' in shown
+    assert '<div class="down" style="flex: 0.780"><i style="height:78.0%">' in shown
     assert "Sunday &lt;&amp;&gt;" in shown
     assert "-2.00 (-3.00 to -1.00)" in shown
     assert report_figures.profile({}, {"profile": []}) == ""

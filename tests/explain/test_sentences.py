@@ -46,7 +46,9 @@ def test_where_components_multiply_sizes_are_relative():
     assert decline == "A decline of 3.10 % a year (2.70 to 3.50)."
     assert sentences.title(component(LEFT, slope=Estimate(0.102, 0.098, 0.106)), SERIES, GROWTH) == "Steady growth"
     assert sentences.future(component(LEFT), SERIES, GROWTH) == "It continues at the same rate beyond the data."
-    assert said(YEAR, target=GROWTH, sd=0.12).endswith("It moves passengers up and down by about 12 %.")
+    assert said(YEAR, target=GROWTH, sd=0.12, swing=0.33).endswith(
+        "It moves passengers by about 33 % from low to high."
+    )
     assert said(LEFT, LEFT, target=GROWTH) == "A quadratic trend on the log scale."
     assert said(factor("constant"), target=GROWTH) == "A constant factor."
     assert said(NOISE, target=GROWTH, sd=1e-5) == "Uncorrelated noise with a standard deviation of under 0.1 %."
@@ -54,17 +56,17 @@ def test_where_components_multiply_sizes_are_relative():
 
 
 def test_large_relative_sizes_are_factors():
-    assert said(smooth(3.2), target=GROWTH, sd=1.08).endswith(
-        "It moves passengers up and down by a factor of about 2.1."
+    assert said(smooth(3.2), target=GROWTH, sd=0.3, swing=1.08).endswith(
+        "It moves passengers by a factor of about 2.1 from low to high."
     )
     ending = said(smooth(3.2), target=GROWTH, error_before=1.2, error_after=0.084)
     assert ending.endswith("lowers the cross-validated error from a factor of 2.2 to 8.4 %.")
 
 
 def test_components_that_cancel_are_said_to():
-    both = [component(smooth(3.2), share=share, cumulative=1.0, sd=9.0) for share in (1.44, 1.21)]
+    both = [component(smooth(3.2), share=share, cumulative=1.0, sd=4.0, swing=9.0) for share in (1.44, 1.21)]
     assert (
-        "It moves passengers up and down by about 9.0 thousand and varies 1.2 times as much as passengers itself"
+        "It moves passengers by about 9.0 thousand from low to high and varies 1.2 times as much as passengers itself"
         in (sentences.sentence(both[0], SERIES, PASSENGERS))
     )
     opening = sentences.summary(both, SERIES, PASSENGERS, None, 144)[0]
@@ -79,8 +81,8 @@ def test_a_transformed_scale_is_named():
     assert said(LEFT, target=target, slope=Estimate(0.21, 0.2, 0.22)) == (
         "A linear rise of 0.210 a year (0.200 to 0.220) on the square-root scale."
     )
-    assert said(smooth(3.2), target=target, sd=0.313).endswith(
-        "It moves passengers up and down by about 0.31 on the square-root scale."
+    assert said(smooth(3.2), target=target, sd=0.1, swing=0.313).endswith(
+        "It moves passengers by about 0.31 on the square-root scale from low to high."
     )
 
 
@@ -101,7 +103,8 @@ def test_classes_are_explained_by_chances():
 MEASURED = {
     "share": 0.12,
     "cumulative": 0.98,
-    "sd": 31.2,
+    "sd": 11.0,
+    "swing": 31.2,
     "evidence": 25.13,
     "error_before": 40.13,
     "error_after": 12.24,
@@ -110,12 +113,12 @@ MEASURED = {
 
 def test_a_sentence_ends_with_its_evidence():
     assert said(LEFT, YEAR, **GROWING, **MEASURED) == (
-        f"{YEARLY}. {WITHIN}, and its amplitude grows linearly. It moves passengers up and down by about 31 thousand "
-        "and carries 12 % of the variance (98 % with those above); without it the log evidence falls by "
-        "25.1, and adding it lowers the cross-validated error from 40.1 to 12.2."
+        f"{YEARLY}. {WITHIN}, and its amplitude grows linearly. It moves passengers by about 31 thousand from low "
+        "to high and carries 12 % of the variance (98 % with those above); the evidence for it is very strong, and "
+        "adding it lowers the cross-validated error from 40.1 to 12.2."
     )
     assert said(smooth(30.0), **RISING, **MEASURED).startswith(
-        "A very smooth rising trend. It moves passengers by about 31 thousand either way and carries 12 % of"
+        "A very smooth rising trend. It moves passengers by about 31 thousand from end to end and carries 12 % of"
     )
     assert said(LEFT, slope=Estimate(31.6, 29.1, 34.2), share=0.85, cumulative=0.85) == (
         "A linear rise of 31.6 thousand a year (29.1 to 34.2). It carries 85 % of the variance."
@@ -125,9 +128,9 @@ def test_a_sentence_ends_with_its_evidence():
 @pytest.mark.parametrize(
     ("known", "ending"),
     [
-        ({"evidence": -3.2}, "Without it the log evidence rises by 3.2."),
-        ({"evidence": 0.01}, "Without it the log evidence hardly changes."),
-        ({"evidence": 1234.5}, "Without it the log evidence falls by 1234."),
+        ({"evidence": -3.2}, "The evidence against it is strong."),
+        ({"evidence": 0.01}, "The evidence for it is weak."),
+        ({"evidence": 1234.5}, "The evidence for it is very strong."),
         (errors(12.2, 12.2), "Adding it leaves the cross-validated error at 12.2."),
         (
             {"error_before": 12.2, "error_after": 12.23},
@@ -159,11 +162,11 @@ def test_with_several_inputs_the_drop_in_error_is_the_strength(after, ending):
         (0.2, 9.0, ""),
         (0.0002, 9.0, ""),
         (0.2, None, ""),
-        (0.2, 9.999, "Short-lived, or noise: it does not lower the cross-validated error."),
+        (0.2, 9.999, "Short-lived, or noise: it does not lower the error on rows left out."),
         (
             0.0002,
             9.999,
-            "Probably an artefact: it carries next to no variance and does not lower the cross-validated error.",
+            "Probably an artefact: it carries next to no variance and does not lower the error on rows left out.",
         ),
     ],
 )
@@ -176,7 +179,7 @@ TREND = component(
     LEFT, slope=Estimate(31.6, 29.1, 34.2), share=0.85, cumulative=0.85, evidence=99.0, **errors(120, 40.1)
 )
 SEASON = component(LEFT, YEAR, **GROWING, **MEASURED)
-WIGGLE = component(smooth(3.2), share=0.006, cumulative=0.99, sd=5.1, evidence=1.2, **errors(12.24, 12.24))
+WIGGLE = component(smooth(3.2), share=0.006, cumulative=0.99, sd=2.1, swing=5.1, evidence=1.2, **errors(12.24, 12.24))
 NOISY = "What no component explains is noise with a standard deviation of about 9.3 thousand."
 
 
@@ -224,22 +227,22 @@ after the second the cross-validated error stops falling. The main ones are a li
 rise and a yearly pattern whose size grows.
 
 1. A linear rise of 31.6 thousand a year (29.1 to 34.2). It carries 85 % of the
-   variance; without it the log evidence falls by 99.0, and adding it lowers the
+   variance; the evidence for it is very strong, and adding it lowers the
    cross-validated error from 120 to 40. It continues in a straight line beyond the
    data.
 
 2. A yearly pattern that repeats exactly every 12.0 months (11.9 to 12.1). Within each
    period it changes over about 1.3 months, and its amplitude grows linearly. It moves
-   passengers up and down by about 31 thousand and carries 12 % of the variance (98 %
-   with those above); without it the log evidence falls by 25.1, and adding it lowers
-   the cross-validated error from 40.1 to 12.2. It repeats beyond the data, and its
+   passengers by about 31 thousand from low to high and carries 12 % of the variance
+   (98 % with those above); the evidence for it is very strong, and adding it lowers the
+   cross-validated error from 40.1 to 12.2. It repeats beyond the data, and its
    amplitude keeps growing.
 
-3. Smooth variation over about 3.2 years (2.6 to 4.0). It moves passengers up and down
-   by about 5.1 thousand and carries 0.6 % of the variance (99 % with those above);
-   without it the log evidence falls by 1.2, and adding it leaves the cross-validated
-   error at 12.2. Beyond the data it drifts on smoothly and is back at the mean within
-   about 3.2 years. Short-lived, or noise: it does not lower the cross-validated error.
+3. Smooth variation over about 3.2 years (2.6 to 4.0). It moves passengers by about 5.1
+   thousand from low to high and carries 0.6 % of the variance (99 % with those above);
+   the evidence for it is moderate, and adding it leaves the cross-validated error at
+   12.2. Beyond the data it drifts on smoothly and is back at the mean within about 3.2
+   years. Short-lived, or noise: it does not lower the error on rows left out.
 
 What no component explains is noise with a standard deviation of about 9.3 thousand.
 

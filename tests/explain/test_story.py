@@ -146,10 +146,15 @@ def test_slope_and_share_are_in_the_users_units(given):
 
 def test_a_forecast_says_how_much_of_it_is_that_of_other_structures(airline, told):
     fitted = airline.result_.fitted
-    said = told["components"][-1]["future_sentence"]
-    assert len(fitted.others) > 0
-    assert fitted.share + sum(other.share for other in fitted.others) == pytest.approx(1.0)
-    assert f"{100 * (1.0 - fitted.share):.0f} % of the forecast is that of other structures" in said
+    shares = [one["share"] for one in told["structures"]]
+    assert len(shares) == 1 + len(fitted.others) > 1
+    assert shares[0] == fitted.share
+    assert sum(shares) == pytest.approx(1.0)
+    (said,) = told["shared"]
+    assert said.startswith(f"The structure explained here has {100 * fitted.share:.0f} % of this forecast")
+    ends = [one["end"] for one in told["structures"]]
+    median = told["series"]["future"]["median"][-1]
+    assert min(ends) < median < max(ends)
 
 
 def test_years_are_read_where_nobody_said_so(given):

@@ -46,9 +46,9 @@ ROWS = {
     ),
     "walk, its size": (
         [WALK],
-        {"sd": 31.0, "share": 0.5},
+        {"sd": 11.0, "swing": 31.0, "share": 0.5},
         "A wandering level",
-        f"{WANDERS} It moves passengers up and down by about 31 thousand and carries 50 % of the variance.",
+        f"{WANDERS} It moves passengers by about 31 thousand from low to high.",
         LAST,
     ),
     "walk, growing": (

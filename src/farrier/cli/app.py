@@ -9,6 +9,7 @@ import farrier.cli.interrupts  # noqa: I001 (first)
 import farrier.cli.threads  # noqa: F401 (before numpy)
 
 import os
+import shlex
 import sys
 from enum import StrEnum
 from pathlib import Path
@@ -167,6 +168,7 @@ def about(
 @app.command()
 @ends_cleanly
 def explain(
+    context: typer.Context,
     data: Data,
     time: TimeOption = None,
     target: TargetOption = None,
@@ -205,7 +207,8 @@ def explain(
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _search(settings, periods, reading, quick=quick)
     source = open_source(data, reading, quiet=quiet, mixed=not regressors)
-    command.explain(source, settings, horizon, path, backtest=backtest, quiet=quiet, as_json=as_json)
+    asked = context.obj if isinstance(context.obj, str) else ""
+    command.explain(source, settings, horizon, path, backtest=backtest, quiet=quiet, as_json=as_json, command=asked)
 
 
 @app.command()
@@ -322,7 +325,7 @@ def version() -> None:
 def main() -> None:
     """Run the command line."""
     try:
-        app(args=spread(sys.argv[1:]))
+        app(args=spread(sys.argv[1:]), obj=shlex.join(["farrier", *sys.argv[1:]]))
     except KeyboardInterrupt:  # before or after a command
         note("stopped")
         sys.exit(130)

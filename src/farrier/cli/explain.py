@@ -2,6 +2,7 @@
 
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +27,9 @@ def explain(
     backtest: bool,
     quiet: bool,
     as_json: bool,
+    command: str = "",
 ) -> None:
-    """Fit a model, and print its explanation."""
+    """Fit a model, and print its explanation; `command` is what the user typed, for the report."""
     check_out(path)
     for option, asked in (("--horizon", horizon), ("--backtest", backtest)):
         if asked and source.chosen.axis is None:
@@ -48,6 +50,10 @@ def explain(
 
             past = backtest_of(series, settings, None, horizon or None, search_again=False, progress=screen)
         screen.doing("explaining")
+        if source.regressors:
+            later = source.future(horizon or len(source.later))[1] if source.later else None
+            model.context_ = replace(model.context_, later=later)
+        model.context_ = replace(model.context_, command=command)
         ahead = forecast_rows(source, model, horizon or 0)
         explanation = model.explain()
         story = explanation.to_dict(horizon=horizon, backtest=past) if as_json or path is not None else {}

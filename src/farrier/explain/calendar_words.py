@@ -7,9 +7,11 @@
 The levels with their intervals are in `Facts.profile`.
 """
 
+from collections.abc import Sequence
+
 from farrier.explain import odds
-from farrier.explain.facts import Estimate, Facts, Level, Target
-from farrier.explain.numbers import known, listing, number, ordinal, scaled, significant
+from farrier.explain.facts import Estimate, Facts, Level, Round, Target
+from farrier.explain.numbers import count, known, listing, number, ordinal, scaled, significant
 from farrier.explain.parts import SCALES, Parts
 
 NOUNS = {
@@ -19,6 +21,13 @@ NOUNS = {
     "holiday": "holidays",
 }
 """What a pattern is, where that does not depend on its levels."""
+ALIKE = 0.01
+"""Levels of a round closer than this part of its range are alike. [ratio; by judgement]"""
+TOGETHER = {
+    ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday"): "on working days",
+    ("Saturday", "Sunday"): "at weekends",
+}
+"""What days of the week that are alike are called."""
 TOLD = 4
 """Most events that a sentence names, by judgement."""
 
@@ -53,6 +62,28 @@ def modifiers(parts: Parts) -> list[str]:
         "holiday": "on holidays",
     }
     return [f"its shape differs {listing([between[factor.kind] for factor in parts.calendar])}"]
+
+
+def extremes(profile: Sequence[Level], target: Target) -> str:
+    """Where one round of the calendar is highest and lowest: 'highest in July (+23 %), lowest in November (-18 %)'."""
+    low, high = (choose(profile, key=lambda level: level.value.value) for choose in (min, max))
+    alike = ALIKE * (high.value.value - low.value.value)
+    said = []
+    for one in (high, low):
+        same = tuple(level.name for level in profile if abs(level.value.value - one.value.value) <= alike)
+        said.append(f"{TOGETHER.get(same) or _when(one.name)} ({signed(one.value, target)})")
+    return f"highest {said[0]}, lowest {said[1]}{SCALES.get(target.scale, '')}"
+
+
+def together(found: Round, target: Target) -> str:
+    """One sentence on all patterns of a round."""
+    n = len(found.components)
+    who = f"Together the {count(n)} {found.name} patterns are" if n > 1 else f"The {found.name} pattern is"
+    return f"{who} {extremes(found.profile, target)}."
+
+
+def _when(name: str) -> str:
+    return f"at {name}" if ":" in name else f"on {name}s" if name.endswith("day") else f"in {name}"
 
 
 def signed(estimate: Estimate, target: Target, *, interval: bool = False) -> str:

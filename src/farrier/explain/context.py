@@ -53,6 +53,10 @@ class Context:
     """The times of the rows, in the order of fitting."""
     labels: Sequence[str] | None = None
     """The labels of the rows, in the same order."""
+    later: np.ndarray | None = None
+    """All inputs of the next steps, (steps, D), in the user's units: the future of a series with regressors."""
+    command: str = ""
+    """The command that made the report; empty if it was not made by the command line."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,6 +75,10 @@ class Setting:
     time: TimeAxis | None
     table: TableInputs | None = None
     """What was done with each column; None if all are numbers without empty cells."""
+    later: np.ndarray | None = None
+    """All inputs of the next steps of a series with regressors, in the user's units; None if not known."""
+    command: str = ""
+    """The command that made the report, if one did."""
 
     @classmethod
     def of(cls, result: Result, context: Context | None = None) -> "Setting":
@@ -85,20 +93,18 @@ class Setting:
         else:
             scale = SCALES.get(result.fitted.scale.transform.name, "transformed")
             target = Target(context.target_name, context.target_unit, scale)
-        series = time is not None and rows.shape[1] == 1 and classes is None
+        series = time is not None and classes is None
+        ends = zip(columns, rows.min(axis=0), rows.max(axis=0), strict=True)
+        dates = () if result.table is None else result.table.dates
+        kinds = [
+            "category" if code else "days" if name in dates else "number"
+            for name, code in zip(columns, coded, strict=True)
+        ]
+        axes = {
+            name: Axis(name, float(low), float(high), kind) for (name, low, high), kind in zip(ends, kinds, strict=True)
+        }
         if series and time is not None:
-            axes = {columns[0]: axis_of(time, columns[0])}
-        else:
-            ends = zip(columns, rows.min(axis=0), rows.max(axis=0), strict=True)
-            dates = () if result.table is None else result.table.dates
-            kinds = [
-                "category" if code else "days" if n in dates else "number"
-                for n, code in zip(columns, coded, strict=True)
-            ]
-            axes = {
-                name: Axis(name, float(low), float(high), kind)
-                for (name, low, high), kind in zip(ends, kinds, strict=True)
-            }
+            axes[columns[0]] = axis_of(time, columns[0])
         labels = (
             [] if not series or time is None else list(context.labels or labels_of(time, time.numbers, time.labels()))
         )
@@ -111,6 +117,8 @@ class Setting:
             labels=labels,
             time=time if series else None,
             table=result.table,
+            later=context.later,
+            command=context.command,
         )
 
     @property
@@ -123,7 +131,16 @@ class Setting:
         if self.time is None or not self.time.spacing:
             return 0
         even = is_time(self.axis) and self.time.frequency != "irregular"
-        return asked if asked is not None else min(len(self.order) // AHEAD, MOST_AHEAD) if even else 0
+        steps = asked if asked is not None else min(len(self.order) // AHEAD, MOST_AHEAD) if even else 0
+        # regressors are known only as far as they are given
+        return steps if len(self.axes) == 1 else min(steps, 0 if self.later is None else len(self.later))
+
+    def ahead(self, steps: int) -> tuple[np.ndarray, list[str]]:
+        """The inputs of the next steps in the user's units, (steps, D), and their labels."""
+        assert self.time is not None
+        found = self.time.future(steps)
+        inputs = found.numbers[:, None] if self.later is None else self.later[:steps]
+        return inputs, labels_of(self.time, found.numbers, found.labels)
 
     def sentence(self) -> str:
         """The rows in one line: '144 rows from January 1949 to December 1960, one a month, no gaps.'"""
@@ -164,7 +181,7 @@ def _columns(table: TableInputs) -> str:
 def axis_of(time: TimeAxis, name: str) -> Axis:
     """The axis of a column of times."""
     low, high = float(time.numbers.min()), float(time.numbers.max())
-    return Axis(name=name, low=low, high=high, kind=time.kind, spacing=time.spacing)
+    return Axis(name=name, low=low, high=high, kind=time.kind, spacing=time.spacing, timed=True)
 
 
 def quarter_of(year: float) -> str:

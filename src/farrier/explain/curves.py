@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from farrier.explain.centring import centred
-from farrier.explain.context import Setting, labels_of
-from farrier.explain.findings import Z95, Findings, columns_of, in_words_of
+from farrier.explain.context import Setting
+from farrier.explain.findings import Findings, columns_of, in_words_of
 from farrier.explain.levels import category_of, lines_of
+from farrier.explain.measures import Z95
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform
 
@@ -50,10 +51,10 @@ class Rows:
         inputs, x = result.inputs[chosen], result.rows[chosen, 0]
         labels = [setting.labels[i] for i in chosen] if setting.labels else []
         if ahead and setting.time is not None:
-            later = setting.time.future(ahead)
-            labels += labels_of(setting.time, later.numbers, later.labels)
-            x = np.concatenate([x, later.numbers])
-            inputs = np.vstack([inputs, result.at(later.numbers[:, None])])
+            later, names = setting.ahead(ahead)
+            labels += names
+            x = np.concatenate([x, later[:, 0]])
+            inputs = np.vstack([inputs, result.at(later)])
         return cls(setting, chosen, x, labels, inputs, result.target[chosen])
 
 
@@ -107,6 +108,11 @@ class Curves:
         n = len(self.rows.y)
         return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, :n].std()) * self.z_scale)
 
+    def swing_of_rest(self) -> float:
+        """The distance of the rest from low to high, as explanations state it."""
+        n = len(self.rows.y)
+        return in_words_of(self.rows.setting.target.scale, float(np.ptp(self.mean[-1, :n])) * self.z_scale)
+
     def end_of_rest(self) -> float | None:
         """The rest at the end of the forecast, as explanations state it; None without a forecast."""
         if len(self.rows.x) == len(self.rows.y):
@@ -153,7 +159,7 @@ def fit_of(result: Result, rows: Rows) -> dict[str, Any]:
 
 
 def effects(result: Result, found: Findings) -> list[dict[str, Any] | None]:
-    """For each component of a table: the curve of one input, the map of two, or None for more."""
+    """For each component: the curve of one input, the map of two; None for more, and along the time of a series."""
     return [_effect(result, found, place) for place in range(len(found.named))]
 
 
@@ -162,7 +168,7 @@ def _effect(result: Result, found: Findings, place: int) -> dict[str, Any] | Non
     own = columns_of(result.kernels[found.named[place]], columns)
     if category_of(result.kernels[found.named[place]]) is not None:
         return _by_level(result, found, place, own)
-    if len(own) not in (1, 2):
+    if len(own) not in (1, 2) or any(setting.axes[name].timed for name in own):
         return None
     points = CURVE_POINTS if len(own) == 1 else GRID_POINTS
     ticks = [np.linspace(setting.axes[name].low, setting.axes[name].high, points) for name in own]

@@ -33,7 +33,7 @@ class Explanation:
     def __str__(self) -> str:
         found = self.findings
         axes, target = found.setting.axes, found.setting.target
-        rows, told = len(found.setting.order), found.about_outliers
+        rows, told = len(found.setting.order), [*found.about_rounds, *found.about_outliers]
         return sentences.text(found.facts, axes, target, found.noise, rows, found.rest_share, told, found.notes)
 
     def __repr__(self) -> str:
@@ -68,7 +68,7 @@ class Explanation:
         setting = found.setting
         heading = setting.title or ("The explanation" if setting.target.name == "y" else capital(setting.target.name))
         summary = sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
-        lines = [f"# {heading}", setting.sentence(), " ".join([*summary, *found.about_outliers])]
+        lines = [f"# {heading}", setting.sentence(), " ".join([*summary, *found.about_rounds, *found.about_outliers])]
         if found.facts:
             lines.append(self._table())
         for i, facts in enumerate(found.facts, 1):

@@ -30,6 +30,8 @@ class Axis:
     """The unit of a plain number, for instance 'mm'; empty if not given."""
     spacing: float = 0.0
     """The median distance between neighbouring points; 0 if unknown."""
+    timed: bool = False
+    """Whether it is the time of a series, which may have further inputs: its regressors."""
 
 
 @dataclass(frozen=True)
@@ -73,6 +75,27 @@ class Level:
 
 
 @dataclass(frozen=True)
+class Round:
+    """One year, week or day of all components that repeat so, together."""
+
+    name: str
+    """'yearly', 'weekly' or 'daily'."""
+    profile: tuple[Level, ...]
+    components: tuple[int, ...]
+    """Their places among the components."""
+
+
+@dataclass(frozen=True)
+class Turn:
+    """Where the curve of one input turns, once: a U or a hump."""
+
+    kind: str
+    """'lowest' or 'highest'."""
+    at: float
+    """In units of the input."""
+
+
+@dataclass(frozen=True)
 class Facts:
     """One component. Sizes are in units of y, or relative (0.12 is 12 %) where components multiply."""
 
@@ -100,12 +123,26 @@ class Facts:
     move: Estimate | None = None
     """Of a random walk alone: the standard deviation of its change over a unit of x; it grows with the root of x."""
     overall: str | None = None
-    """Of a damped trend: 'rising' or 'falling' where nearly all changes of its posterior mean have one sign."""
+    """Of a damped trend, and of a curve of a table: 'rising' or 'falling' where nearly all changes of its posterior
+    mean have one sign."""
     heading: str | None = None
     """Of a damped trend: 'rising' or 'falling', where its posterior mean goes at the end of the data; None if level."""
     profile: tuple[Level, ...] = ()
     """Of a category, highest first, or of a pattern of the calendar: its levels among the rows, without the days on
-    which an event is not."""
+    which an event is not. Of a cycle of a year, a week or a day: one round of it, month by month, day by day or hour by
+    hour."""
+    partial: bool = False
+    """Whether other components go through the same round: its high and low are then not those of the data."""
+    swing: float = float("nan")
+    """From low to high: within a typical period of a cycle, else over all rows."""
+    jump: Estimate | None = None
+    """Of a change of the level: the level after it minus that before."""
+    turn: Turn | None = None
+    """Of the curve of one input: where it turns, if it is a U or a hump."""
+    plane: tuple[tuple[str, Estimate], ...] = ()
+    """Of a linear effect of several inputs: the change of y per unit of each."""
+    straight: Estimate | None = None
+    """Of a curve of one input that is nearly straight: its change per unit of x."""
     contrast: Estimate | None = None
     """Of a pattern of two levels: the second minus the first."""
     slopes: tuple[Level, ...] = ()

@@ -4,34 +4,38 @@ The facts (facts.py) are plain numbers. Components are sorted by the variance th
 posterior at the fitted rows; intervals come from the appraisal, if there is one.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
 import numpy as np
 
+from farrier.explain import calendar_words, measures
+from farrier.explain.changes import locations
 from farrier.explain.components import NEGLIGIBLE
 from farrier.explain.context import Context, Setting
-from farrier.explain.facts import Estimate, Factor, Facts, Level
+from farrier.explain.facts import Estimate, Factor, Facts, Level, Round
 from farrier.explain.levels import category_of, level_facts
+from farrier.explain.measures import Z95, Say
 from farrier.explain.notes import notes
 from farrier.explain.outlying import Outlying
 from farrier.explain.parts import NAMED
+from farrier.explain.profiles import ROUNDS, profile_of, round_of
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
-from farrier.kernels.calendar import CalendarPattern
+from farrier.kernels.calendar import CalendarPattern, LocalDay, local_times
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 
-Z95 = 1.96
-"""The 97.5 % quantile of the standard normal distribution."""
 MOST_ROWS = 4000
 """Most rows at which the sizes of components are computed, by judgement."""
 OVERALL = 0.8
 """Net change over all changes of a curve together, above which it goes one way. [ratio; by judgement]"""
 LEVEL = 0.05
 """A last step below this part of the largest is level. [ratio; by judgement]"""
+Dates = Mapping[tuple[int, int], Estimate]
+"""The interval of each changepoint, by the index of the kernel and of its factor."""
 FLAT = 1e-6
 """Steps of a curve smaller than this part of its range count as level, by judgement."""
 
@@ -56,6 +60,14 @@ class Findings:
     """The rows that are far from their expected values."""
     notes: tuple[str, ...] = ()
     """Sentences below the explanation."""
+    rounds: tuple[Round, ...] = ()
+    """One year, week or day of all patterns that repeat so, together."""
+
+    @property
+    def about_rounds(self) -> list[str]:
+        """When the patterns of one round are high and low together; nothing of those that stand alone."""
+        several = [one for one in self.rounds if len(one.components) > 1]
+        return [calendar_words.together(one, self.setting.target) for one in several]
 
     @property
     def about_outliers(self) -> list[str]:
@@ -73,14 +85,20 @@ def findings(result: Result, context: Context | None = None) -> Findings:
     variance = max(float(np.var(target)), np.finfo(float).tiny)
     shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
     named = _order(fitted, shares)
+    dates = locations(result)
     running = np.cumsum(mean[[1 + i for i in named]], axis=0)
     together = 1.0 - np.var(target - running, axis=1) / variance
     # the first component alone explains its own share
     together[:1] = np.minimum(shares[list(named[:1])], 1.0)
     facts = tuple(
-        _facts(result, setting, _Curve(inputs, mean[1 + i], spread[1 + i]), i, place, shares[i], together[place])
+        _facts(
+            result, setting, _Curve(inputs, mean[1 + i], spread[1 + i]), i, place, (shares[i], together[place]), dates
+        )
         for place, i in enumerate(named)
     )
+    rounds = _rounds(result, setting, facts, inputs, mean[[1 + i for i in named]], spread[[1 + i for i in named]])
+    partial = {place for one in rounds if len(one.components) > 1 for place in one.components}
+    facts = tuple(replace(one, partial=place in partial) for place, one in enumerate(facts))
     left = mean.sum(axis=0) - mean[0] - (running[-1] if named else 0.0)
     others = len(fitted.kernels) - len(named) - (fitted.level is not None)
     return Findings(
@@ -92,8 +110,38 @@ def findings(result: Result, context: Context | None = None) -> Findings:
         rest_share=float(np.var(left)) / variance if others else None,
         explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
         outlying=Outlying.of(result, setting),
+        rounds=rounds,
         notes=notes(result, setting),
     )
+
+
+def _rounds(
+    result: Result, setting: Setting, facts: Sequence[Facts], inputs: np.ndarray, mean: np.ndarray, spread: np.ndarray
+) -> tuple[Round, ...]:
+    """The rounds of the calendar that components go through, longest first."""
+    if setting.kind != "series":
+        return ()
+    x = inputs[:, 0] * result.scale.x_scale[0] + result.scale.x_mean[0]
+    found = []
+    for name in ROUNDS:
+        own = [place for place, one in enumerate(facts) if round_of(one.factors, setting.axis) == name]
+        if own:
+            # the patterns are estimated together, so their variances are at least not too small when added
+            sd = np.sqrt(np.maximum(spread[own].sum(axis=0), 0.0))
+
+            def say(size: float) -> float:
+                return in_words_of(setting.target.scale, size * result.fitted.scale.sd)
+
+            levels = profile_of(name, setting.axis, _local(result, x), mean[own].sum(axis=0), sd, say)
+            found.append(Round(name, tuple(Level(*level) for level in levels), tuple(own)))
+    return tuple(one for one in found if one.profile)
+
+
+def _local(result: Result, x: np.ndarray) -> np.ndarray:
+    """Times on the clock of the patterns, if they have one that differs from the axis."""
+    factors = [factor for kernel in result.kernels for factor in kernel.products()[0]]
+    local = next((one for one in factors if isinstance(one, LocalDay | CalendarPattern) and len(one.offsets)), None)
+    return x if local is None else local_times({key: local.entries(key, 1) for key in local.parameters()}, x)
 
 
 def in_words_of(target_scale: str, size: float) -> float:
@@ -125,38 +173,40 @@ class _Curve:
 
 
 def _facts(
-    result: Result, setting: Setting, curve: _Curve, i: int, place: int, share: float, cumulative: float
+    result: Result, setting: Setting, curve: _Curve, i: int, place: int, shares: tuple[float, float], dates: Dates
 ) -> Facts:
     fitted, kernel, scale = result.fitted, result.kernels[i], setting.target.scale
     appraisal, z_scale = fitted.appraisal, fitted.scale.sd
-    factors = _factors(result, kernel, i)
+    factors = _factors(result, kernel, i, dates)
     quantiles = [float(fitted.weights(level)[i]) for level in (0.5, 0.025, 0.975)]
     errors = [None, None]
     if appraisal is not None and appraisal.errors:
         errors = [in_words_of(scale, error * z_scale) for error in appraisal.errors[place : place + 2]]
     nouns = [factor.kind for factor in factors if factor.kind != "constant"]
-    coded = category_of(kernel) is not None
+    coded, own = category_of(kernel) is not None, columns_of(kernel, result.columns)
+    say = partial(in_words_of, scale)
     return Facts(
         formula=kernel.formula(result.names),
         factors=factors,
-        share=float(share),
-        cumulative=float(cumulative),
+        share=float(shares[0]),
+        cumulative=float(shares[1]),
         sd=in_words_of(scale, float(curve.mean.std()) * z_scale),
         weight=Estimate(*quantiles),
         evidence=None if appraisal is None else appraisal.losses[i],
         error_before=errors[0],
         error_after=errors[1],
-        slope=_slope(result, setting, curve, i) if nouns == ["linear"] else None,
-        monotone=None if coded else _monotone(curve, columns_of(kernel, result.columns), result.columns),
+        slope=_slope(result, own, i, say) if nouns == ["linear"] else None,
+        monotone=None if coded else _monotone(curve, own, result.columns),
         move=_move(kernel, quantiles, scale) if nouns == ["walk"] else None,
-        **(_way(curve, columns_of(kernel, result.columns), result.columns) if "damped" in nouns else {}),
+        **_way(curve, own, result.columns, whole=setting.kind != "series", damped="damped" in nouns),
         **(_levels(result, curve, kernel, scale) if "periodic" not in nouns else {}),
-        **level_facts(result, kernel, i, partial(in_words_of, scale)),
+        **level_facts(result, kernel, i, say),
+        **({} if coded else _shown(result, setting, curve, factors, i, say)),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 
 
-def _factors(result: Result, kernel: Kernel, i: int) -> tuple[Factor, ...]:
+def _factors(result: Result, kernel: Kernel, i: int, dates: Dates) -> tuple[Factor, ...]:
     """The factors of a component, with intervals of their hyperparameters."""
     appraisal, found = result.fitted.appraisal, kernel.products()[0]
     ends: list[Sequence[Base]] = []
@@ -169,7 +219,9 @@ def _factors(result: Result, kernel: Kernel, i: int) -> tuple[Factor, ...]:
         splits = isinstance(factor, base.SquaredExponential | base.Periodic) and len(names) <= NAMED + 1
         groups = [(name,) for name in names] if splits else [names]
         sides = [end[place] for end in ends]
-        factors += [_factor(factor, sides, group, k) for k, group in enumerate(groups)]
+        made = [_factor(factor, sides, group, k) for k, group in enumerate(groups)]
+        date = dates.get((i, place))
+        factors += made if date is None else [replace(one, location=date) for one in made]
     return tuple(factors)
 
 
@@ -211,15 +263,18 @@ def _monotone(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> st
     return "rising" if np.all(steps > -least) else "falling" if np.all(steps < least) else None
 
 
-def _way(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> dict[str, str]:
-    """Whether a curve of one input rises or falls on the whole, and at the end of the data, as fields of `Facts`."""
+def _way(curve: _Curve, own: tuple[str, ...], columns: Sequence[str], *, whole: bool, damped: bool) -> dict[str, str]:
+    """Whether a curve of one input rises or falls on the whole, and at the end of the data, as fields of `Facts`.
+
+    The former for damped trends and for the curves of a table (`whole`), the latter for damped trends.
+    """
     steps, least = _steps(curve, own, columns)
-    if not len(steps) or least == 0.0:
+    if not len(steps) or least == 0.0 or not (whole or damped):
         return {}
     net, last, largest = steps.sum(), steps[-1], np.abs(steps).max()
     overall = {"overall": "rising" if net > 0.0 else "falling"} if abs(net) > OVERALL * np.abs(steps).sum() else {}
     heading = {"heading": "rising" if last > 0.0 else "falling"} if abs(last) > LEVEL * largest else {}
-    return overall | heading
+    return overall | (heading if damped else {})
 
 
 def _steps(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> tuple[np.ndarray, float]:
@@ -270,20 +325,35 @@ def _amplitude(factors: Sequence[Factor], setting: Setting) -> str | None:
     return "smallest inside" if "smallest inside" in sides else sides.pop() if len(sides) == 1 else None
 
 
-def _slope(result: Result, setting: Setting, curve: _Curve, i: int) -> Estimate | None:
-    """The change of y for a unit of x along f(x) = b (x - location), whose variance is (x - location)^2 Var b."""
-    kernel, fitted = result.fitted.explaining.kernels[i], result.fitted
+def _slope(result: Result, own: tuple[str, ...], i: int, say: Say) -> Estimate | None:
+    return measures.slope(result, i, result.columns.index(own[0]), say) if len(own) == 1 else None
+
+
+def _shown(
+    result: Result, setting: Setting, curve: _Curve, factors: Sequence[Factor], i: int, say: Say
+) -> dict[str, Any]:
+    """What the chart of a component shows, as fields of `Facts`."""
+    unit, kernel = result.fitted.scale.sd, result.kernels[i]
     own = columns_of(kernel, result.columns)
-    if len(own) != 1:
-        return None
-    d = result.columns.index(own[0])
-    line = next(factor for factor in kernel.products()[0] if isinstance(factor, base.Linear))
-    away = curve.inputs[:, d] - _entry(line.location, 0)
-    far = int(np.argmax(np.abs(away)))
-    slope, sd = curve.mean[far] / away[far], np.sqrt(max(curve.variance[far], 0.0)) / abs(away[far])
-    unit = fitted.scale.sd / float(result.scale.x_scale[d])
-    ends = (slope, slope - Z95 * sd, slope + Z95 * sd)
-    return Estimate(*(in_words_of(setting.target.scale, float(end) * unit) for end in ends))
+    windows = [factor for factor in factors if factor.kind in ("from", "until")]
+    kinds = {factor.kind for factor in factors} - {"constant", "from", "until"}
+    d = result.columns.index(own[0]) if own else 0
+    x = curve.inputs[:, d] * result.scale.x_scale[d] + result.scale.x_mean[d]
+    found: dict[str, Any] = {"swing": measures.low_to_high(x, curve.mean, factors, unit, say)}
+    if windows and not kinds and len({factor.columns for factor in windows}) == 1:
+        found["jump"] = measures.jump(result, i, d, windows, say)
+    if kinds == {"linear"} and len(own) > 1 and len(factors) == 1:
+        each = [measures.slope(result, i, result.columns.index(column), say) for column in own]
+        found["plane"] = tuple(zip(own, each, strict=True))
+    name = round_of(factors, setting.axis) if setting.kind == "series" and len(own) == 1 else ""
+    if name and "periodic" in kinds:
+        sd = np.sqrt(np.maximum(curve.variance, 0.0))
+        levels = profile_of(name, setting.axis, _local(result, x), curve.mean, sd, lambda size: say(size * unit))
+        found["profile"] = tuple(Level(*level) for level in levels)
+    if len(own) == 1 and not windows and kinds <= {"smooth", "rough"} and not setting.axes[own[0]].timed:
+        shape = measures.shape(result, i, d, x, curve.mean, say)
+        found |= {"turn": shape.turn, "straight": shape.slope}
+    return found
 
 
 def _noise(fitted: Fitted, setting: Setting) -> float | None:

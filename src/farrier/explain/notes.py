@@ -38,7 +38,7 @@ def about_floor(result: Result, setting: Setting) -> tuple[str, ...]:
     inputs = result.inputs[np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))]
     ahead = setting.horizon(None)
     if ahead and setting.time is not None:
-        inputs = np.vstack([inputs, result.at(setting.time.future(ahead).numbers[:, None])])
+        inputs = np.vstack([inputs, result.at(setting.ahead(ahead)[0])])
     if np.all(result.fitted.quantiles(inputs, [LOW]) > floor):
         return ()
     return (

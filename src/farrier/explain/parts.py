@@ -28,8 +28,6 @@ STRONG, SOME = 0.6, 0.9
 """Error with a component over error without it, below which the component helps strongly, or somewhat."""
 GRADUAL = 1 / 100
 """A changepoint wider than this part of the range, and than one step of the data, is gradual."""
-UNCHANGED = 0.05
-"""Differences of log evidence below this, in nats, are no change."""
 NAMED = 3
 """Most inputs that a title names one by one; a summary names one component more than that."""
 
@@ -137,6 +135,11 @@ def axis_of(columns: tuple[str, ...], axes: Mapping[str, Axis]) -> Axis:
     """The axis of the first column; an axis without range if it is not in `axes`."""
     name = columns[0] if columns else next(iter(axes), "x")
     return axes.get(name, Axis(name, 0.0, 0.0))
+
+
+def of_table(parts: Parts, axes: Mapping[str, Axis]) -> bool:
+    """Whether it is an effect of inputs of a table, or of a regressor, not a component along the time of a series."""
+    return len(axes) > 1 and not (len(parts.columns) == 1 and axis_of(parts.columns, axes).timed)
 
 
 def pace(lengthscale: Estimate | None, axis: Axis) -> str:

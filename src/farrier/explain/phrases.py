@@ -17,6 +17,7 @@ from farrier.explain.numbers import (
     count,
     length,
     listing,
+    moment,
     number,
     ordinal,
     per_cent,
@@ -35,6 +36,7 @@ from farrier.explain.parts import (
     barely_periodic,
     drifting,
     given,
+    of_table,
     pace,
     steady,
 )
@@ -56,8 +58,8 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
         return category_words.phrase(facts, parts, axes, target, place, brief=brief)
     if parts.interaction:
         name = interaction(parts, axes, brief=brief) + place
-        return name if brief else f"{name}: {shape(parts, axes)}"
-    if len(axes) > 1 and not (parts.noise or parts.calendar) and parts.alone not in ("constant", "level"):
+        return name if brief else f"{name}: {_lines(facts, axes, target) or shape(parts, axes)}"
+    if of_table(parts, axes) and not (parts.noise or parts.calendar) and parts.alone not in ("constant", "level"):
         return _effect(facts, parts, axes, target, place, brief=brief)
     noun = _noun(facts, parts, axes, target, brief=brief)
     if not place or parts.alone == "level":
@@ -66,12 +68,25 @@ def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target,
     return f"{noun}{',' if comma else ''}{place}"
 
 
+def _lines(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
+    """The slopes of a linear effect of several inputs: 'month +14.4 a year (14.1 to 14.7), promo +25.1 per unit'."""
+    said = []
+    for column, slope in facts.plane:
+        if target.scale == "odds":
+            said.append(odds.along(slope, axis_of((column,), axes)))
+            continue
+        change, unit = rate(slope, axis_of((column,), axes), relative=target.scale == "multiplicative")
+        first, bracket, interval = calendar_words.signed(change, target, interval=True).partition(" (")
+        said.append(f"{column} {first} {unit.replace(f' of {column}', '')}{bracket}{interval}")
+    return f"a straight line along each: {', '.join(said)}{calendar_words.scale_of(target)}" if said else ""
+
+
 def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> list[str]:
     """The further facts, each a clause with its own verb."""
     if parts.wordless or parts.interaction or parts.categories:
         return []
     axis = axis_of(parts.columns, axes)
-    said = [] if parts.noise else _shapes(parts, axis) + _drift(parts, axis)
+    said = [] if parts.noise else _shapes(facts, parts, axis, target) + _drift(parts, axis)
     said += calendar_words.modifiers(parts)
     if parts.calendar and parts.smooth and not parts.periodic:
         said.append(f"its size changes over about {length(parts.shortest() or NEVER, axis)}")
@@ -107,7 +122,7 @@ def periods(parts: Parts, axis: Axis, *, brief: bool) -> list[str]:
 def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
     """The phrase for a component of one input, without its window."""
     axis = axis_of(parts.columns, axes)
-    curve = len(axes) > 1
+    curve = of_table(parts, axes)
     if parts.noise:
         return _noise(facts, parts, axes, target, brief=brief)
     if parts.periodic:
@@ -132,7 +147,7 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
         noun = "curve" if curve else "trend"
         return f"a {direction}{POWERS[k]} {noun}{log}" if k < len(POWERS) else f"a polynomial {noun} of degree {k}{log}"
     if parts.windows:
-        return _level(facts, parts)
+        return _level(facts, parts, target, brief=brief)
     return "a constant factor" if target.scale == "multiplicative" else "a constant level"
 
 
@@ -203,21 +218,30 @@ def _line(facts: Facts, axis: Axis, target: Target, *, brief: bool) -> str:
     return f"{noun} of {first} {unit}{bracket}{interval}{SCALES.get(target.scale, '')}{doubt}"
 
 
-def _level(facts: Facts, parts: Parts) -> str:
+def _level(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:
     starts = any(factor.kind == "from" for factor in parts.windows)
     ends = any(factor.kind == "until" for factor in parts.windows)
+    jump = given(facts.jump)
+    size = "" if brief or jump is None else calendar_words.signed(jump, target, interval=True)
+    size += SCALES.get(target.scale, "") if size else ""
+    way = facts.monotone or ("" if jump is None else "rising" if jump.value > 0 else "falling")
     if starts and not ends:
-        return f"a {DIRECTIONS.get(facts.monotone or '', 'change')} of the level"
+        return f"a {DIRECTIONS.get(way, 'change')} of the level{f', {size},' if size else ''}"
     if ends and not starts:
-        return f"a {({'rising': 'lower', 'falling': 'higher'}).get(facts.monotone or '', 'different')} level"
-    return "a different level"
+        other = {"rising": "lower", "falling": "higher"}.get(way, "different")
+    else:
+        other = "different" if jump is None else "higher" if jump.value > 0 else "lower"
+    return f"a {other} level{f', {size},' if size else ''}"
 
 
-def _shapes(parts: Parts, axis: Axis) -> list[str]:
+def _shapes(facts: Facts, parts: Parts, axis: Axis, target: Target) -> list[str]:
     """Clauses on the shape within each period."""
     said = []
     if barely_periodic(parts):
         return said
+    if parts.periodic and facts.profile and not facts.partial:
+        last = "in the last round of the data " if parts.lines or drifting(parts, axis) else ""
+        return [f"{last}it is {calendar_words.extremes(facts.profile, target)}"]
     for i, factor in enumerate(parts.periodic):
         period, within = given(factor.period), given(factor.lengthscale)
         if within is None or (period is None and within.value <= SINE):
@@ -251,13 +275,25 @@ def _effect(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
     alone = all(factor.columns[:1] == parts.columns for factor in parts.windows)
     name = f"the effect of {parts.columns[0] if parts.columns else 'all inputs'}{' alone' if alone else ''}"
     straight = parts.alone == "line"
-    if facts.monotone in DIRECTIONS and (brief or not straight):
-        verb = "raising" if facts.monotone == "rising" else "lowering"
-        name += f", {f'{verb} {chance(target)}' if target.scale == 'odds' else facts.monotone} throughout"
+    way = facts.monotone or facts.overall
+    if way in DIRECTIONS and (brief or not straight):
+        verb = "raising" if way == "rising" else "lowering"
+        said = f"{verb} {chance(target)}" if target.scale == "odds" else way
+        name += f", {said} throughout" if facts.monotone else f", {said} on the whole"
     name += f",{place}" if place else ""
     if brief:
         return name
     noun = _noun(facts if straight else replace(facts, monotone=None), parts, axes, target, brief=False)
+    axis = axis_of(parts.columns, axes)
+    if facts.straight is not None and target.scale == "odds":
+        return f"{name}: nearly a straight line, {odds.along(facts.straight, axis)}"
+    if facts.straight is not None:
+        change, unit = rate(facts.straight, axis, relative=target.scale == "multiplicative")
+        first, bracket, interval = calendar_words.signed(change, target, interval=True).partition(" (")
+        return f"{name}: nearly a straight line, {first} {unit}{bracket}{interval}{SCALES.get(target.scale, '')}"
+    if facts.turn is not None:
+        looks = "U-shaped" if facts.turn.kind == "lowest" else "hump-shaped"
+        noun += f", {looks}, {facts.turn.kind} near {moment(facts.turn.at, axis)}"
     return f"{name}: {noun}"
 
 

@@ -19,15 +19,15 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from farrier.explain import report_backtest, report_figures
+from farrier.explain import report_backtest, report_figures, report_repeat
 from farrier.explain.facts import Axis, Estimate
-from farrier.explain.markup import DASH, bar, estimate, foldout, join, number, share, tenths, text
+from farrier.explain.markup import DASH, estimate, foldout, join, number, share, tenths, text
 from farrier.explain.numbers import capital, say_period
+from farrier.explain.report_opening import UNTITLED, opening
 from farrier.model.writing import write_whole
 
 Story = Mapping[str, Any]
 
-UNTITLED = "A report by Farrier"
 SCRIPTS = ("charts.js", "pointing.js", "report.js")
 VERDICTS = {
     "good": ("✓", "Fine", "fine"),
@@ -36,6 +36,8 @@ VERDICTS = {
     "none": (DASH, "No verdict", "without a verdict"),
 }
 """For each verdict: its sign, the words beside the sign, the words after a count."""
+PRINTING = '<label class="printing"><input type="checkbox" id="print-all"> print every section</label>'
+"""A page alone is printed unless this is ticked; report.css hides the rest."""
 MEANINGS = (
     ("Share", "the part of all variation that it carries. Components overlap, so shares need not add up to 100 %."),
     ("Together", "the part that this row and the rows above it explain between them."),
@@ -54,7 +56,7 @@ def html(story: Story) -> str:
     """The page as text."""
     story = plain(story, "story")
     sections = [
-        ("numbers", "The components in numbers", _table(story)),
+        ("numbers", "The components in numbers", _table(story) + _fitted(story)),
         ("components", "One component at a time", join(_component(story, i, part) for i, part in _parts(story))),
         ("past", report_backtest.TITLE, report_backtest.section(story)),
         ("ahead", _ahead_title(story), _ahead(story)),
@@ -63,7 +65,7 @@ def html(story: Story) -> str:
         ("checks", "Checks", _checks(story)),
         ("weights", "Weights before and after shrinkage", _weights(story.get("weights") or [])),
         ("record", "What was tried", _record(story.get("record") or [])),
-        ("repeat", "How to repeat it", _repeat(story.get("repeat") or {})),
+        ("repeat", "How to repeat it", report_repeat.section(story.get("repeat") or {})),
     ]
     sections = [section for section in sections if section[-1]]
     links = join(
@@ -73,35 +75,13 @@ def html(story: Story) -> str:
     return Template(_asset("report.html")).substitute(
         title=text(story.get("title") or UNTITLED),
         style=_asset("report.css"),
-        overview=_overview(story),
-        contents=f'<nav class="contents" aria-label="Contents"><ul>{links}</ul></nav>',
+        overview=opening(story),
+        contents=f'<nav class="contents" aria-label="Contents"><ul>{links}</ul>{PRINTING}</nav>',
         sections=join(f'<section id="{name}"><h2>{title}</h2>\n{body}</section>\n' for name, title, body in sections),
         # a "<" could end the script element
         story=json.dumps(story, allow_nan=False, separators=(",", ":")).replace("<", "\\u003c"),
         script=script,
         script_hash="sha256-" + base64.b64encode(hashlib.sha256(script.encode()).digest()).decode(),
-    )
-
-
-def _overview(story: Story) -> str:
-    subtitle = story.get("subtitle")
-    rows = join(
-        f'<li><span class="count">{i}</span><a href="#component-{i}">{text(part.get("title"))}</a>'
-        f'{bar(part.get("share"))}<span class="amount">{share(part.get("share"))}</span></li>'
-        for i, part in _parts(story)
-    )
-    return join(
-        [
-            f'<section class="overview" id="summary"><h1>{text(story.get("title") or UNTITLED)}</h1>',
-            f'<p class="subtitle">{text(subtitle)}</p>' if subtitle else "",
-            f'<p class="dataline">{text((story.get("data") or {}).get("sentence"))}</p>',
-            f'<p class="summary">{text(" ".join(story.get("summary") or []))}</p>',
-            f'<ol class="parts" aria-label="The components and their share of the variation">{rows}</ol>'
-            if rows
-            else "",
-            report_figures.main(story),
-            "</section>",
-        ]
     )
 
 
@@ -138,12 +118,17 @@ def _table(story: Story) -> str:
     )
 
 
+def _fitted(story: Story) -> str:
+    """Observed against fitted values; a series has its chart in the opening."""
+    return "" if story.get("kind") == "series" else report_figures.main(story)
+
+
 def _component(story: Story, i: int, part: Story) -> str:
     errors = [part.get(key) for key in ("error_before", "error_after")]
     facts = [
         ("Share", share(part.get("share"))),
         ("Together", share(part.get("cumulative"))),
-        ("Typical size", _size(story.get("target") or {}, part.get("sd"))),
+        ("Low to high", _size(story.get("target") or {}, part.get("swing", part.get("sd")))),
         ("Period", _period(story, part.get("period"))),
         ("Error", " → ".join(map(_error(story), errors)) if None not in errors else ""),
         ("Evidence", tenths(part.get("evidence")) if part.get("evidence") is not None else ""),
@@ -203,7 +188,26 @@ def _ahead(story: Story) -> str:
     )
     lead = "Each component goes on in its own way. If you know better about one of them, do not trust the sum."
     notes = join(f"<p>{text(note)}</p>" for note in story.get("notes") or [])
-    return (f'<p>{lead}</p><ol class="assumptions">{rows}</ol>' if rows else "") + notes
+    return (f'<p>{lead}</p><ol class="assumptions">{rows}</ol>' if rows else "") + _structures(story) + notes
+
+
+def _structures(story: Story) -> str:
+    """The structures that share the forecast as a table; empty if there is only one."""
+    found = story.get("structures") or []
+    if len(found) < 2:
+        return ""
+    lead = "Several structures explain the rows about as well. Each has its share in the forecast, by its evidence."
+    rows = [
+        (
+            f"<code>{text(one.get('formula'))}</code>" + (" (explained here)" if one.get("explains") else ""),
+            text(one.get("scale")),
+            share(one.get("share")),
+            number(one.get("end")),
+        )
+        for one in found
+    ]
+    heads = ("Structure", "Scale", "Share", "Last step")
+    return f"<p>{lead}</p>{foldout(f'The {len(found)} structures that share the forecast', heads, rows, words=2)}"
 
 
 def _checks(story: Story) -> str:
@@ -300,65 +304,6 @@ def _record(rows: list[Story]) -> str:
     ]
     many = f"All {len(rows)} steps" if len(rows) > 1 else "The one step"
     return f"<p>{lead}</p>{foldout(many, ('Round', 'Action', 'Formula', 'Reason', 'Gain'), cells, words=4)}"
-
-
-def _repeat(repeat: Story) -> str:
-    if not repeat:
-        return ""
-    pairs = [
-        ("seed", repeat.get("seed")),
-        ("time taken", None if repeat.get("seconds") is None else f"{number(repeat['seconds'])} seconds"),
-        *(repeat.get("settings") or {}).items(),
-        *((f"version of {name}", version) for name, version in (repeat.get("versions") or {}).items()),
-    ]
-    rows = join(
-        f"<dt>{text(name)}</dt><dd>{text(value if isinstance(value, str) else json.dumps(value))}</dd>"
-        for name, value in pairs
-        if value is not None
-    )
-    code = f"<pre><code>{text(repeat['code'])}</code></pre>" if repeat.get("code") else ""
-    return f'{code}<dl class="settings">{rows}</dl>{_search(repeat.get("search") or {})}'
-
-
-def _search(search: Story) -> str:
-    """The settings of the search: those that were changed, then a table of all."""
-    settings = search.get("all") or []
-    if not settings:
-        return ""
-    changed = search.get("changed") or []
-    lead = "All settings of the search have their default values."
-    if changed:
-        who = (
-            "One setting of the search differs"
-            if len(changed) == 1
-            else f"{len(changed)} settings of the search differ"
-        )
-        lead = f"{who} from the default:"
-    rows = join(
-        f"<dt>{text(row.get('name'))}</dt><dd>{_value(row.get('value'))} "
-        f'<span class="quiet">(default {_value(row.get("default"))})</span></dd>'
-        for row in changed
-    )
-    cells = [
-        (
-            # a long name may break after its group
-            f"<code>{text(row.get('name')).replace('.', '.<wbr>')}</code>",
-            _value(row.get("value")),
-            *(text(row.get(key)) for key in ("unit", "meaning", "origin")),
-        )
-        for row in settings
-    ]
-    heads = ("Setting", "Value", "Unit", "Meaning", "Origin of the default")
-    table = foldout(f"All {len(settings)} settings of the search", heads, cells, words=5, look="search")
-    return f"<p>{lead}</p>" + (f'<dl class="settings">{rows}</dl>' if changed else "") + table
-
-
-def _value(value: Any) -> str:
-    """The value of a setting with all its digits; the entries of a list separated by commas."""
-    if value is None:
-        return DASH
-    entries = value if isinstance(value, list) else [value]
-    return text(", ".join(entry if isinstance(entry, str) else json.dumps(entry) for entry in entries))
 
 
 def _parts(story: Story) -> list[tuple[int, Story]]:

@@ -20,6 +20,14 @@ HINT = (
 )
 LOOKS = ("line", "ahead", "further", "fourth", "other")
 """The classes of the legend for the lines of levels, in the order in which report.js draws them."""
+ROOM = 0.22
+"""Part of the height of a profile that is left for numbers, and that the smaller side has at least; by judgement."""
+FEW = 7
+"""Levels of a profile up to which each has its number; of more, the highest and the lowest. By judgement."""
+MANY = 12
+"""Levels of a profile above which a narrow screen names every second one. By judgement."""
+MOST_NAMED = 31
+"""Levels of a profile up to which each is named, by judgement."""
 CHECK_AXES = {
     "acf": ("rows apart", "autocorrelation"),
     "periodogram": ("period", "share of the variance"),
@@ -78,7 +86,9 @@ def _ends(series: Story) -> tuple[str, str]:
 
 def component(story: Story, i: int, part: Story) -> str:
     """The figures of component i, counted from 1."""
-    return _over_time(story, i, part) if story.get("kind") == "series" else _effect(story, i, part)
+    if story.get("kind") != "series":
+        return effect(story, i, part)
+    return (effect(story, i, part) if part.get("effect") else "") + _over_time(story, i, part)
 
 
 def _over_time(story: Story, i: int, part: Story) -> str:
@@ -110,11 +120,12 @@ def _over_time(story: Story, i: int, part: Story) -> str:
     return own + (f'<div class="pair">{join(pair)}</div>' if pair else "")
 
 
-def _effect(story: Story, i: int, part: Story) -> str:
-    effect, (adds, base) = part.get("effect"), own_axis(story)
-    if not effect and part.get("profile"):
+def effect(story: Story, i: int, part: Story) -> str:
+    """The curve of one input of component i, counted from 1, the map of two, or a line for each level."""
+    found, (adds, base) = part.get("effect"), own_axis(story)
+    if not found and part.get("profile"):
         return ""  # the bars of the levels show it
-    if not effect:
+    if not found:
         return '<p class="quiet">There is no picture of this one: it is not a curve of one input or a map of two.</p>'
     axes = {axis.get("name"): axis for axis in story.get("axes") or []}
 
@@ -122,23 +133,23 @@ def _effect(story: Story, i: int, part: Story) -> str:
         unit = axes.get(column, {}).get("unit")
         return f"{column}, {unit}" if unit else str(column)
 
-    if effect.get("z"):
-        first, second = effect["columns"]
-        low, high = extremes(value for row in effect["z"] for value in row)
+    if found.get("z"):
+        first, second = found["columns"]
+        low, high = extremes(value for row in found["z"] for value in row)
         says = f"Map of component {i} over {first} and {second}: {adds} between {low} and {high}."
         caption = (
             f"<b>{text(first)} and {text(second)} together</b> ({text(adds)}): blue down to {low}, orange up to {high}."
         )
         x, y = named(first), named(second)
         return figure("effect", says, caption, size="square", x=x, y=y, component=i - 1, base=base)
-    column = effect.get("column")
-    if effect.get("lines"):
-        names = [str(line["name"]) for line in effect["lines"]]
+    column = found.get("column")
+    if found.get("lines"):
+        names = [str(line["name"]) for line in found["lines"]]
         says = f"Chart of component {i} over {column}, one line for each of {', '.join(names)}."
-        caption = f"<b>The effect of {text(column)}</b> for the largest levels of {text(effect.get('category'))}."
+        caption = f"<b>The effect of {text(column)}</b> for the largest levels of {text(found.get('category'))}."
         keys = legend((look, text(name)) for look, name in zip(LOOKS, names, strict=False))
         return figure("effect", says, caption, keys=keys, x=named(str(column)), y=adds, component=i - 1, base=base)
-    low, high = extremes(effect.get("mean") or [])
+    low, high = extremes(found.get("mean") or [])
     says = f"Chart of component {i} over {column}: {adds} between {low} and {high}, with a 95 % band."
     caption = f"<b>The effect of {text(column)}</b>, with its 95 % band."
     kind = axes.get(column, {}).get("kind") or "number"
@@ -204,15 +215,42 @@ def _typical(values: Sequence[float | None], *, base: float) -> float | None:
 def profile(story: Story, part: Story) -> str:
     """The levels of a pattern of the calendar as bars, each with its interval; empty for other components."""
     levels = part.get("profile") or []
-    widest = max((abs(level["value"]) for level in levels), default=0.0)
-    if not widest:
+    top = max((level["value"] for level in levels), default=0.0)
+    bottom = min((level["value"] for level in levels), default=0.0)
+    top, bottom = max(top, 0.0), max(-bottom, 0.0)
+    if not top + bottom:
         return ""
     target = story.get("target") or {}
     y = Target(str(target.get("name") or ""), str(target.get("unit") or ""), str(target.get("scale") or "additive"))
-    rows = []
+    # the columns share the height as the highest and the lowest level do, with room for their numbers
+    share = min(max(top / (top + bottom), ROOM), 1.0 - ROOM)
+    told = {max(levels, key=_value)["name"], min(levels, key=_value)["name"]}
+    items, few = [], len(levels) <= FEW
     for level in levels:
-        side = "below" if level["value"] < 0 else "above"
-        bar = f'<span class="bar {side}" style="width:{100.0 * abs(level["value"]) / widest:.0f}%"></span>'
-        said = text(signed(Estimate(level["value"], level["low"], level["high"]), y, interval=True))
-        rows.append(f'<tr><th scope="row">{text(level["name"])}</th><td class="level">{bar}</td><td>{said}</td></tr>')
-    return f'<div class="scroll"><table class="profile"><tbody>{join(rows)}</tbody></table></div>'
+        value, rises = level["value"], level["value"] >= 0.0
+        said = signed(Estimate(value, level["low"], level["high"]), y, interval=True)
+        tall = 100.0 * (1.0 - ROOM) * abs(value) / ((top if rises else bottom) or 1.0)
+        short = said.partition(" (")[0].removesuffix(f" {y.unit}") if few or level["name"] in told else ""
+        mark = f'<i style="height:{tall:.1f}%"></i><span style="--at: {tall:.1f}%">{text(short)}</span>'
+        items.append(
+            f'<li title="{text(level["name"])} {text(said)}">'
+            f'<div class="up" style="flex: {share:.3f}">{mark if rises else ""}</div>'
+            f'<div class="down" style="flex: {1.0 - share:.3f}">{"" if rises else mark}</div>'
+            f"<b>{text(_short_name(level['name'], len(levels)))}</b></li>"
+        )
+    low, high = (choose(levels, key=_value) for choose in (min, max))
+    ends = [f"{one['name']} ({number(one['value'])})" for one in (low, high)]
+    says = f"Chart of {len(levels)} levels, from {ends[0]} to {ends[1]}."
+    look = "profile many" if len(levels) > MANY else "profile"
+    return f'<ol class="{look}" role="img" aria-label="{text(says)}">{join(items)}</ol>'
+
+
+def _value(level: Story) -> float:
+    return level["value"]
+
+
+def _short_name(name: str, count: int) -> str:
+    """The name of a level as it fits below a column: 'Jan', 'Mon', '14'."""
+    if count <= 2:
+        return name
+    return name[:2] if name[:1].isdigit() else name[:3] if count <= MOST_NAMED else ""

@@ -15,7 +15,6 @@ from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import (
     capital,
     count,
-    fixed,
     known,
     listing,
     ordinal,
@@ -29,7 +28,6 @@ from farrier.explain.parts import (
     NAMED,
     SOME,
     STRONG,
-    UNCHANGED,
     WORTH,
     Parts,
     fall,
@@ -39,6 +37,8 @@ from farrier.explain.phrases import amount, chance, clauses, phrase
 
 BEYOND = 1.05
 """Share of the variance above which components must cancel each other, by judgement."""
+EVIDENCE = ((5.0, "very strong"), (3.0, "strong"), (1.0, "moderate"))
+"""Words for the evidence of a component, and the least nats for each; after Kass and Raftery, 1995."""
 WIDTH = 88
 """Characters in a line of the printed explanation."""
 
@@ -55,10 +55,16 @@ def sentence(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
     modifiers = clauses(facts, parts, axes, target)
     if modifiers:
         said.append(capital(_joined(modifiers)) + ".")
-    matters = "; ".join(filter(None, [_size(facts, parts, target), _evidence(facts, target, several=len(axes) > 1)]))
+    evidence = _evidence(facts, target, error_name(axes), several=len(axes) > 1)
+    matters = "; ".join(filter(None, [_size(facts, parts, target), evidence]))
     if matters:
         said.append(capital(matters) + ".")
     return " ".join(said)
+
+
+def shape(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
+    """The shape of an effect of a table without its name: 'a linear rise of 11.1 per unit of area (10.9 to 11.2)'."""
+    return phrase(facts, read(facts), axes, target, brief=False).partition(": ")[2] if len(axes) > 1 else ""
 
 
 def future(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
@@ -72,8 +78,8 @@ def flag(facts: Facts) -> str:
     if gain is None or gain >= WORTH or read(facts).noise:
         return ""
     if _artefact(facts):
-        return "Probably an artefact: it carries next to no variance and does not lower the cross-validated error."
-    return "Short-lived, or noise: it does not lower the cross-validated error."
+        return "Probably an artefact: it carries next to no variance and does not lower the error on rows left out."
+    return "Short-lived, or noise: it does not lower the error on rows left out."
 
 
 def _artefact(facts: Facts) -> bool:
@@ -89,16 +95,22 @@ def summary(
     n, data = len(components), f"{count(rows)} row{'' if rows == 1 else 's'}"
     if all(_artefact(facts) for facts in components):
         return [f"No component stands out: the {data} look like a constant level and noise.", *_noise(target, noise)]
+    if len(axes) == 1 and all(wanders(read(facts)) for facts in components):
+        walk = f"The {data} move like a random walk: the best forecast is the last value."
+        return [walk, *_noise(target, noise)]
     most = next((i for i, c in enumerate(components, 1) if known(c.cumulative) and c.cumulative >= MOST), n)
     counts = f"{capital(count(n))} component{'s were' if n > 1 else ' was'} found in {data}"
     said = [counts, *_carried(components, most)]
     helpful = _helpful(components)
+    error = error_name(axes)
     if n > 1 and helpful == 0:
-        said.append("none of them lowers the cross-validated error")
+        said.append(f"none of them lowers the {error}")
     elif n > 1 and helpful == n:
-        said.append("the cross-validated error falls with each of them")
+        # a component in between may raise it
+        each = all((gain := fall(facts)) is not None and gain > 0 for facts in components)
+        said += [f"the {error} falls with each of them"] if each else []
     elif n > 1 and helpful is not None:
-        said.append(f"after the {ordinal(helpful)} the cross-validated error stops falling")
+        said.append(f"after the {ordinal(helpful)} the {error} stops falling")
     main = min(max(most, helpful or 0), NAMED + 1)
     names = [phrase(c, read(c), axes, target, brief=True) for c in components[:main]]
     opening = "It is" if n == 1 else "The largest is" if main == 1 else "They are" if main == n else "The main ones are"
@@ -185,18 +197,17 @@ def _helpful(components: Sequence[Facts]) -> int | None:
 def _size(facts: Facts, parts: Parts, target: Target) -> str:
     """The clause on the effect on y and the share of the variance."""
     said = []
-    straight = parts.alone == "line" and facts.slope is not None
-    if known(facts.sd) and facts.sd > 0 and not (parts.noise or facts.profile or parts.alone in ("constant", "level")):
+    straight = (parts.alone == "line" and facts.slope is not None) or facts.jump is not None
+    told = bool(facts.profile) and not facts.partial
+    if known(facts.sd) and facts.sd > 0 and not (parts.noise or told or parts.alone in ("constant", "level")):
         if target.scale == "odds":
             up = min(0.5 * (1 + math.erf(facts.sd / math.sqrt(2))), 0.9999)
             even = chance(target).replace("the", "an even", 1)
             said.append(f"typically turns {even} into {per_cent(up)} or {per_cent(1 - up)}")
-        elif not straight:
-            bends = parts.periodic or parts.smooth or parts.walks or parts.damped or parts.interaction
-            swings = bends and not (facts.monotone or facts.overall)
-            by = amount(facts.sd, target)
-            said.append(f"moves {target.name or 'y'} {f'up and down by {by}' if swings else f'by {by} either way'}")
-    if known(facts.share):
+        elif not straight and known(facts.swing):
+            ends = "from end to end" if facts.monotone or facts.overall else "from low to high"
+            said.append(f"moves {target.name or 'y'} by {amount(facts.swing, target)} {ends}")
+    if known(facts.share) and not wanders(parts):
         larger = known(facts.cumulative) and facts.cumulative > 1.0005 * facts.share
         larger = larger and per_cent(facts.cumulative) != per_cent(facts.share)
         with_larger = f" ({per_cent(facts.cumulative)} with those above)" if larger else ""
@@ -206,29 +217,44 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
     return f"it {' and '.join(said)}" if said else ""
 
 
-def _evidence(facts: Facts, target: Target, *, several: bool) -> str:
-    """The clause on the log evidence without it and the error with it; for several inputs, how much it helps."""
+def _evidence(facts: Facts, target: Target, name: str, *, several: bool) -> str:
+    """The clause on the evidence for it and the error with it; for several inputs, how much it helps."""
     said = []
     if facts.evidence is not None and known(facts.evidence):
-        size = abs(facts.evidence)
-        verb = "falls" if facts.evidence > 0 else "rises"
-        by = f"{verb} by {fixed(size, 1 if size < 1000 else 0)}" if size >= UNCHANGED else "hardly changes"
-        said.append(f"without it the log evidence {by}")
+        said.append(evidence_words(facts.evidence))
     gain = fall(facts)
     if gain is not None and facts.error_before is not None and facts.error_after is not None:
         before, after = _errors(facts.error_before, facts.error_after, target)
         if several and gain <= 0:
             error = f"stays at {after}" if before == after else f"goes from {before} to {after}"
-            said.append(f"adding it does not help: the cross-validated error {error}")
+            said.append(f"adding it does not help: the {name} {error}")
         elif before == after:
-            said.append(f"adding it leaves the cross-validated error at {after}")
+            said.append(f"adding it leaves the {name} at {after}")
         else:
             ratio = 1 - gain
             strength = "strongly" if ratio < STRONG else "somewhat" if ratio < SOME else "a little"
             verb = "lowers" if gain > 0 else "raises"
             adverb = f" {strength}," if several else ""
-            said.append(f"adding it {verb} the cross-validated error{adverb} from {before} to {after}")
+            said.append(f"adding it {verb} the {name}{adverb} from {before} to {after}")
     return ", and ".join(said)
+
+
+def evidence_words(nats: float) -> str:
+    """How strong the evidence is, as a clause: 'the evidence for it is very strong'."""
+    word = next((word for least, word in EVIDENCE if abs(nats) >= least), "")
+    return f"the evidence {'for' if nats > 0 else 'against'} it is {word}" if word else "the evidence for it is weak"
+
+
+def error_name(axes: Mapping[str, Axis]) -> str:
+    """What a leave-one-out error is: along time it is one of interpolation, not of a forecast."""
+    return "interpolation error" if any(axis.timed for axis in axes.values()) else "cross-validated error"
+
+
+def wanders(parts: Parts) -> bool:
+    """Whether a component is a random walk alone, whose share of the variance is no merit."""
+    return bool(parts.walks) and not (
+        parts.periodic or parts.calendar or parts.smooth or parts.lines or parts.damped or parts.windows
+    )
 
 
 def _errors(before: float, after: float, target: Target) -> tuple[str, str]:

@@ -8,15 +8,17 @@ checks, curves.py computes what the plots show. Unknown values are None, an empt
 
 import platform
 import re
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from typing import Any
 
-from farrier.explain import sentences
+from farrier.explain import calendar_words, sentences
 from farrier.explain.backtest import Backtest
 from farrier.explain.context import Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
-from farrier.explain.facts import Estimate, Facts
+from farrier.explain.expectation import expectation, sharing, structures
+from farrier.explain.facts import Estimate, Facts, Level
 from farrier.explain.findings import Findings, findings
 from farrier.explain.notes import about_columns
 from farrier.explain.numbers import capital, count, per_cent
@@ -28,8 +30,6 @@ from farrier.model.result import Result
 from farrier.search.settings import SearchSettings
 
 REST_TITLE = "Everything too small to name"
-WORTH_A_WORD = 0.05
-"""Share of a forecast above which other structures are mentioned, by judgement."""
 SUBTITLES = {
     "multiplicative": "Components multiply: each is a factor, and its size is relative.",
     "transformed": "Components add up on the scale of the {transform}.",
@@ -57,6 +57,8 @@ def story(
     rows = Rows.of(result, setting, setting.horizon(horizon))
     target = asdict(setting.target)
     subtitle = SUBTITLES.get(target["scale"], "").format(transform=f"{result.fitted.scale.transform.name}s", **target)
+    curves, steps = fit_of(result, rows), len(rows.x) - len(rows.y)
+    shared = structures(result, rows.inputs[-1:] if steps else None) if setting.kind == "series" else []
     whole = {
         "title": title or setting.title or ("" if target["name"] == "y" else capital(target["name"])),
         "subtitle": subtitle,
@@ -68,17 +70,29 @@ def story(
         else [{"name": one.name, "role": one.role, "note": one.note} for one in result.table.columns],
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
         "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
+        + found.about_rounds
         + found.about_outliers,
         # the columns have a section of their own
         "notes": [note for note in found.notes if note not in about_columns(result)],
-        "series": fit_of(result, rows),
+        "expect": expectation(result, found, curves),
+        "shared": sharing(shared),
+        "structures": shared,
+        "rounds": [
+            {
+                "name": {"yearly": "year", "weekly": "week", "daily": "day"}[one.name],
+                "sentence": calendar_words.together(one, setting.target),
+                "profile": _levels(one.profile),
+            }
+            for one in found.rounds
+        ],
+        "series": curves,
         "components": _components(result, found, rows),
         "outliers": found.outlying.to_dict(),
         "checks": [asdict(check) for check in model_checks(result, setting)],
         "backtest": None if backtest is None else backtest.to_dict(),
         "weights": _weights(result, found),
         "record": _record(result),
-        "repeat": _repeat(result),
+        "repeat": _repeat(result, setting.command),
     }
     return plain(whole, "story")
 
@@ -86,7 +100,7 @@ def story(
 def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, Any]]:
     setting = found.setting
     curves = Curves.of(result, found.named, rows)
-    effect = effects(result, found) if setting.kind != "series" else [None] * len(found.named)
+    effect = effects(result, found)
     entries = []
     for place, (i, facts) in enumerate(zip(found.named, found.facts, strict=True)):
         words = {
@@ -94,14 +108,15 @@ def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, A
             "sentence": sentences.sentence(facts, setting.axes, setting.target),
             "future_sentence": sentences.future(facts, setting.axes, setting.target),
             "flag": sentences.flag(facts),
+            "shape": sentences.shape(facts, setting.axes, setting.target),
         }
-        numbers = ("share", "cumulative", "sd", "evidence", "error_before", "error_after")
+        numbers = ("share", "cumulative", "sd", "swing", "evidence", "error_before", "error_after")
         entries.append(
             words
             | {"formula": facts.formula, "kernel": _rounded(repr(result.kernels[i])), "rest": False}
             | {name: getattr(facts, name) for name in numbers}
             | {"weight": asdict(facts.weight), "period": _period(facts)}
-            | {"profile": [{"name": level.name} | asdict(level.value) for level in facts.profile]}
+            | {"profile": _levels(facts.profile)}
             | curves.of_component(place)
             | {"effect": effect[place]}
         )
@@ -120,22 +135,19 @@ def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
     if end is not None:
         by = amount(abs(end), found.setting.target)
         ahead += f": at the end of this one it {'adds' if end > 0 else 'takes off'} {by}"
-    if 1.0 - result.fitted.share > WORTH_A_WORD:
-        ahead += (
-            f". {per_cent(1.0 - result.fitted.share)} of the forecast is that of other structures, which explain the "
-            "rows about as well"
-        )
     return {
         "title": REST_TITLE,
         "sentence": said,
         "future_sentence": f"{ahead}.",
         "flag": "",
+        "shape": "",
         "formula": f"{many} kernel{'s' if many > 1 else ''}",
         "kernel": "",
         "rest": True,
         "share": found.rest_share,
         "cumulative": found.explained,
         "sd": curves.size_of_rest(),
+        "swing": curves.swing_of_rest(),
         "evidence": None,
         "error_before": None,
         "error_after": None,
@@ -145,6 +157,10 @@ def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
         **curves.of_component(len(found.named)),
         "effect": None,
     }
+
+
+def _levels(profile: Sequence[Level]) -> list[dict[str, Any]]:
+    return [{"name": level.name} | asdict(level.value) for level in profile]
 
 
 def _period(facts: Facts) -> dict[str, float] | None:
@@ -195,7 +211,7 @@ def _record(result: Result) -> list[dict[str, Any]]:
     ]
 
 
-def _repeat(result: Result) -> dict[str, Any]:
+def _repeat(result: Result, command: str) -> dict[str, Any]:
     """What is needed to repeat the fit."""
     recipe = result.recipe
     settings = {name: value for name, value in recipe.settings.items() if name != "random_state"}
@@ -206,6 +222,7 @@ def _repeat(result: Result) -> dict[str, Any]:
         "versions": packages | {"python": platform.python_version()},
         "seconds": result.seconds,
         "seed": recipe.seed,
+        "command": command,
         "code": recipe.code,
     }
 

@@ -1,0 +1,214 @@
+"""What to expect, in a few sentences: the opening of a report.
+
+For a series it tells the forecast: its average beside the past, where it is highest and lowest, how wide the 95 %
+intervals are, and which structures share it. For a table it tells how well the inputs predict, and which of them have
+no effect. The numbers come from the curves of the report, so that words and charts agree.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from farrier.explain.context import STEPS, Setting
+from farrier.explain.facts import Facts, Target
+from farrier.explain.findings import Findings, columns_of
+from farrier.explain.numbers import (
+    CALENDAR,
+    calendar_name,
+    capital,
+    count,
+    decimals,
+    fixed,
+    in_days,
+    listing,
+    per_cent,
+    significant,
+)
+from farrier.explain.parts import SCALES, Parts, given, read
+from farrier.explain.phrases import amount, chance
+from farrier.explain.profiles import CALENDAR as ROUND_NAMES
+from farrier.model.result import Result
+
+WORTH_A_WORD = 0.05
+"""Share of a forecast above which other structures are mentioned, by judgement."""
+SAME = 0.25
+"""A change of the average below this part of the half width of the 80 % interval is no change, by judgement."""
+SWING = 0.5
+"""A forecast whose range is below this part of the width of its 80 % intervals has no high and low, by judgement."""
+WIDENS = 1.2
+"""Last over first width of the 95 % intervals above which both are told, by judgement."""
+NAMED = 4
+"""Most inputs without effect that are named, by judgement."""
+AGO = {"yearly": "a year", "weekly": "a week", "daily": "a day"}
+"""The words for a season before, by the name of the period."""
+
+
+def expectation(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
+    """Sentences for the top of a report; `curves` are the fit and the forecast of curves.py."""
+    kind = found.setting.kind
+    if kind == "series":
+        return _series(result, found, curves) if (curves.get("future") or {}).get("x") else []
+    return _table(result, found) if kind == "table" else _classes(result, found, curves)
+
+
+def structures(result: Result, end: np.ndarray | None) -> list[dict[str, Any]]:
+    """The structures that share the forecast, the one that explains first; `end` holds the inputs of its last step."""
+    fitted = result.fitted
+    pools = [fitted, *fitted.others]
+    found = []
+    for i, one in enumerate(pools):
+        kernels = one.kernels[: fitted.survivors] if i == 0 else one.kernels
+        last = None if end is None else one.scale.inverse(one.posterior.draws(end)[0].mean(axis=0))[0]
+        found.append(
+            {
+                "share": float(one.share),
+                "formula": " + ".join(dict.fromkeys(kernel.formula(result.names) for kernel in kernels)) or "constant",
+                "scale": one.scale.transform.name,
+                "end": None if last is None else float(last),
+                "explains": i == 0,
+            }
+        )
+    return found
+
+
+def sharing(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One sentence on the structures that share the forecast; none if one has nearly all of it."""
+    if len(found) < 2 or 1.0 - found[0]["share"] <= WORTH_A_WORD:
+        return []
+    others = len(found) - 1
+    who = "one other" if others == 1 else f"{count(others)} others"
+    ends = [one["end"] for one in found if one["end"] is not None and math.isfinite(one["end"])]
+    apart = ""
+    if len(ends) > 1 and significant(min(ends)) != significant(max(ends)):
+        apart = f"; for the last step they expect between {significant(min(ends))} and {significant(max(ends))}"
+    share, rest = per_cent(found[0]["share"]), per_cent(1.0 - found[0]["share"])
+    return [f"The structure explained here has {share} of this forecast, {who} {rest}{apart}."]
+
+
+def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
+    future, setting = curves["future"], found.setting
+    parts = [read(facts) for facts in found.facts]
+    median = np.asarray(future["median"], float)
+    half = 0.5 * (np.asarray(future["high80"], float) - np.asarray(future["low80"], float))
+    unit = _unit(setting.target)
+    last = _text(float(result.target[setting.order[-1]]), unit, half)
+    if parts and all(_walks(one) for one in parts):
+        said = [
+            f"It moves like a random walk: the best forecast is near the last value, {last}, and nothing tells the way."
+        ]
+    elif not parts:
+        mean = _text(median[-1], unit, half)
+        said = [f"Nothing but a level and noise was found: the best forecast is the mean, {mean}."]
+    else:
+        said = [_level(result, found, median, half)]
+        if any(one.periodic or one.calendar for one in parts) and np.ptp(median) > SWING * 2.0 * half.mean():
+            labels = future["label"]
+            ends = [int(np.argmax(median)), int(np.argmin(median))]
+            high, low = (f"{labels[place]} ({_text(median[place], '', half)})" for place in ends)
+            said.append(f"Highest at {high}, lowest at {low}.")
+    return [*said, _width(future, half)]
+
+
+def _walks(parts: Parts) -> bool:
+    return bool(parts.walks) and not (parts.periodic or parts.calendar or parts.lines or parts.damped)
+
+
+def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray) -> str:
+    """The average of the forecast, beside that of rows of the same season."""
+    setting, steps = found.setting, len(median)
+    y = result.target[setting.order]
+    assert setting.time is not None
+    word = STEPS.get(setting.time.frequency, ("step", 0.0, 0.0))[0]
+    many = f"{steps} {word}s" if steps > 1 else word
+    labels = setting.ahead(steps)[1]
+    when = f" ({labels[0]} to {labels[-1]})" if steps > 1 else f" ({labels[0]})"
+    said = f"Expect {_text(median.mean(), _unit(setting.target), half)}{' on average' if steps > 1 else ''} "
+    said += f"over the next {many}{when}"
+    period, name = _season(found.facts, setting)
+    back = period * math.ceil(steps / period)
+    if setting.time.gaps or back > len(y):
+        return f"{said}."
+    before = float(y[len(y) - back : len(y) - back + steps or None].mean())
+    same = f"the same {word}s {AGO.get(name, f'{back} {word}s')} before"
+    span = f"the {many} before" if back == steps else same if back == period else f"the same {word}s {back} before"
+    change = float(median.mean()) - before
+    if abs(change) < SAME * half.mean():
+        return f"{said}, about as much as in {span}."
+    more = "more" if change > 0 else "less"
+    by = per_cent(abs(change) / before) if y.min() > 0 else _text(abs(change), "", half)
+    return f"{said}, {by} {more} than in {span}."
+
+
+def _season(components: Sequence[Facts], setting: Setting) -> tuple[int, str]:
+    """The longest period of a pattern that fits into the data, in steps, and its name; one step if there is none."""
+    axis, found = setting.axis, [(1, "")]
+    for factor in (factor for facts in components for factor in facts.factors if axis.spacing > 0):
+        period = given(factor.period) if factor.kind == "periodic" else None
+        if period is not None:
+            found.append((round(period.value / axis.spacing), calendar_name(period, axis)))
+        elif name := ROUND_NAMES.get(factor.kind):
+            found.append((round(dict(CALENDAR)[name] / in_days(axis) / axis.spacing), name))
+    return max(one for one in found if 1 <= one[0] <= len(setting.order))
+
+
+def _width(future: Mapping[str, Any], half: np.ndarray) -> str:
+    low, high = (np.asarray(future[name], float) for name in ("low95", "high95"))
+    labels, width = future["label"], high - low
+    ends = [_text(value, "", half) for value in (low[0], high[0], low[-1], high[-1])]
+    first = f"between {ends[0]} and {ends[1]}"
+    if len(low) == 1:
+        return f"The 95 % interval lies {first}."
+    if width[-1] <= WIDENS * width[0] and width[0] <= WIDENS * width[-1]:
+        return f"95 of 100 values should be within about {significant(0.5 * width.mean(), 2)} of the forecast."
+    return f"95 of 100 values should lie {first} at {labels[0]}, and between {ends[2]} and {ends[3]} at {labels[-1]}."
+
+
+def _table(result: Result, found: Findings) -> list[str]:
+    target = found.setting.target
+    name = target.name if target.name != "y" else "the target"
+    if not found.facts:
+        return [f"No input was found to say anything about {name}: the best guess for every row is the mean."]
+    first, last = found.facts[0].error_before, found.facts[-1].error_after
+    said = []
+    if first is not None and last is not None:
+        errors = [amount(error, target).removeprefix("about ") for error in (last, first)]
+        said.append(
+            f"For a new row, expect {name} to be predicted with an error of about {errors[0]}; the mean alone is off "
+            f"by {errors[1]}."
+        )
+    return [*said, *_without_effect(result, found)]
+
+
+def _classes(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
+    rows = len(result.target)
+    told = float(np.mean((np.asarray(curves["mean"], float) > 0.5) == (result.target[: len(curves["mean"])] > 0.5)))
+    share = float(result.target.mean())
+    said = [f"{capital(chance(found.setting.target))} is {per_cent(share)} over all {rows:,} rows."]
+    if len(curves["mean"]) == rows and found.facts:
+        usual = max(share, 1.0 - share)
+        said.append(
+            f"With the inputs the likelier class is right in {per_cent(told)} of the rows that were fitted; always "
+            f"guessing the larger class, in {per_cent(usual)}."
+        )
+    return [*said, *_without_effect(result, found)]
+
+
+def _without_effect(result: Result, found: Findings) -> list[str]:
+    used = {name for i in found.named for name in columns_of(result.kernels[i], result.columns)}
+    idle = [name for name in result.columns if name not in used]
+    if not idle:
+        return []
+    names = listing(idle) if len(idle) <= NAMED else f"{', '.join(idle[:NAMED])} and {count(len(idle) - NAMED)} more"
+    return [f"No effect was found of {names}."]
+
+
+def _unit(target: Target) -> str:
+    return "" if target.scale in SCALES and not target.unit else target.unit
+
+
+def _text(value: float, unit: str, half: np.ndarray) -> str:
+    """A number with its unit, to about a tenth of the smallest half width of the intervals."""
+    narrow = float(np.min(half))
+    return f"{fixed(float(value), decimals(narrow, 1)) if narrow > 0 else significant(float(value))} {unit}".rstrip()

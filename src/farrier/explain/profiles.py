@@ -1,0 +1,100 @@
+"""One round of the calendar: the level of a repeating pattern in each month of the year, day of the week, hour of day.
+
+Most patterns repeat exactly. One that drifts or grows is shown as it was last: over the last full round of the data.
+Levels are relative to the mean of that round. Times of zones are local.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from farrier.explain.facts import Axis, Estimate, Factor
+from farrier.explain.numbers import DAYS_A_MONTH, HOUR, calendar_name, in_days
+from farrier.explain.parts import given
+from farrier.kernels.calendar import MONTH_NAMES, WEEKDAYS
+
+SPACING = 1.3
+"""Longest spacing of the rows, over the length of one level, for a profile; by judgement."""
+EARLY = 1e-6
+"""What is added to a time before its level is taken, in units of the axis, so that a rounded midnight is not the day
+before. [by judgement: half a minute of a year, a tenth of a second of a day]"""
+
+
+@dataclass(frozen=True)
+class Parts:
+    """The parts of a round of the calendar."""
+
+    names: tuple[str, ...]
+    level: Callable[[np.ndarray, str], np.ndarray]
+    """The level at times on an axis of a kind ('years' or 'days')."""
+    length: float
+    """The length of one level. [days]"""
+
+
+def _month(x: np.ndarray, kind: str) -> np.ndarray:
+    if kind == "years":
+        # months of equal length, as people write decimal years; 1 March is 1.94 months
+        return np.floor((x % 1.0) * 12.0 + 0.07).astype(int) % 12
+    return (x + EARLY).astype("M8[D]").astype("M8[M]").astype(int) % 12
+
+
+def _weekday(x: np.ndarray, kind: str) -> np.ndarray:
+    return (np.floor(x + EARLY).astype(int) + 3) % 7
+
+
+def _hour(x: np.ndarray, kind: str) -> np.ndarray:
+    return np.floor(((x + EARLY) % 1.0) * 24.0).astype(int) % 24
+
+
+ROUNDS = {
+    "yearly": Parts(MONTH_NAMES, _month, DAYS_A_MONTH),
+    "weekly": Parts(WEEKDAYS, _weekday, 1.0),
+    "daily": Parts(tuple(f"{hour:02d}:00" for hour in range(24)), _hour, HOUR),
+}
+"""The rounds by the name of their period."""
+
+
+CALENDAR = {"month": "yearly", "weekday": "weekly", "weekend": "weekly"}
+"""The rounds of patterns of the calendar, by their kind."""
+
+
+def round_of(factors: Sequence[Factor], axis: Axis) -> str:
+    """The round that a component goes through: "yearly", "weekly", "daily"; empty if none."""
+    kinds = [factor.kind for factor in factors if factor.kind != "constant"]
+    if kinds and set(kinds) <= set(CALENDAR) and len({CALENDAR[kind] for kind in kinds}) == 1:
+        return CALENDAR[kinds[0]]
+    if set(kinds) & {*CALENDAR, "from", "until"}:
+        return ""
+    periodic = [factor for factor in factors if factor.kind == "periodic"]
+    period = given(periodic[0].period) if len(periodic) == 1 else None
+    if period is None or periodic[0].columns != (axis.name,) or axis.spacing <= 0.0:
+        return ""
+    name = calendar_name(period, axis)
+    if name not in ROUNDS or (name != "yearly" and axis.kind != "days"):
+        return ""
+    return name if axis.spacing * in_days(axis) <= SPACING * ROUNDS[name].length else ""
+
+
+def profile_of(
+    name: str, axis: Axis, x: np.ndarray, mean: np.ndarray, sd: np.ndarray, say: Callable[[float], float]
+) -> list[tuple[str, Estimate]]:
+    """The level of each part of a round with its 95 % interval, from the last full round of a curve.
+
+    `x` are the times of the rows, `mean` and `sd` the curve on the scale of the model; `say` converts a size to words.
+    """
+    found = ROUNDS[name]
+    period = found.length * len(found.names) / in_days(axis)
+    last = x > x.max() - period * (1.0 - 1e-6)
+    level, here = found.level(x[last], axis.kind), mean[last]
+    there = np.unique(level)
+    if len(there) < len(found.names) // 2:
+        return []
+    base = np.mean([here[level == one].mean() for one in there])
+    levels = []
+    for one in there:
+        middle, spread = here[level == one].mean() - base, 1.96 * sd[last][level == one].mean()
+        levels.append(
+            (found.names[one], Estimate(*(say(float(v)) for v in (middle, middle - spread, middle + spread))))
+        )
+    return levels

@@ -1,0 +1,65 @@
+"""What to expect is what the forecast says: of a season that grows, of a random walk, of a table, of classes."""
+
+import numpy as np
+import pytest
+
+from farrier import Classifier, Regressor
+from farrier.explain.expectation import sharing
+from farrier.explain.story import story
+from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
+
+MONTHS = 2000.0 + np.arange(60)[:, None] / 12.0
+
+
+def told(kernels, y, X=MONTHS, **options):
+    return story(Regressor(kernels=kernels, scale="identity").fit(X, y).result_, **options)
+
+
+def test_a_season_is_compared_with_the_same_months_of_the_year_before():
+    x = np.arange(60)
+    y = 100.0 + x + 20.0 * (x % 12 == 6) + 0.3 * np.random.default_rng(0).standard_normal(60)
+    found = told([Linear(2000.0), CentredPeriodic(1.0, 0.5)], y, horizon=6)
+    said = found["expect"]
+    average = np.mean(found["series"]["future"]["median"])
+    assert said[0].startswith(f"Expect {average:.1f} on average over the next 6 months (2005-01 to 2005-06), ")
+    assert said[0].endswith("more than in the same months a year before.")
+    more = float(said[0].split("), ")[1].split(" %")[0])
+    assert more == pytest.approx(100.0 * (average / y[48:54].mean() - 1.0), abs=0.6)
+
+
+def test_the_highest_step_is_named():
+    x = np.arange(60)
+    y = 100.0 + 20.0 * (x % 12 == 6) + 0.3 * np.random.default_rng(0).standard_normal(60)
+    assert "Highest at 2005-07 (" in told([CentredPeriodic(1.0, 0.3)], y, horizon=12)["expect"][1]
+
+
+def test_a_random_walk_says_that_nothing_tells_the_way():
+    y = np.random.default_rng(1).standard_normal(60).cumsum()
+    found = told([RandomWalk(2000.0)], y, horizon=12)
+    assert found["expect"][0].startswith("It moves like a random walk: the best forecast is near the last value")
+    assert found["summary"][0] == "The 60 rows move like a random walk: the best forecast is the last value."
+
+
+def test_a_table_names_the_inputs_without_effect():
+    generator = np.random.default_rng(2)
+    X = generator.uniform(-1.0, 1.0, (60, 3))
+    found = told([Linear(0.0, dims=(0,))], 3.0 * X[:, 0] + 0.1 * generator.standard_normal(60), X=X)
+    assert found["expect"][-1] == "No effect was found of x1 and x2."
+
+
+def test_classes_are_compared_with_the_larger_class():
+    X = np.random.default_rng(3).standard_normal((60, 1))
+    model = Classifier(kernels=[SquaredExponential(2.0)]).fit(X, X[:, 0] > 0.3)
+    said = story(model.result_)["expect"]
+    assert said[0].startswith("The chance of True is ")
+    assert "always guessing the larger class" in said[1]
+
+
+def test_structures_are_told_only_if_they_matter():
+    one = {"share": 0.97, "end": 1.0}
+    assert sharing([one, {"share": 0.03, "end": 2.0}]) == sharing([one]) == []
+    (said,) = sharing([{"share": 0.6, "end": 1.0}, {"share": 0.4, "end": 2.0}])
+    assert said == (
+        "The structure explained here has 60 % of this forecast, one other 40 %; for the last step they expect between "
+        "1.00 and 2.00."
+    )

@@ -1,0 +1,48 @@
+"""One round of the calendar has the right names and levels, whatever the step of the rows."""
+
+import numpy as np
+import pytest
+
+from farrier.explain.facts import Axis, Estimate, Factor
+from farrier.explain.profiles import profile_of, round_of
+
+YEARS = Axis("month", 2000.0, 2004.0, "years", spacing=1 / 12, timed=True)
+HOURS = Axis("time", 18000.0, 18030.0, "days", spacing=1 / 24, timed=True)
+
+
+def periodic(period: float, column: str) -> Factor:
+    return Factor("periodic", (column,), period=Estimate(period, 0.99 * period, 1.01 * period))
+
+
+@pytest.mark.parametrize(
+    ("factors", "axis", "name"),
+    [
+        ([periodic(1.0, "month")], YEARS, "yearly"),
+        ([periodic(7.0, "time")], HOURS, "weekly"),
+        ([periodic(1.0, "time")], HOURS, "daily"),
+        ([periodic(3.3, "time")], HOURS, ""),
+        ([Factor("weekend", ("time",))], HOURS, "weekly"),
+        ([periodic(1.0, "time"), Factor("weekend", ("time",))], HOURS, ""),
+        ([Factor("smooth", ("time",))], HOURS, ""),
+    ],
+)
+def test_a_component_goes_through_the_round_of_its_period(factors, axis, name):
+    assert round_of(factors, axis) == name
+
+
+def test_months_have_their_names_and_their_levels():
+    x = 2000.0 + np.arange(48) / 12.0
+    mean = np.where(np.arange(48) % 12 == 6, 11.0, 0.0)
+    levels = dict(profile_of("yearly", YEARS, x, mean, np.full(48, 0.1), float))
+    assert max(levels, key=lambda name: levels[name].value) == "July"
+    assert levels["July"].value == pytest.approx(11.0 - 11.0 / 12.0)
+    assert levels["July"].high - levels["July"].low == pytest.approx(2 * 1.96 * 0.1)
+
+
+def test_days_and_hours_have_theirs():
+    x = 18000.0 + np.arange(24 * 28) / 24.0  # 18000 is a Sunday, 2019-04-14
+    hour, day = np.arange(24 * 28) % 24, (np.arange(24 * 28) // 24) % 7
+    sundays = dict(profile_of("weekly", HOURS, x, 7.0 * (day == 0), np.zeros(len(x)), float))
+    noons = dict(profile_of("daily", HOURS, x, 24.0 * (hour == 12), np.zeros(len(x)), float))
+    assert sundays["Sunday"].value == pytest.approx(6.0)
+    assert noons["12:00"].value == pytest.approx(23.0)
