@@ -117,7 +117,7 @@ def differences(found: Any, expected: Any, rtol: float, place: str = "") -> list
         pairs = enumerate(zip(found, expected, strict=True))
         return [line for i, (a, b) in pairs for line in differences(a, b, rtol, f"{place}[{i}]")]
     if isinstance(expected, float) and isinstance(found, float):
-        near = abs(found - expected) <= rtol * max(1.0, abs(expected))
+        near = found == expected or abs(found - expected) <= rtol * max(1.0, abs(expected))
         return [] if near else [f"{place}: {found!r}, {expected!r} expected"]
     return [] if found == expected else [f"{place}: {found!r}, {expected!r} expected"]
 
