@@ -20,6 +20,10 @@ NEGLIGIBLE = 1e-3
 """Share of the variance below which a component belongs to the rest, by judgement."""
 
 
+MOST_ROWS = 20_000
+"""Most rows, evenly chosen, over which standard deviations of components are taken, by judgement."""
+
+
 @dataclass(frozen=True)
 class Component:
     """One kernel of the pool after the fit; lengths in the units of the inputs, sizes in the units of y."""
@@ -57,7 +61,9 @@ class ComponentTable(Sequence[Component]):
     def of(cls, result: Result) -> "ComponentTable":
         """The components of a result."""
         fitted = result.fitted
-        mean, _ = fitted.parts(result.inputs, range(fitted.survivors))
+        # standard deviations over very many rows are those over some of them
+        some = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
+        mean, _ = fitted.parts(result.inputs[some], range(fitted.survivors))
         total = result.variance_to_explain(mean.sum(axis=0))
         named, rest = mean[1 : 1 + fitted.survivors].std(axis=1), mean[1 + fitted.survivors :].sum(axis=0).std()
         low, median, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))

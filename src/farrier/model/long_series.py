@@ -40,8 +40,9 @@ def finish_long_series(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> Fitted:
     rough = _with_memory(search, structure, X[seen], z[seen])
     if rough is not structure:
         found = search.fit([*found.parts, rough.parts[-1]], found.noise)
-    wide = _with_ordinary(search, rough, X[seen], z[seen])
-    return _finished(search, found, rough, wide, scaled.scale, X, y, search.record)
+    structure = with_deviations(rough, X[seen], z[seen], settings)
+    wide = _with_ordinary(search, structure, X[seen], z[seen])
+    return _finished(search, found, structure, wide, scaled.scale, X, y, search.record)
 
 
 def refit_long_series(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
@@ -52,7 +53,8 @@ def refit_long_series(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) 
     weights, noise = own.prior.quantile(0.5), fitted.noise_variance
     parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
     found = search.fit(parts, noise, settings.fits.refit_iterations)
-    structure = wide = fitted_to(search, parts, noise, X[seen], z[seen])
+    structure = fitted_to(search, parts, noise, X[seen], z[seen])
+    structure = wide = with_deviations(structure, X[seen], z[seen], settings)
     if fitted.alone is not None or not parts:
         others, weights = fitted.kernels[fitted.survivors : -1], fitted.prior.quantile(0.5)[fitted.survivors :]
         more = [search.part(kernel, float(w)) for kernel, w in zip(others, weights, strict=False)]
@@ -103,21 +105,24 @@ def fitted_to(
         objective, iterations or own.iterations, own.tolerance, callback=lambda i, t: search.tell("fitting", t.total)
     )
     search.steps += len(terms)
-    mode = _mode(objective, u, settings)
-    fitted = mode.model
-    prior = fitted.prior
-    assert isinstance(prior, HalfCauchy)
-    weights = prior.w
-    fitted = replace(fitted, prior=replace(prior, deviation=mode.deviations[: len(weights)]))
+    fitted = objective.model(u)
+    weights = fitted.prior.quantile(0.5)
     found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
-    return Structure(found, fitted.noise, terms[-1].total, fitted, terms[-1], mode)
+    return Structure(found, fitted.noise, terms[-1].total, fitted, terms[-1])
 
 
-def _mode(objective: LinearObjective, u: np.ndarray, settings: SearchSettings) -> Mode:
-    limits = objective.limits()
+def with_deviations(structure: Structure, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> Structure:
+    """The structure with Laplace's approximation at its parameters, by the rows to which it was fitted."""
+    model = structure.model
+    assert model is not None
+    objective = LinearObjective.of(model, X, z, 1, settings.long.limits)
+    u, limits = objective.start(), objective.limits()
     moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
     H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
-    return Mode(objective.model(u), u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
+    mode = Mode(model, u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
+    assert isinstance(model.prior, HalfCauchy)
+    prior = replace(model.prior, deviation=mode.deviations[: len(model.pool)])
+    return replace(structure, model=replace(model, prior=prior), mode=mode)
 
 
 def _with_memory(search: Search, structure: Structure, X: np.ndarray, z: np.ndarray) -> Structure:
@@ -148,7 +153,7 @@ def _with_ordinary(search: Search, structure: Structure, X: np.ndarray, z: np.nd
     cheap = [
         part for part, piece in zip(others, pieces, strict=True) if piece.chain is None or len(piece.Z) <= own.copies
     ]
-    wide = fitted_to(search, [*structure.parts, *cheap], structure.noise, X, z, own.iterations // 2)
+    wide = fitted_to(search, [*structure.parts, *cheap], structure.noise, X, z, own.iterations // 3)
     return wide if wide.score > structure.score else structure
 
 
