@@ -1,1 +1,1 @@
-"""Evidence lower bounds and posteriors: priors, likelihoods, exact, collapsed and block-wise inference, L-BFGS."""
+"""Evidence lower bounds and posteriors: priors, likelihoods, exact, collapsed and linear inference, L-BFGS."""
