@@ -35,6 +35,7 @@ from benchmarks import (
     start,
     table,
     timeseries,
+    truth,
     uci,
     weights,
 )
@@ -51,6 +52,7 @@ SUITES = {
     "forecasters": forecasters,
     "competitions": competitions,
     "calendar": calendar_suite,
+    "truth": truth,
     "recovery": recovery,
     "uci": uci,
     "gefcom": gefcom,

@@ -69,6 +69,8 @@ COVERED_BY = {
     "explain/facts.py": "tests/explain/test_sentences.py",
     "explain/report_figures.py": "tests/explain/test_report.py",
     "explain/report_repeat.py": "tests/explain/test_report.py",
+    "explain/frames.py": "tests/estimators/test_series_methods.py",
+    "model/paths.py": "tests/estimators/test_series_methods.py",
     "explain/findings.py": "tests/explain/test_story.py",
     "explain/interactions.py": "tests/explain/test_sentences_of_tables.py",
     "explain/residual_checks.py": "tests/explain/test_story.py",

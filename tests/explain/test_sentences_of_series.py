@@ -307,9 +307,9 @@ ROWS = {
     "level, until": (
         [UNTIL],
         FALLING,
-        "A higher level until March 1957",
-        "A higher level until March 1957 (January to May 1957). The change takes about 6.0 months.",
-        ENDED,
+        "A fall of the level from March 1957 on",
+        "A fall of the level from March 1957 on (January to May 1957). The change takes about 6.0 months.",
+        "The new level stays beyond the data.",
     ),
     "level, between": (
         [FROM, UNTIL],

@@ -20,7 +20,6 @@ from typing import Any, Literal
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 
 from farrier.estimators import files as saving
@@ -29,6 +28,7 @@ from farrier.estimators.backtesting import backtest_of
 from farrier.estimators.fitted_series import DATED, OWN, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
+from farrier.estimators.series_methods import SeriesMethods
 from farrier.explain.backtest import Backtest
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.kernels.algebra import Kernel
@@ -37,7 +37,7 @@ from farrier.model.result import Result
 from farrier.series.observed import Layout, read
 
 
-class Forecaster(BaseEstimator):
+class Forecaster(SeriesMethods):
     """Explain and forecast one series, or many.
 
     Parameters

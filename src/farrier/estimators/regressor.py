@@ -200,7 +200,7 @@ class Regressor(RegressorMixin, Estimator):
         scale = Scale.of(rows, transform.forward(target), coded)
         inputs = scale.inputs(rows)
         fitted = self._fit(inputs, target, scale, columns, coded)
-        return self.hold(
+        self.hold(
             Result(
                 fitted=replace(fitted, floor=floor),
                 inputs=inputs,
@@ -212,6 +212,8 @@ class Regressor(RegressorMixin, Estimator):
                 table=table,
             )
         )
+        name = getattr(y, "name", None)
+        return self.describe(target_name=name) if isinstance(name, str) and name else self
 
     def refit(self, X: Any, y: Any, *, progress: Callable[[Progress], None] | None = None) -> "Regressor":
         """A copy of this model with its structure fitted to other rows, usually the old ones and more.

@@ -13,6 +13,7 @@ outside them, over the mean step of the known rows from season to season.
 """
 
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -159,6 +160,9 @@ class Backtest:
 
     def __str__(self) -> str:
         return "\n".join(self.sentences())
+
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(sentence)}</p>" for sentence in self.sentences())
 
     def __repr__(self) -> str:
         return str(self)

@@ -11,10 +11,10 @@ from typing import Any, overload
 
 import numpy as np
 
+from farrier.explain.frames import html_table, to_frame
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import CentredPeriodic, Periodic
 from farrier.model.result import Result
-from farrier.model.tables import frame_like
 
 NEGLIGIBLE = 1e-3
 """Share of the variance below which a component belongs to the rest, by judgement."""
@@ -110,9 +110,13 @@ class ComponentTable(Sequence[Component]):
         """The columns of the table by name."""
         return {field.name: [getattr(row, field.name) for row in self.rows] for field in fields(Component)}
 
-    def to_frame(self, like: Any) -> Any:
-        """A frame of the same kind as `like`, for instance the pandas or polars frame that was fitted."""
-        return frame_like({name: np.asarray(column) for name, column in self.to_dict().items()}, like)
+    def to_frame(self, like: Any = None) -> Any:
+        """A frame of the same kind as `like`; without it one of pandas or polars, whichever is installed."""
+        return to_frame(self.to_dict(), like)
+
+    def _repr_html_(self) -> str:
+        head, *rows = self.lines()
+        return html_table(head, rows)
 
     def large(self) -> tuple[Component, ...]:
         """The largest component, and all others whose share of the variance is at least `NEGLIGIBLE`."""
@@ -169,13 +173,16 @@ class Decomposition:
         """The prediction: the sum of all means."""
         return self.mean.sum(axis=0)
 
-    def to_frame(self, like: Any) -> Any:
-        """Two columns a component, its mean and its sd, in a frame of the same kind as `like`."""
+    def to_frame(self, like: Any = None) -> Any:
+        """Two columns a component, its mean and its sd, in a frame of the same kind as `like`.
+
+        Without `like`: a frame of pandas or polars, whichever is installed, or a dictionary of columns.
+        """
         columns: dict[str, np.ndarray] = {}
         for name, mean, sd in zip(self.names, self.mean, self.sd, strict=True):
             columns[name] = mean
             columns[f"{name} sd"] = sd
-        return frame_like(columns, like)
+        return to_frame(columns, like)
 
 
 def _periods_of(kernel: Kernel) -> str:

@@ -4,8 +4,7 @@ print(model.explain())
 model.explain().to_frame()
 """
 
-import importlib
-import importlib.util
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -14,13 +13,10 @@ from farrier.explain import sentences
 from farrier.explain.backtest import Backtest
 from farrier.explain.context import Context
 from farrier.explain.findings import Findings, findings
+from farrier.explain.frames import to_frame
 from farrier.explain.numbers import capital, known, per_cent, significant
 from farrier.explain.story import story
 from farrier.model.result import Result
-from farrier.model.tables import frame_like
-
-FRAMES = ("pandas", "polars")
-"""The frame libraries that are tried, in this order, if none is asked for."""
 
 
 class Explanation:
@@ -42,6 +38,9 @@ class Explanation:
     def __len__(self) -> int:
         return len(self.findings.facts)
 
+    def _repr_html_(self) -> str:
+        return "".join(f"<p>{escape(part)}</p>" for part in str(self).split("\n\n"))
+
     def _repr_markdown_(self) -> str:
         return self.to_markdown()
 
@@ -56,11 +55,7 @@ class Explanation:
 
         Without `like`: a frame of pandas or polars, whichever is installed, or a dictionary of columns.
         """
-        columns = {name: np.asarray(column) for name, column in self._columns().items()}
-        if like is not None:
-            return frame_like(columns, like)
-        library = next((name for name in FRAMES if importlib.util.find_spec(name)), None)
-        return columns if library is None else importlib.import_module(library).DataFrame(columns)
+        return to_frame(self._columns(), like)
 
     def to_markdown(self) -> str:
         """The explanation with headings and a table, for a README or a notebook."""

@@ -5,7 +5,7 @@ damped trend, linear, changepoint, constant. The other factors modify it (phrase
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from farrier.explain.facts import Axis, Estimate, Factor, Facts
 from farrier.explain.numbers import known
@@ -110,6 +110,9 @@ def read(facts: Facts) -> Parts:
         return tuple(factor for factor in facts.factors if factor.kind in kinds)
 
     windows = of("from", "until")
+    if len(windows) == 1 and all(factor.kind in ("until", "constant") for factor in facts.factors):
+        # a level that ends at T is a change of the level at T
+        windows = (replace(windows[0], kind="from"),)
     body = [factor for factor in facts.factors if factor.kind not in ("from", "until", "constant")]
     return Parts(
         noise=bool(of("noise")),

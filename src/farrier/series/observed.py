@@ -135,7 +135,9 @@ def read(
     if time is not None or target is not None or len(regressors):
         raise ValueError("time, target and regressors name columns of a frame: give a frame, or leave them out.")
     if y is not None:
-        return Observed.of(Layout(), native_column(series), _values(y, "y"))
+        name = getattr(y, "name", None)
+        layout = Layout(target=name) if isinstance(name, str) and name else Layout()
+        return Observed.of(layout, native_column(series), _values(y, "y"))
     if nw.dependencies.is_pandas_series(series):
         name = str(series.index.name or "time"), str(series.name if series.name is not None else "y")
         return Observed.of(Layout(*name, backend="pandas", indexed=True), series.index, _values(series, name[1]))

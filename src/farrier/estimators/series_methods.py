@@ -1,0 +1,166 @@
+"""The methods of a `Forecaster` that other libraries have too, and those that look back.
+
+forecaster.predict(12)                    # the means of the next steps as an array
+forecaster.score(times, values)           # R squared of the predictions at these times
+forecaster.sample(12, count=100)          # paths that the series may take
+forecaster.anomalies(new_rows)            # values that the model did not expect
+forecaster.changepoints_                  # when the series changed, with intervals
+forecaster.digest()                       # of many series: which structures, how often, how sure
+"""
+
+from collections import Counter, defaultdict
+from html import escape
+from numbers import Integral
+from typing import Any
+
+import narwhals.stable.v2 as nw
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.metrics import r2_score
+
+from farrier.estimators.fitted_series import FittedSeries
+from farrier.estimators.panel import Panel
+from farrier.explain.findings import findings
+from farrier.explain.frames import to_frame
+from farrier.model.paths import sample_paths
+from farrier.series.observed import read, take
+
+
+class SeriesMethods(BaseEstimator):
+    """Methods of a `Forecaster` that need nothing but its fitted series."""
+
+    fitted_: FittedSeries | Panel
+
+    def _one(self) -> FittedSeries:
+        raise NotImplementedError
+
+    def _many(self) -> Panel:
+        raise NotImplementedError
+
+    def predict(self, when: Any, *, future: Any = None) -> np.ndarray:
+        """The mean of the next `when` steps, or at given times, as an array. (One series.)
+
+        `future` is a frame with the regressors at these times; `forecast` gives intervals too.
+        """
+        one = self._one()
+        return one.model.predict(one.ahead(when, future).X)
+
+    def score(self, series: Any, y: Any = None) -> float:
+        """R squared of the predictions at the times of other rows, in the forms that `fit` takes. (One series.)
+
+        1 is perfect, 0 is as good as the mean of these rows.
+        """
+        one = self._one()
+        rows = self._rows(series, y)
+        present = rows.present
+        X = one.observed.inputs(one.observed.axis.locate(rows.stamps), rows.extra)[present]
+        return float(r2_score(rows.y[present], one.model.predict(X)))
+
+    def sample(self, when: Any, count: int = 100, *, future: Any = None, random_state: int = 0) -> Any:
+        """Paths of the next `when` steps, or at given times: the times, then a column for each path. (One series.)
+
+        Steps of one path depend on each other as the model says; at each step the paths have the distribution of the
+        forecast. Sums over steps, such as the total of a year, have the right uncertainty.
+        """
+        if not isinstance(count, Integral) or count < 1:
+            raise ValueError(f"count: {count!r} is not a number of paths: give 1 or more.")
+        one = self._one()
+        ahead = one.ahead(when, future)
+        result = one.model.result_
+        X = np.asarray(ahead.X, float)
+        paths = sample_paths(result.fitted, result.at(X), int(count), random_state)
+        return one.observed.layout.write(ahead.stamps, {f"path_{i}": path for i, path in enumerate(paths, 1)})
+
+    def anomalies(self, series: Any = None, y: Any = None, *, level: float = 99.0) -> Any:
+        """The values outside the interval that holds `level` per cent of new values. (One series.)
+
+        Parameters
+        ----------
+        series, y : new rows in the forms that `fit` takes, default=None
+            The values to judge, usually later than those of the fit. None judges the rows of the fit, each by the model
+            that knows them all, so that only what no component explains stands out.
+        level : float, default=99
+            In per cent. Of ordinary values about 100 - level in 100 lie outside.
+
+        Returns
+        -------
+        table
+            The time, value, expected (the median), and the ends of the interval, low and high.
+        """
+        if not 0.0 < level < 100.0:
+            raise ValueError(f"level: {level:g} is not a percentage between 0 and 100: 99 is usual.")
+        one = self._one()
+        rows = one.observed if series is None else self._rows(series, y)
+        present = rows.present
+        X = one.observed.inputs(one.observed.axis.locate(rows.stamps), rows.extra)[present]
+        tail = 0.5 - level / 200.0
+        low, median, high = one.model.predict_quantiles(X, [tail, 0.5, 1.0 - tail]).T
+        value = rows.y[present]
+        outside = np.flatnonzero((value < low) | (value > high))
+        columns = {"value": value, "expected": median, "low": low, "high": high}
+        stamps = take(rows.stamps, present[outside])
+        return one.observed.layout.write(stamps, {name: column[outside] for name, column in columns.items()})
+
+    @property
+    def changepoints_(self) -> Any:
+        """When the series changed: one row for each changepoint of a component. (One series.)
+
+        Columns: the time of the first row after the change, the ends low and high of its 95 % interval, the change of
+        the level (NaN if something else begins or ends), and the component in words.
+        """
+        one = self._one()
+        model = one.described()
+        found = findings(model.result_, model.context_)
+        titles = model.explain().to_frame(like=np.zeros(0))["component"]
+        rows = [
+            (factor.location, facts.jump, str(title))
+            for facts, title in zip(found.facts, titles, strict=True)
+            for factor in facts.factors
+            if factor.kind in ("from", "until") and factor.location is not None
+        ]
+        numbers = one.observed.axis.numbers
+        places = [[int(np.argmin(np.abs(numbers - x))) for x in (at.value, at.low, at.high)] for at, _, _ in rows]
+        index = np.array(places, int).reshape(-1, 3)
+        first, low, high = (take(one.observed.stamps, index[:, k]) for k in range(3))
+        change = np.array([np.nan if jump is None else jump.value for _, jump, _ in rows])
+        columns = {"low": low, "high": high, "change": change, "component": [title for _, _, title in rows]}
+        return one.observed.layout.write(first, columns)
+
+    def digest(self) -> Any:
+        """Of many series: which structures were found, in how many of them, and how sure. (Many series.)
+
+        Columns: structure, series (their number), share (the mean part of the forecast that is its own), example.
+        """
+        panel = self._many()
+        counts: Counter[str] = Counter()
+        shares, examples = defaultdict(list), {}
+        for name, one in panel.series.items():
+            result = one.model.result_
+            formulas = sorted({kernel.formula(result.names) for kernel in result.kernels})
+            structure = " + ".join(formulas) or "constant"
+            counts[structure] += 1
+            shares[structure].append(result.fitted.share)
+            examples.setdefault(structure, name)
+        ordered = [structure for structure, _ in counts.most_common()]
+        return to_frame(
+            {
+                "structure": ordered,
+                "series": [counts[one] for one in ordered],
+                "share": [float(np.mean(shares[one])) for one in ordered],
+                "example": [examples[one] for one in ordered],
+            }
+        )
+
+    def _rows(self, series: Any, y: Any) -> Any:
+        """New rows, read as those of the fit were."""
+        layout = self._one().observed.layout
+        framed = isinstance(nw.from_native(series, eager_only=True, pass_through=True), nw.DataFrame)
+        names: dict[str, Any] = {"time": layout.time, "target": layout.target, "regressors": layout.regressors}
+        return read(series, y, **(names if framed else {}))
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, str]:
+        bundle = {"text/plain": repr(self)}
+        if "fitted_" not in vars(self) or isinstance(self.fitted_, Panel):
+            return bundle
+        text = str(self._one().described().explain())
+        return bundle | {"text/html": "".join(f"<p>{escape(part)}</p>" for part in text.split("\n\n"))}
