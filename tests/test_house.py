@@ -81,6 +81,7 @@ COVERED_BY = {
     "explain/windows.py": "tests/explain/test_sentences.py",
     "estimators/archive.py": "tests/estimators/test_files.py",
     "estimators/array_members.py": "tests/estimators/test_encoding.py",
+    "estimators/counting.py": "tests/estimators/test_counts.py",
     "estimators/classifier.py": "tests/estimators/test_estimators.py",
     "estimators/encoded_times.py": "tests/estimators/test_encoding.py",
     "estimators/estimator.py": "tests/estimators/test_estimators.py",

@@ -20,7 +20,6 @@ SMALLEST = {"kernels": ["SE"], "inducing": 5, "iterations": 100, "learning_rate"
 
 @parametrize_with_checks([Regressor(**SMALLEST), Classifier(**SMALLEST)])
 def test_scikit_learn_contract(estimator, check):
-    # one exception is declared, by the tag multi_class=False: Classifier takes two classes, as its likelihood does
     check(estimator)
 
 
@@ -238,7 +237,6 @@ X_GOOD, Y_GOOD = np.arange(12.0)[:, None], np.sin(np.arange(12.0))
             r"method='exact' needs likelihood='gaussian'",
         ),
         (Classifier(), X_GOOD, np.ones(12, int), r"one class only"),
-        (Classifier(), X_GOOD, np.arange(12) % 3, r"Only binary classification.*OneVsRestClassifier"),
     ],
 )
 def test_bad_input_is_refused_before_any_work(estimator, X, y, message):

@@ -48,13 +48,8 @@ class Noise(StrEnum):
     student_t = "student-t"
 
 
-class Likelihood(StrEnum):
-    """The distribution of the target given the components."""
-
-    auto = "auto"
-    gaussian = "gaussian"
-    student_t = "student-t"
-    classes = "classes"
+Likelihood = StrEnum("Likelihood", ["auto", "gaussian", "student-t", "poisson", "negative-binomial", "classes"])
+"""The distribution of the target given the components."""
 
 
 class TargetScale(StrEnum):
@@ -119,8 +114,8 @@ TargetLikelihoodOption = Annotated[
     Likelihood,
     typer.Option(
         "--likelihood",
-        help="The noise of a number (student-t bears outliers), or classes; auto chooses by evidence, and takes text "
-        "as classes.",
+        help="The noise of a number (student-t bears outliers), counts, or classes; auto chooses the noise by evidence "
+        "and takes text as classes.",
     ),
 ]
 MethodOption = Annotated[
@@ -202,7 +197,7 @@ def explain(
     from farrier.cli.writing import check_out
 
     check_out(path, data)
-    classes = likelihood == Likelihood.classes
+    classes = likelihood.value == "classes"
     reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes)
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _search(settings, periods, reading, quick=quick)

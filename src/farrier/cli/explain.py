@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from farrier.cli.screen import decimals, live, note, say, table
 from farrier.cli.source import Source, fit
 from farrier.cli.writing import check_out
+from farrier.explain.many_classes import ClassExplanations, write_pages
 from farrier.series.backtests import origins
 
 if TYPE_CHECKING:
@@ -56,6 +57,10 @@ def explain(
         model.context_ = replace(model.context_, command=command)
         ahead = forecast_rows(source, model, horizon or 0)
         explanation = model.explain()
+        if isinstance(explanation, ClassExplanations):
+            screen.doing("writing the reports")
+            _each_class(source, explanation, path, quiet=quiet, as_json=as_json)
+            return
         story = explanation.to_dict(horizon=horizon, backtest=past) if as_json or path is not None else {}
         if as_json:
             from farrier.explain.report import plain
@@ -80,6 +85,25 @@ def explain(
             note(f"the report is {path}")
     elif path is not None:
         say(f"\nThe report is {path}: open it in a browser.")
+
+
+def _each_class(
+    source: Source, explanation: ClassExplanations, path: Path | None, *, quiet: bool, as_json: bool
+) -> None:
+    """Print the explanation of three or more classes, and write their reports."""
+    if as_json:
+        from farrier.explain.report import plain
+
+        sys.stdout.write(json.dumps(plain(explanation.to_dict(), "story"), indent=2, allow_nan=False) + "\n")
+    else:
+        say(f"{source.title}\n{explanation.sentence}\n\n{explanation}")
+    if path is None:
+        return
+    write_pages(explanation, path)
+    if not as_json:
+        say(f"\nThe reports are linked from {path}: open it in a browser.")
+    elif not quiet:
+        note(f"the reports are linked from {path}")
 
 
 def _text(source: Source, explanation: "Explanation") -> str:

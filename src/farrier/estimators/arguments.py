@@ -73,6 +73,19 @@ def check_periods(periods: Sequence[Any] | None) -> None:
             raise ValueError(f"periods: {quoted(period)} is not the length of a period: give numbers such as 7.0.")
 
 
+def check_quick(kernels: Any, prior: str, method: str, inputs: int) -> None:
+    """Raise ValueError for settings and inputs that the structural model of search='quick' does not take."""
+    for name, value, needed in (
+        ("kernels", kernels, "auto"),
+        ("prior", prior, "horseshoe"),
+        ("method", method, "auto"),
+    ):
+        if not (isinstance(value, str) and value == needed):
+            raise ValueError(f"search='quick' needs {name}={needed!r}, got {value!r}: try search='full'.")
+    if inputs > 1:
+        raise ValueError(f"search='quick' needs one input, which is time, got {inputs}: try search='full'.")
+
+
 def check_reach(standardised: np.ndarray, argument: str) -> None:
     """Raise ValueError for rows too far from the fitted ones, in standard deviations of these."""
     far = np.argwhere(~(np.abs(standardised) <= FARTHEST))

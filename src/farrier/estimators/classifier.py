@@ -1,13 +1,21 @@
-"""`Classifier`: explain and predict one of two classes."""
+"""`Classifier`: explain and predict classes.
 
+Of two classes one model gives the chance of the second. Of more, each class has a model of its own against all others,
+and the chances of all are divided by their sum.
+"""
+
+import os
 from collections.abc import Callable, Sequence
+from dataclasses import replace
+from pathlib import Path
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import ClassifierMixin, clone
 from sklearn.utils._param_validation import StrOptions
-from sklearn.utils.multiclass import check_classification_targets, type_of_target
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
 from farrier.estimators.arguments import check_scale, check_table
 from farrier.estimators.estimator import Estimator, progress_callback
@@ -17,17 +25,22 @@ from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.progress import Progress
 from farrier.model.result import Result
+from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale, check_varies, column_names
 from farrier.model.target_scale import TargetScale
 
 
 class Classifier(ClassifierMixin, Estimator):
-    """Explain and predict one of two classes by a probit model, whose components add up on the probit scale.
+    """Explain and predict classes by a probit model, whose components add up on the probit scale.
 
     It has the parameters of `Regressor` except `likelihood`, `scale` and `periods`. `method` is "auto" or "stochastic",
-    the paper's algorithm. For more than two classes wrap it in `sklearn.multiclass.OneVsRestClassifier`. It has the
-    attributes of `Regressor`, and `classes_`.
+    the paper's algorithm. It has the attributes of `Regressor`, and `classes_`. Of three or more classes `models_` has
+    a classifier for each class against all others, in the order of `classes_`; `explain` and `report` tell all of them,
+    and other attributes, plots and decompositions are those of each.
     """
+
+    models_: "list[Classifier]"
+    """A classifier for each of three or more classes."""
 
     _parameter_constraints = Estimator._parameter_constraints | {"method": [StrOptions({"auto", "stochastic"})]}
 
@@ -58,13 +71,8 @@ class Classifier(ClassifierMixin, Estimator):
         )
         self.method = method
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
-
     def fit(self, X: Any, y: Any) -> "Classifier":
-        """Find the components of the probability of the second class."""
+        """Find the components of the probability of the second class, or of each of three or more."""
         self._validate_params()
         check_table(y, "y")
         rows, labels, table = self._read(X, y)
@@ -72,17 +80,27 @@ class Classifier(ClassifierMixin, Estimator):
         classes, target = np.unique(labels, return_inverse=True)
         if len(classes) < 2:
             raise ValueError(f"y holds one class only ({classes[0]!r}): a classifier needs rows of two.")
-        if len(classes) > 2:
-            kind = type_of_target(labels)
-            raise ValueError(
-                f"Only binary classification is supported. The type of the target is {kind}, with {len(classes)} "
-                "classes: wrap the Classifier in sklearn.multiclass.OneVsRestClassifier."
-            )
+        self.classes_ = classes
+        if len(classes) == 2:
+            return self._fit_two(X, rows, target, table, tuple(str(label) for label in classes))
+        self.models_ = [self._against_others(X, target == k, str(label)) for k, label in enumerate(classes)]
+        return self
+
+    def _against_others(self, X: Any, inside: np.ndarray, name: str) -> "Classifier":
+        """A classifier of one class against all others."""
+        copy: Any = clone(self)
+        model: Classifier = copy.fit(X, inside)
+        model.progress = None
+        return model.hold(replace(model.result_, classes=(f"not {name}", name)))
+
+    def _fit_two(
+        self, X: Any, rows: np.ndarray, target: np.ndarray, table: TableInputs | None, names: tuple[str, ...]
+    ) -> "Classifier":
+        """Fit the probability of the second of two classes."""
         columns = column_names(X, rows.shape[1]) if table is None else list(table.names)
         coded = () if table is None else table.coded
         check_scale(rows, None, columns)
         check_varies(rows, None, columns)
-        self.classes_ = classes
         begin = perf_counter()
         scale, target = Scale.of(rows, None, coded), target.astype(np.float64)
         inputs = scale.inputs(rows)
@@ -96,7 +114,7 @@ class Classifier(ClassifierMixin, Estimator):
                 columns=tuple(columns),
                 seconds=perf_counter() - begin,
                 recipe=self._recipe(),
-                classes=tuple(str(label) for label in classes),
+                classes=names,
                 table=table,
             )
         )
@@ -115,12 +133,43 @@ class Classifier(ClassifierMixin, Estimator):
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""
+        check_is_fitted(self)
+        if len(self.classes_) > 2:
+            each = np.stack([model.predict_proba(X)[:, 1] for model in self.models_], axis=1)
+            return each / each.sum(axis=1, keepdims=True)
         inputs = self._inputs(X)
         probability, _ = self.result_.fitted.observed(inputs)
         second = probability.mean(axis=0)
         return np.stack([1.0 - second, second], axis=1)
 
     def predict(self, X: Any) -> np.ndarray:
-        """The more probable class."""
-        second = self.predict_proba(X)[:, 1] > 0.5
-        return self.classes_[second.astype(int)]
+        """The most probable class."""
+        found = np.argmax(self.predict_proba(X), axis=1)
+        return self.classes_[found]
+
+    def describe(self, **said: Any) -> Self:
+        """Name the data, for explanations, reports and plots; see `Regressor.describe`."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().describe(**said)
+        for model in self.models_:
+            model.describe(**said)
+        return self
+
+    def explain(self) -> Any:
+        """The components in plain English, largest first; of three or more classes, those of each."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().explain()
+        from farrier.explain.many_classes import ClassExplanations
+
+        return ClassExplanations({str(k): one.explain() for k, one in zip(self.classes_, self.models_, strict=True)})
+
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None, **more: Any) -> Path:
+        """Write the report; of three or more classes a page for each, and at `path` one that links to them."""
+        check_is_fitted(self)
+        if len(self.classes_) == 2:
+            return super().report(path, title=title, **more)
+        from farrier.explain.many_classes import write_pages
+
+        return write_pages(self.explain(), path, title)

@@ -93,7 +93,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
     @property
     def transform_(self) -> str:
         """The scale on which components add up."""
-        return self.result_.fitted.scale.transform.name
+        return self.result_.fitted.component_scale.transform.name
 
     @property
     def record_(self) -> tuple[Decision, ...]:

@@ -27,6 +27,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.inference.linear_plan": ("FeatureLimits",),
     "farrier.inference.inducing_points": ("Groups", "PointLimits"),
     "farrier.inference.likelihoods": ("Gaussian", "Bernoulli", "StudentT", "Poisson"),
+    "farrier.inference.counts": ("NegativeBinomial",),
     "farrier.inference.weight_priors": ("NoPrior", "HalfCauchy", "Softmax", "SpikeAndSlab"),
     "farrier.inference.horseshoe": ("Horseshoe",),
     "farrier.search.appraisal": ("Appraisal",),

@@ -17,9 +17,18 @@ from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted
 
-from farrier.estimators.arguments import check_periods, check_prediction, check_reach, check_scale, check_table
+from farrier.estimators.arguments import (
+    check_periods,
+    check_prediction,
+    check_quick,
+    check_reach,
+    check_scale,
+    check_table,
+)
+from farrier.estimators.counting import COUNTS, CountingEstimator
 from farrier.estimators.estimator import Estimator, progress_callback
-from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
+from farrier.inference.counts import NegativeBinomial
+from farrier.inference.likelihoods import Gaussian, Likelihood, Poisson, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import fit_given, learn
@@ -38,7 +47,7 @@ from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
 
-class Regressor(RegressorMixin, Estimator):
+class Regressor(RegressorMixin, CountingEstimator):
     """Explain and predict a number.
 
     Parameters
@@ -50,11 +59,12 @@ class Regressor(RegressorMixin, Estimator):
         values taken from the data.
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
-    likelihood : {"auto", "gaussian", "student-t"}, default="auto"
-        The distribution of the noise; Student's t is robust to outliers. "auto" chooses by evidence: Student's t is
-        tried only if the leave-one-out residuals have clearly heavier tails than a normal. It chooses where the
-        structure is searched for, or with search="quick"; given kernels, other priors and other methods than "auto"
-        have Gaussian noise.
+    likelihood : {"auto", "gaussian", "student-t", "poisson", "negative-binomial"}, default="auto"
+        The distribution of the noise; Student's t is robust to outliers. The last two are for counts, whose components
+        add up on the log scale; the negative binomial takes counts that vary more than a Poisson. "auto" chooses by
+        evidence: Student's t is tried only if the leave-one-out residuals have clearly heavier tails than a normal. It
+        chooses where the structure is searched for, or with search="quick"; given kernels, other priors and other
+        methods than "auto" have Gaussian noise.
     scale : {"auto", "identity", "log", "square root"}, default="auto"
         The scale of y on which components add up. "auto" chooses by evidence (identity if `kernels` are given).
     periods : list of float, default=None
@@ -122,7 +132,7 @@ class Regressor(RegressorMixin, Estimator):
     """
 
     _parameter_constraints = Estimator._parameter_constraints | {
-        "likelihood": [StrOptions({"auto", "gaussian", "student-t"})],
+        "likelihood": [StrOptions({"auto", "gaussian", "student-t", *COUNTS})],
         "scale": [StrOptions({"auto", *(transform.name for transform in TRANSFORMS)})],
         "periods": [list, tuple, None],
         "calendar": [list, tuple, None],
@@ -137,7 +147,7 @@ class Regressor(RegressorMixin, Estimator):
         kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
         *,
         prior: str = "horseshoe",
-        likelihood: Literal["auto", "gaussian", "student-t"] = "auto",
+        likelihood: Literal["auto", "gaussian", "student-t", "poisson", "negative-binomial"] = "auto",
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         calendar: Sequence[Kernel] | None = None,
@@ -189,9 +199,11 @@ class Regressor(RegressorMixin, Estimator):
             raise ValueError(
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
             )
-        self._check_quick(rows.shape[1])
+        if self.search == "quick":
+            check_quick(self.kernels, self.prior, self.method, rows.shape[1])
+        self._check_counts(target)
         self._number_of_inducing_points(rows)
-        transform = named("identity" if self.scale == "auto" else self.scale)
+        transform = named("identity" if self.scale == "auto" or self.likelihood in COUNTS else self.scale)
         if target.min() <= transform.lowest:
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
         self.frame_ = frame_library(X)
@@ -238,6 +250,8 @@ class Regressor(RegressorMixin, Estimator):
         self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], coded: tuple[int, ...]
     ) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
+        if self.likelihood in COUNTS:
+            return self._fit_counts(inputs, y, scale, columns, coded, self._known_periods(inputs, scale))
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
         chosen, tell = self.likelihood == "student-t", progress_callback(self.progress)
         if self.search == "quick":
@@ -282,20 +296,6 @@ class Regressor(RegressorMixin, Estimator):
             raise ValueError(f"floor={self.floor:g}: y has the value {low:g} below it: give at most that, or None.")
         return None if self.floor is None else float(self.floor)
 
-    def _check_quick(self, inputs: int) -> None:
-        """Refuse what the structural model does not do."""
-        if self.search != "quick":
-            return
-        for name, value, needed in (
-            ("kernels", self.kernels, "auto"),
-            ("prior", self.prior, "horseshoe"),
-            ("method", self.method, "auto"),
-        ):
-            if not (isinstance(value, str) and value == needed):
-                raise ValueError(f"search='quick' needs {name}={needed!r}, got {value!r}: try search='full'.")
-        if inputs > 1:
-            raise ValueError(f"search='quick' needs one input, which is time, got {inputs}: try search='full'.")
-
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
         if inputs.shape[1] > 1 or self.periods is not None:
             return [float(period) for period in self.periods or ()] if inputs.shape[1] == 1 or self._timed else []
@@ -314,9 +314,16 @@ class Regressor(RegressorMixin, Estimator):
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
 
     @property
-    def likelihood_(self) -> Literal["gaussian", "student-t"]:
+    def likelihood_(self) -> Literal["gaussian", "student-t", "poisson", "negative-binomial"]:
         """The distribution of the noise that was fitted."""
-        return "student-t" if isinstance(self.result_.fitted.likelihood, StudentT) else "gaussian"
+        match self.result_.fitted.likelihood:
+            case StudentT():
+                return "student-t"
+            case Poisson():
+                return "poisson"
+            case NegativeBinomial():
+                return "negative-binomial"
+        return "gaussian"
 
     def outliers(self) -> Any:
         """The rows that are far from what the other rows make expected, the furthest first.
@@ -375,9 +382,9 @@ class Regressor(RegressorMixin, Estimator):
 
     def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         fitted = self.result_.fitted
-        if fitted.scale.transform.name != "identity":
+        if self.transform_ != "identity":
             raise ValueError(
-                f"return_cov: components add up on the {fitted.scale.transform.name} scale, on which y has no simple "
+                f"return_cov: components add up on the {self.transform_} scale, on which y has no simple "
                 "covariance: use return_std or predict_quantiles, or fit with scale='identity'."
             )
         mean, covariance = fitted.joint(inputs)

@@ -44,7 +44,7 @@ def check(objects: Sequence[Any], checks: Sequence[Any]) -> None:
 
 def _checked(objects: Sequence[Any]) -> list[Any]:
     """The objects that are checked."""
-    models = [one for one in objects if isinstance(one, ClassifierMixin | RegressorMixin)]
+    models = [one for one in objects if isinstance(one, ClassifierMixin | RegressorMixin) and "result_" in vars(one)]
     return _evenly(models, MOST_MODELS) + [one for one in objects if isinstance(one, FittedSeries | Panel)]
 
 

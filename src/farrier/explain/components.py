@@ -166,7 +166,7 @@ class Decomposition:
         names = ["level", *(f"{i}: {kernel.formula(result.columns)}" for i, kernel in enumerate(result.kernels))]
         names += ["the rest"] * (len(mean) - len(names))
         mean = mean * fitted.scale.sd
-        mean[0] += fitted.scale.mean
+        mean[0] += fitted.component_scale.mean
         return cls(tuple(names), mean, np.sqrt(np.maximum(variance, 0.0)) * fitted.scale.sd)
 
     def total(self) -> np.ndarray:

@@ -91,7 +91,7 @@ class Setting:
             named = context.target_name != Context.target_name
             target = Target(f"{context.target_name} = {classes[1]}" if named else classes[1], scale="odds")
         else:
-            scale = SCALES.get(result.fitted.scale.transform.name, "transformed")
+            scale = SCALES.get(result.fitted.component_scale.transform.name, "transformed")
             target = Target(context.target_name, context.target_unit, scale)
         series = time is not None and classes is None
         ends = zip(columns, rows.min(axis=0), rows.max(axis=0), strict=True)

@@ -82,7 +82,8 @@ class Curves:
         for place, i in enumerate(named, 1):
             variance[place] = centred(fitted, rows.inputs, rows.inputs[: len(rows.y)], i)[1]
         sd, difference = np.sqrt(np.maximum(variance, 0.0)), fitted.alone is not None
-        return cls(rows, fitted.scale.transform, fitted.scale.mean, fitted.scale.sd, mean, sd, len(named), difference)
+        scale = fitted.component_scale
+        return cls(rows, scale.transform, scale.mean, scale.sd, mean, sd, len(named), difference)
 
     def of_component(self, place: int) -> dict[str, Any]:
         """The curve of a component for the story; empty lists for a table, which has no time."""

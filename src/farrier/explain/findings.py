@@ -81,7 +81,8 @@ def findings(result: Result, context: Context | None = None) -> Findings:
     rows = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
     inputs = result.inputs[rows]
     mean, spread = fitted.parts(inputs, range(fitted.survivors))
-    target = mean.sum(axis=0) if setting.kind == "classes" else fitted.scale.forward(result.target[rows])
+    latent = setting.kind == "classes" or fitted.counts
+    target = mean.sum(axis=0) if latent else fitted.scale.forward(result.target[rows])
     variance = max(float(np.var(target)), np.finfo(float).tiny)
     shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
     named = _order(fitted, shares)
@@ -357,6 +358,6 @@ def _shown(
 
 
 def _noise(fitted: Fitted, setting: Setting) -> float | None:
-    if setting.kind == "classes":
+    if setting.kind == "classes" or fitted.counts:
         return None
     return in_words_of(setting.target.scale, float(np.sqrt(fitted.noise_variance)) * fitted.scale.sd)

@@ -3,6 +3,9 @@
 import numpy as np
 
 from farrier.explain.context import Setting
+from farrier.explain.numbers import significant
+from farrier.inference.counts import NegativeBinomial
+from farrier.inference.likelihoods import Poisson
 from farrier.model.result import Result
 
 LOW = 0.025
@@ -13,7 +16,20 @@ MOST_ROWS = 200
 
 def notes(result: Result, setting: Setting) -> tuple[str, ...]:
     """One sentence for each note."""
-    return (*about_columns(result), *about_floor(result, setting))
+    return (*about_counts(result), *about_columns(result), *about_floor(result, setting))
+
+
+def about_counts(result: Result) -> list[str]:
+    """How counts vary about their expected value."""
+    likelihood = result.fitted.likelihood
+    if isinstance(likelihood, NegativeBinomial):
+        return [
+            "Counts vary about their expected value m with the variance m + m^2 / "
+            f"{significant(likelihood.size, 2)}: a negative binomial. A Poisson has the variance m."
+        ]
+    if isinstance(likelihood, Poisson):
+        return ["Counts vary about their expected value as a Poisson does: the variance is the expected value."]
+    return []
 
 
 def about_columns(result: Result) -> list[str]:

@@ -32,8 +32,8 @@ LEAST = 1e-9
 
 
 def model_checks(result: Result, setting: Setting) -> list[Check]:
-    """The checks that apply to a result; none for classes."""
-    if setting.kind == "classes":
+    """The checks that apply to a result; none for classes and counts, whose residuals are not normal."""
+    if setting.kind == "classes" or result.fitted.counts:
         return []
     last = setting.order[-MOST_ROWS:]
     fitted = result.fitted

@@ -56,7 +56,9 @@ def story(
     setting = found.setting
     rows = Rows.of(result, setting, setting.horizon(horizon))
     target = asdict(setting.target)
-    subtitle = SUBTITLES.get(target["scale"], "").format(transform=f"{result.fitted.scale.transform.name}s", **target)
+    subtitle = SUBTITLES.get(target["scale"], "").format(
+        transform=f"{result.fitted.component_scale.transform.name}s", **target
+    )
     curves, steps = fit_of(result, rows), len(rows.x) - len(rows.y)
     shared = structures(result, rows.inputs[-1:] if steps else None) if setting.kind == "series" else []
     whole = {

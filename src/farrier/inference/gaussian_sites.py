@@ -13,6 +13,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from farrier.inference.counts import CountLikelihood
 from farrier.inference.likelihoods import Likelihood, StudentT
 
 OUTLIER_DEVIATIONS = 3.0
@@ -38,12 +39,15 @@ class Sites:
     def first(cls, y: np.ndarray, likelihood: Likelihood) -> "Sites":
         """The sites at the start: the optimal ones for q(f) = N(0, 1), the prior of f.
 
-        For a Student-t likelihood they are y itself, with outliers clipped to the range of the other rows.
+        For a Student-t likelihood they are y itself, with outliers clipped to the range of the other rows; for counts
+        their logarithms.
         """
         if isinstance(likelihood, StudentT):
             middle = np.median(y)
             reach = OUTLIER_DEVIATIONS * 1.4826 * np.median(np.abs(y - middle))
             return cls(np.clip(y, middle - reach, middle + reach), np.full(len(y), float(likelihood.scale) ** 2))
+        if isinstance(likelihood, CountLikelihood):
+            return cls(*likelihood.start(y))
         return cls.at(y, np.zeros(len(y)), np.ones(len(y)), likelihood)
 
     def natural_gradient_step(

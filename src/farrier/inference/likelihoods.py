@@ -281,24 +281,28 @@ class StudentT(Likelihood):
 @final
 @dataclass(frozen=True, eq=False)
 class Poisson(Likelihood):
-    """y in {0, 1, 2, ...} with rate e^f."""
+    """y in {0, 1, 2, ...} with rate e^(f + offset)."""
+
+    offset: float = 0.0
+    """Added to f: the log of a typical count."""
 
     def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
-        """y mean - E e^f - log y!."""
+        """y mean - E e^f - log y!, here and below with the offset in f."""
+        mean = mean + self.offset
         return y * mean - world.xp.exp(mean + 0.5 * variance) - world.special.gammaln(y + 1.0)
 
     def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        rate = np.exp(mean + 0.5 * variance)
+        rate = np.exp(mean + self.offset + 0.5 * variance)
         return y - rate, -0.5 * rate
 
     def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
         """The rate is log-normal: E y = E e^f, Var y = E e^f + Var e^f."""
-        rate = world.xp.exp(mean + 0.5 * variance)
+        rate = world.xp.exp(mean + self.offset + 0.5 * variance)
         return rate, rate + rate**2 * world.xp.expm1(variance)
 
     def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
         """log of int Poisson(y; e^f) N(f; mean, variance) df, over x = f - mean around the peak."""
-        xp, V = world.xp, _floor(variance, world)
+        xp, V, mean = world.xp, _floor(variance, world), mean + self.offset
         # the peak solves y - e^f = (f - mean) / V; with l = f + log V that is l + e^l = k, solved by Newton's method
         k = world.constant(mean + V * y + xp.log(V))
         log_root = xp.where(k > 1.0, xp.log(xp.maximum(k, 1.0)), k)
@@ -316,3 +320,7 @@ class Poisson(Likelihood):
 
         low, high = peak - xp.minimum(normal, below), peak + xp.minimum(normal, above)
         return _log_integral(log_integrand, low, high, world)
+
+    def start(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values and variances of the first sites: those of log y."""
+        return np.log(y + 0.5) - self.offset, 1.0 / (y + 0.5)

@@ -22,13 +22,14 @@ from typing import Protocol
 import numpy as np
 from scipy.special import logsumexp
 
+from farrier.inference.counts import CountLikelihood, count_quantiles
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import censored_moments, moments
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.predictions import Prediction, mixed_quantiles
-from farrier.model.target_scale import TargetScale
+from farrier.model.target_scale import TargetScale, named
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
@@ -145,6 +146,18 @@ class Fitted:
         _, (variance,) = self.likelihood.predict(np.zeros(1), np.zeros(1))
         return float(variance)
 
+    @property
+    def counts(self) -> bool:
+        """Whether the observations are counts, for which components add up to the log of the rate."""
+        return isinstance(self.likelihood, CountLikelihood)
+
+    @property
+    def component_scale(self) -> TargetScale:
+        """The scale on which components add up: that of z, or for counts the log of the rate."""
+        if isinstance(self.likelihood, CountLikelihood):
+            return TargetScale(named("log"), float(self.likelihood.offset), 1.0)
+        return self.scale
+
     def weights(self, level: float) -> np.ndarray:
         """A quantile of the weight of every kernel, (m,), on the scale of t(y); survivors: of `explaining`."""
         whole, own = (np.asarray(prior.quantile(level)) for prior in (self.prior, self.explaining.prior))
@@ -188,6 +201,8 @@ class Fitted:
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
+        if isinstance(self.likelihood, CountLikelihood):
+            return count_quantiles(self.likelihood, *moments(*self.posterior.draws(inputs)), np.asarray(levels, float))
         found = mixed_quantiles(self._predictions(inputs), np.asarray(levels, float))
         return found if self.floor is None else np.maximum(found, self.floor)
 

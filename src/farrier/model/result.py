@@ -113,8 +113,8 @@ class Result:
         return self.scale.inputs(X)
 
     def variance_to_explain(self, f: np.ndarray) -> float:
-        """The variance to which shares refer: that of the scaled target, or for classes that of the fit f."""
-        return float(np.var(f if self.classes is not None else self.scaled_target))
+        """The variance to which shares refer: that of the scaled target; for classes and counts that of the fit f."""
+        return float(np.var(f if self.classes is not None or self.fitted.counts else self.scaled_target))
 
 
 def plain_value(value: Any) -> Any:

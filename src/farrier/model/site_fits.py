@@ -10,6 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
+from farrier.inference.counts import NegativeBinomial
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.mixtures import moments
@@ -80,7 +81,12 @@ def fit_in_turn(
 
 
 def _with_scale(likelihood: Likelihood, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Likelihood:
-    """A Student-t likelihood after one EM step of its scale; other likelihoods have no scale and stay."""
+    """A Student-t likelihood after one EM step of its scale, a negative binomial with its best size.
+
+    Other likelihoods have no scale and stay.
+    """
+    if isinstance(likelihood, NegativeBinomial):
+        return likelihood.with_best_size(y, mean, variance)
     if not isinstance(likelihood, StudentT):
         return likelihood
     degrees, scale = float(likelihood.degrees), float(likelihood.scale)

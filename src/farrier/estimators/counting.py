@@ -1,0 +1,62 @@
+"""Counts as the target of a `Regressor`: what they must be, and how they are fitted."""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from farrier.estimators.estimator import Estimator, progress_callback
+from farrier.inference.counts import NegativeBinomial
+from farrier.inference.likelihoods import Poisson
+from farrier.model.fitted import Fitted
+from farrier.model.other_noise import fit_given_sites, learn_sites
+from farrier.model.tables import Scale
+
+COUNTS = ("poisson", "negative-binomial")
+"""The likelihoods of counts."""
+START_SIZE = 5.0
+"""The size of a negative binomial at the start of a fit; by judgement."""
+
+
+class CountingEstimator(Estimator):
+    """An estimator that can fit counts."""
+
+    likelihood: str
+    scale: str
+    method: str
+    search: str
+
+    def _fit_counts(
+        self,
+        inputs: np.ndarray,
+        y: np.ndarray,
+        scale: Scale,
+        columns: list[str],
+        coded: tuple[int, ...],
+        periods: Sequence[float],
+    ) -> Fitted:
+        """Fit counts by Gaussian sites; f is the log of the rate over the mean count. `periods` are in units of X."""
+        tell, offset = progress_callback(self.progress), float(np.log(y.mean()))
+        likelihood = Poisson(offset) if self.likelihood == "poisson" else NegativeBinomial(offset, START_SIZE)
+        if self._searches():
+            known = [] if coded else [one / float(scale.x_scale[0]) for one in periods]
+            return learn_sites(inputs, y, likelihood, tell=tell, known=known, timed=self._timed, coded=coded)
+        kernels = self._chosen(inputs, np.log(y + 0.5) - offset, scale, columns, self._seed(), coded)
+        return fit_given_sites(kernels, inputs, y, likelihood, tell=tell)
+
+    def _check_counts(self, y: np.ndarray) -> None:
+        """Refuse values that are no counts, and what counts do not take."""
+        if self.likelihood not in COUNTS:
+            return
+        bad = np.flatnonzero((y < 0.0) | (y != np.rint(y)))
+        if len(bad):
+            raise ValueError(
+                f"likelihood={self.likelihood!r} needs counts 0, 1, 2, ..., got {y[bad[0]]:g} in row {bad[0]}."
+            )
+        for name, value, possible in (
+            ("scale", self.scale, ("auto", "log")),
+            ("method", self.method, ("auto",)),
+            ("search", self.search, ("full",)),
+            ("prior", self.prior, ("horseshoe",)),
+        ):
+            if value not in possible:
+                raise ValueError(f"likelihood={self.likelihood!r} needs {name}={possible[0]!r}, got {value!r}.")

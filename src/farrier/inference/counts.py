@@ -1,0 +1,158 @@
+"""Counts that vary more than a Poisson: the negative binomial likelihood, and what all likelihoods of counts share.
+
+    y | f ~ NegativeBinomial(mean = e^(f + offset), size r),     Var y = mean + mean^2 / r
+
+It is a Poisson whose rate is Gamma distributed around e^(f + offset); r -> infinity is the Poisson. log p(y | f) is
+concave in f: y g - (y + r) log(r + e^g) plus a constant, g = f + offset. All formulas are in numpy: the stochastic tier
+does not take it.
+"""
+
+from dataclasses import dataclass, replace
+from typing import Any, final
+
+import numpy as np
+from scipy.optimize import minimize_scalar
+from scipy.special import betainc, expit, gammaln, logsumexp, pdtr
+
+from farrier.inference.arrays import NUMPY, World
+from farrier.inference.likelihoods import NODES, NORMAL_REACH, REACH, Likelihood, Poisson
+
+HALVINGS = 50
+"""Halvings of an interval, after which its ends agree to all digits."""
+SIZES = (1e-2, 1e5)
+"""Smallest and largest size r; by judgement: beyond them counts are hardly ever not zero, or are Poisson."""
+
+
+LARGEST = 50.0
+"""Largest logarithm of a rate: e^50 is more than anybody counts. By judgement."""
+RATES, FARTHEST = 64, 4.5
+"""Rates over which a quantile averages, and their distance from the middle at most, in standard deviations. By
+judgement."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class NegativeBinomial(Likelihood):
+    """y in {0, 1, 2, ...} with mean e^(f + offset) and variance mean + mean^2 / size."""
+
+    offset: float = 0.0
+    """Added to f: the log of a typical count."""
+    size: float = 1.0
+
+    def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
+        """y m + constant - (y + r) E log(r + e^g)."""
+        r, (g, _, weight) = self.size, self._at_nodes(mean, variance)
+        expected = np.sum(weight * np.logaddexp(np.log(r), g), axis=0)
+        return self._constant(y) + y * (mean + self.offset) - (y + r) * expected
+
+    def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        r, (g, _, weight) = self.size, self._at_nodes(mean, variance)
+        part = expit(g - np.log(r))
+        first = np.sum(weight * part, axis=0)
+        return y - (y + r) * first, -0.5 * (y + r) * np.sum(weight * part * (1.0 - part), axis=0)
+
+    def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
+        """The rate is log-normal: Var y = E rate + E rate^2 / r + Var rate."""
+        rate = np.exp(np.minimum(mean + self.offset + 0.5 * variance, LARGEST))
+        square = np.exp(np.minimum(2.0 * (mean + self.offset) + 2.0 * variance, 2.0 * LARGEST))
+        return rate, rate + square / self.size + np.maximum(square - rate**2, 0.0)
+
+    def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
+        """log of int NegativeBinomial(y; f) N(f; mean, variance) df, by the trapezoidal rule about the peak."""
+        V = np.maximum(variance, np.finfo(float).eps)
+
+        def log_integrand(x: np.ndarray) -> np.ndarray:
+            g = mean + self.offset + x
+            likelihood = self._constant(y) + y * g - (y + self.size) * np.logaddexp(np.log(self.size), g)
+            return likelihood - 0.5 * (np.log(2.0 * np.pi * V) + x**2 / V)
+
+        peak = self._peak(y, mean, V)
+        top, reach = log_integrand(peak), np.sqrt(2.0 * REACH * V)
+        # the integrand is log-concave, so that it falls on both sides of its peak
+        below = _first(lambda distance: top - log_integrand(peak - distance), reach)
+        above = _first(lambda distance: top - log_integrand(peak + distance), reach)
+        ends = peak - below, peak + above
+        nodes = np.linspace(*ends, NODES)
+        step = (ends[1] - ends[0]) / (NODES - 1)
+        return logsumexp(np.array([log_integrand(x) for x in nodes]), axis=0) + np.log(step)
+
+    def start(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values and variances of the first sites: those of log y."""
+        return np.log(y + 0.5) - self.offset, 1.0 / (y + 0.5) + 1.0 / self.size
+
+    def with_best_size(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> "NegativeBinomial":
+        """The likelihood with the size of highest expected log likelihood for q(f) with these means and variances."""
+
+        def loss(log_size: float) -> float:
+            made = replace(self, size=float(np.exp(log_size)))
+            return -float(np.sum(made.expected_log(y, mean, variance)))
+
+        low, high = (float(np.log(end)) for end in SIZES)
+        best = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 0.02})
+        return replace(self, size=float(np.exp(best.x)))
+
+    def _constant(self, y: Any) -> Any:
+        """The part of log p(y | f) without f."""
+        r = self.size
+        return gammaln(y + r) - gammaln(r) - gammaln(y + 1.0) + r * np.log(r)
+
+    def _at_nodes(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """g at the nodes z of a standard normal, the nodes, and their weights."""
+        z = np.linspace(-NORMAL_REACH, NORMAL_REACH, NODES)[:, None]
+        weight = np.exp(-0.5 * z**2)
+        g = mean[None, :] + self.offset + np.sqrt(np.maximum(variance, 0.0))[None, :] * z
+        return g, z, weight / weight.sum()
+
+    def _peak(self, y: np.ndarray, mean: np.ndarray, V: np.ndarray) -> np.ndarray:
+        """Where the integrand of `log_density` is highest: its slope y - (y + r) sigmoid(g - log r) - x / V is zero."""
+        high = V * y
+        low = -V * self.size
+        for _ in range(HALVINGS):
+            x = 0.5 * (low + high)
+            up = y - (y + self.size) * expit(mean + self.offset + x - np.log(self.size)) - x / V > 0.0
+            low, high = np.where(up, x, low), np.where(up, high, x)
+        return 0.5 * (low + high)
+
+
+CountLikelihood = Poisson | NegativeBinomial
+"""The likelihoods of counts. Components add up on the log scale."""
+
+
+def count_quantiles(
+    likelihood: CountLikelihood, mean: np.ndarray, variance: np.ndarray, levels: np.ndarray
+) -> np.ndarray:
+    """The smallest counts that are not exceeded with these probabilities, for f ~ N(mean, variance), (levels, N)."""
+    nodes = np.linspace(-FARTHEST, FARTHEST, RATES)[:, None]
+    share = np.exp(-0.5 * nodes**2)[:, None]
+    share = share / share.sum()
+    f = mean[None] + likelihood.offset + np.sqrt(np.maximum(variance, 0.0))[None] * nodes
+    rate = np.exp(np.minimum(f, LARGEST))[:, None, :]
+    below, above = np.full((len(levels), len(mean)), -1.0), np.zeros((len(levels), len(mean)))
+
+    def reached(count: np.ndarray) -> np.ndarray:
+        return np.sum(share * _cumulative(likelihood, count[None], rate), axis=0) >= levels[:, None]
+
+    while not (there := reached(above)).all():
+        below, above = np.where(there, below, above), np.where(there, above, 2.0 * above + 1.0)
+    while np.any(above - below > 1.0):
+        middle = np.floor(0.5 * (below + above))
+        there = reached(np.maximum(middle, 0.0)) & (middle >= 0.0)
+        below, above = np.where(there, below, middle), np.where(there, middle, above)
+    return above
+
+
+def _cumulative(likelihood: CountLikelihood, count: np.ndarray, rate: np.ndarray) -> np.ndarray:
+    """P(y <= count) given the expected count."""
+    if isinstance(likelihood, NegativeBinomial):
+        return betainc(likelihood.size, count + 1.0, likelihood.size / (likelihood.size + rate))
+    return pdtr(count, rate)
+
+
+def _first(drop: Any, reach: np.ndarray) -> np.ndarray:
+    """The distance at which a rising function passes REACH, at most `reach`."""
+    low, high = np.zeros_like(reach), reach
+    for _ in range(HALVINGS):
+        middle = 0.5 * (low + high)
+        below = drop(middle) < REACH
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return high
