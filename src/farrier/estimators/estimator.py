@@ -26,8 +26,8 @@ from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
 from farrier.model.result import Recipe, Result
-from farrier.model.table_inputs import TableInputs
-from farrier.model.tables import Scale, check_cells, frame_library
+from farrier.model.table_inputs import Cells, TableInputs
+from farrier.model.tables import Scale, check_cells
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell
 from farrier.search.codes import Codes
@@ -37,6 +37,9 @@ from farrier.search.structure import Decision
 
 DEFAULT_INDUCING = 100
 """Inducing points for each kernel of the stochastic tier, if not given; by judgement."""
+
+LISTED = (np.ndarray, list, tuple, Cells)
+"""Types of tables that are no frames; what their cells are decides how they are checked."""
 
 
 class Estimator(ExplainingMixin, BaseEstimator):
@@ -137,8 +140,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, **checks: Any) -> tuple[np.ndarray, Any, TableInputs | None]:
         """Inputs and target of the rows to fit; the table says how columns became inputs, if not all are numbers."""
-        framed = frame_library(X) is not None
-        if framed:
+        if not isinstance(X, LISTED):
             check_table(X, "X")
         table = None if self._timed else TableInputs.of(X, SearchSettings().columns)
         if table is None:
@@ -226,7 +228,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
         """New rows after validation, in the units of X."""
         check_is_fitted(self)
         table = self.result_.table
-        if table is None or frame_library(X) is not None:
+        if table is None or not isinstance(X, LISTED):
             check_table(X, "X")
         if table is None:
             check_cells(X, "X")
