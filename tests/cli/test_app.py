@@ -555,3 +555,74 @@ def test_ctrl_c_while_libraries_load_is_one_line():
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ran.stderr == "farrier: stopped\n"
     assert ran.returncode == -signal.SIGINT
+
+
+def housing(path):
+    rng = np.random.default_rng(0)
+    rows = []
+    for i in range(60):
+        city, size = ("Berlin", "Munich", "Rome")[i % 3], rng.uniform(40.0, 150.0)
+        price = 3.0 * size + {"Berlin": -50.0, "Munich": 150.0, "Rome": 0.0}[city] + rng.normal()
+        age = "" if i % 9 == 0 else f"{rng.uniform(0.0, 60.0):.1f}"
+        rows.append((f"A-{i}", "" if i == 7 else city, f"{size:.1f}", age, "" if i == 3 else f"{price:.2f}"))
+    path.write_text(text_of("id,city,size,age,price", rows))
+    return path
+
+
+def test_a_table_with_text_empty_cells_and_an_id_is_explained(run, tmp_path):
+    report = tmp_path / "report.html"
+    arguments = ("--target", "price", "--scale", "identity", "--likelihood", "gaussian", "--out", report)
+    code, out, err = run("explain", housing(tmp_path / "housing.csv"), *arguments)
+    assert code == 0
+    assert "one row has no 'price' and is left out" in err
+    assert "numbers: 'size', 'age'; categories: 'city'; left out: 'id' (every row has its own value" in err
+    assert "Price\n59 rows, three of four columns used, 8 cells empty." in out
+    assert "Munich +" in out
+    assert "The effect of city:" in out
+    assert "What was done with each column" in report.read_text()
+
+
+def test_a_target_of_text_is_explained_as_classes(run, tmp_path):
+    rng = np.random.default_rng(1)
+    path = tmp_path / "churn.csv"
+    plans = [("basic", "pro")[i % 2] for i in range(80)]
+    path.write_text(
+        text_of("plan,churned", [(p, "yes" if (p == "basic") != (rng.random() < 0.1) else "no") for p in plans])
+    )
+    code, out, _ = run("explain", path, "--target", "churned", "--quiet")
+    assert code == 0
+    assert "The effect of plan: pro odds times 0.0" in " ".join(out.split())
+    code, out, _ = run("explain", path, "--target", "churned", "--quiet", "--json")
+    assert json.loads(out)["kind"] == "classes"
+
+
+def test_three_classes_have_a_report_each(run, tmp_path):
+    rng = np.random.default_rng(2)
+    path, report = tmp_path / "animals.csv", tmp_path / "report.html"
+    kinds = [("cat", "dog", "fox")[i % 3] for i in range(60)]
+    sizes = [f"{'cdf'.index(kind[0]) + 0.3 * rng.normal():.3f}" for kind in kinds]
+    path.write_text(text_of("size,animal", list(zip(sizes, kinds, strict=True))))
+    code, out, _ = run("explain", path, "--target", "animal", "--out", report, "--quiet")
+    assert code == 0
+    assert "fox against all others" in out
+    assert "report-3-fox.html" in report.read_text()
+    assert (tmp_path / "report-3-fox.html").is_file()
+
+
+def test_counts_are_explained_as_factors(run, tmp_path):
+    rng = np.random.default_rng(3)
+    path = tmp_path / "claims.csv"
+    plans = [("basic", "pro")[i % 2] for i in range(80)]
+    path.write_text(
+        text_of("plan,x,claims", [(p, f"{rng.random():.3f}", rng.poisson(8 if p == "pro" else 2)) for p in plans])
+    )
+    code, out, _ = run("explain", path, "--target", "claims", "--likelihood", "poisson", "--quiet")
+    assert code == 0
+    assert "The effect of plan: pro +" in " ".join(out.split())
+    assert "as a Poisson does" in " ".join(out.split())
+
+
+def test_classes_of_a_series_are_refused(run, sales):
+    code, _, err = run("explain", sales, "--time", "month", "--likelihood", "classes")
+    assert code == 2
+    assert "--likelihood classes: a series has no classes" in err

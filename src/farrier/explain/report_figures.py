@@ -11,6 +11,7 @@ from typing import Any
 from farrier.explain.calendar_words import signed
 from farrier.explain.facts import Estimate, Target
 from farrier.explain.markup import extremes, figure, join, legend, number, text
+from farrier.explain.report_levels import bars
 
 Story = Mapping[str, Any]
 
@@ -213,7 +214,9 @@ def _typical(values: Sequence[float | None], *, base: float) -> float | None:
 
 
 def profile(story: Story, part: Story) -> str:
-    """The levels of a pattern of the calendar as bars, each with its interval; empty for other components."""
+    """The levels of a pattern of the calendar or of a category as bars; empty for other components."""
+    if story.get("kind") in ("table", "classes"):
+        return bars(story, part)  # names of categories are long
     levels = part.get("profile") or []
     top = max((level["value"] for level in levels), default=0.0)
     bottom = min((level["value"] for level in levels), default=0.0)

@@ -75,11 +75,11 @@ def _rounds(story: Story) -> str:
 def _effects(story: Story) -> str:
     """The pictures of the largest effects of a table."""
     parts = list(enumerate(story.get("components") or [], 1))
-    drawn = [(i, part) for i, part in parts if part.get("effect")][:EFFECTS]
+    drawn = [(i, part) for i, part in parts if part.get("effect") or part.get("profile")][:EFFECTS]
     pictures = join(
         f'<div><h3><a href="#component-{i}">{text(part.get("title"))}</a></h3>'
-        f'<p class="small quiet">{text(capital(str(part.get("shape") or "")))}</p>'
-        f"{report_figures.effect(story, i, part)}</div>"
+        f'<p class="small quiet">{text(capital(str(part.get("shape") or "") if part.get("effect") else ""))}</p>'
+        f"{report_figures.effect(story, i, part) or report_figures.profile(story, part)}</div>"
         for i, part in drawn
     )
     return f'<div class="effects">{pictures}</div>' if pictures else ""
