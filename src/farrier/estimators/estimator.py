@@ -38,9 +38,6 @@ from farrier.search.structure import Decision
 DEFAULT_INDUCING = 100
 """Inducing points for each kernel of the stochastic tier, if not given; by judgement."""
 
-LISTED = (np.ndarray, list, tuple, Cells)
-"""Types of tables that are no frames; what their cells are decides how they are checked."""
-
 
 class Estimator(ExplainingMixin, BaseEstimator):
     """The parameters, attributes and checks of `Regressor` and `Classifier`."""
@@ -140,7 +137,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
 
     def _read(self, X: Any, y: Any, **checks: Any) -> tuple[np.ndarray, Any, TableInputs | None]:
         """Inputs and target of the rows to fit; the table says how columns became inputs, if not all are numbers."""
-        if not isinstance(X, LISTED):
+        if not _listed(X):
             check_table(X, "X")
         table = None if self._timed else TableInputs.of(X, SearchSettings().columns)
         if table is None:
@@ -228,7 +225,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
         """New rows after validation, in the units of X."""
         check_is_fitted(self)
         table = self.result_.table
-        if table is None or not isinstance(X, LISTED):
+        if table is None or not _listed(X):
             check_table(X, "X")
         if table is None:
             check_cells(X, "X")
@@ -244,6 +241,11 @@ class Estimator(ExplainingMixin, BaseEstimator):
         """New rows after validation, on the scale of the model."""
         rows = self._rows(X)
         return self.result_.at(rows)
+
+
+def _listed(X: Any) -> bool:
+    """Whether a table is no frame; what its cells are decides how it is checked."""
+    return isinstance(X, np.ndarray | list | tuple | Cells)
 
 
 def progress_callback(progress: Callable[[Progress], None] | None) -> Tell:
