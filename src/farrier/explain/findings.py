@@ -25,6 +25,7 @@ from farrier.explain.profiles import ROUNDS, profile_of, round_of
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.calendar import CalendarPattern, LocalDay, local_times
+from farrier.kernels.warped import Warped
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 
@@ -239,7 +240,8 @@ def _factor(factor: Base, sides: Sequence[Base], names: tuple[str, ...], k: int)
         columns=names,
         location=number("location"),
         width=None if width is None else width.value,
-        lengthscale=number("lengthscale"),
+        # the lengthscale of a warped input has no unit
+        lengthscale=None if isinstance(factor, Warped) else number("lengthscale"),
         # the period of a daily cycle in local time is a day
         period=number("period") or (number("day") if factor.kind == "periodic" else None),
         damping=number("damping"),

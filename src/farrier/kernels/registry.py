@@ -31,6 +31,11 @@ from farrier.kernels.random_walk import RandomWalk
 from farrier.kernels.rational_quadratic import RationalQuadratic
 from farrier.kernels.squared_exponential import SquaredExponential
 from farrier.kernels.step import Step, StepUntil
+from farrier.kernels.warped import (
+    WarpedMatern12,
+    WarpedRationalQuadratic,
+    WarpedSquaredExponential,
+)
 from farrier.kernels.white import White
 
 FAMILIES: tuple[type[Base], ...] = (
@@ -65,8 +70,10 @@ CALENDAR: tuple[type[Base], ...] = (
 """The families of the calendar, by rank. They have no formula in jax."""
 CODES: tuple[type[Base], ...] = (Category,)
 """The families of codes, which stand for the levels of a category. They have no formula in jax."""
+WARPED_FAMILIES: tuple[type[Base], ...] = (WarpedSquaredExponential, WarpedRationalQuadratic, WarpedMatern12)
+"""The families of warped inputs, by rank. They have no formula in jax."""
 
-_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR, *CODES)}
+_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR, *CODES, *WARPED_FAMILIES)}
 """All families by the name of their class, those of `register` included."""
 
 

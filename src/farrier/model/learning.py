@@ -1,5 +1,7 @@
 """From rows to a fitted model, for Gaussian noise.
 
+A table has its own way (table_fits.py). For a series:
+
 1. The scale of the target is chosen by evidence (scales.py).
 2. The structure is found on that scale (search/search.py), for many rows on a part of them.
 3. For few rows a small set of structures predicts, by exact inference (members.py). A long series of one input is
@@ -22,6 +24,7 @@ from farrier.model.long_rows import window_rows
 from farrier.model.long_series import finish_long_series
 from farrier.model.members import Contender, fitted_set
 from farrier.model.scales import Scaled, searched_scales
+from farrier.model.table_fits import fit_few_rows, search_table
 from farrier.model.target_scale import TargetScale, named
 from farrier.model.tiers import (
     POSTERIORS,
@@ -63,6 +66,13 @@ def learn(
     `timed` says that the first input is time, `coded` which inputs are codes of categories. `tell` is called with the
     current phase and bound.
     """
+    if (X.shape[1] > 1 or coded) and not timed and tier in ("auto", "exact"):
+        with one_thread():
+            tables = search_table(X, y, transform, tell, settings, coded)
+        if tier == "exact" or len(X) <= settings.rows.exact_table:
+            return fit_few_rows(tables, X, y)
+        with one_thread(small=False):
+            return _finish_many_rows(tables[0], X, y)
     with one_thread():
         found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded)
     # a category is no series

@@ -53,6 +53,9 @@ class Contender:
     """The noise of all rows; None if it is Gaussian."""
     correction: float = 0.0
     """The log evidence of the Student-t beyond that of the normal noise that stands for it."""
+    mode_only: bool = False
+    """Whether predictions use the mode of the parameters, without draws about it: in a pool of many components most
+    directions are flat, and a normal distribution reaches too far along them."""
 
     @property
     def height(self) -> float:
@@ -95,7 +98,8 @@ def fitted_set(
 
     The components of the first contender begin with those of `explains`.
     """
-    shares = shares_of(contenders, settings.averaging.smallest_share)
+    smallest = settings.averaging.smallest_share
+    shares = (stacked_shares if _of_table(contenders) else shares_of)(contenders, smallest)
     members = [
         member(one, float(share), X, y, settings) for one, share in zip(contenders, shares, strict=True) if share > 0
     ]
@@ -156,10 +160,47 @@ def shares_of(contenders: Sequence[Contender], smallest: float) -> np.ndarray:
     return kept / kept.sum()
 
 
+def _of_table(contenders: Sequence[Contender]) -> bool:
+    """Whether the rows are those of a table, with Gaussian noise."""
+    return all(one.noise is None and one.evaluator.beliefs.clock is None for one in contenders)
+
+
+def stacked_shares(contenders: Sequence[Contender], smallest: float) -> np.ndarray:
+    """The shares with which leave-one-out predictions of the rows have the highest log density (stacking).
+
+    Evidence would prefer one contender by many nats. Leave-one-out predictions of a mixture are what is asked of it.
+    The log density is concave in the shares, and each step of expectation maximisation raises it.
+    """
+    if len(contenders) == 1:
+        return np.ones(1)
+    densities = np.stack([_left_out_densities(one) for one in contenders])
+    likely = np.exp(densities - densities.max(axis=0))
+    shares = np.full(len(contenders), 1.0 / len(contenders))
+    for _ in range(contenders[0].evaluator.settings.averaging.stacking_steps):
+        each = shares[:, None] * likely
+        shares = np.mean(each / each.sum(axis=0), axis=1)
+    kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest), 0.0)
+    return kept / kept.sum()
+
+
+def _left_out_densities(contender: Contender) -> np.ndarray:
+    """The log density of each row of a fit, in units of y, given all other rows; parameters are at their mode."""
+    mode, evaluator = contender.structure.mode, contender.evaluator
+    assert mode is not None
+    weights = mode.model.prior.quantile(0.5)[None]
+    posterior = exact_posterior(mode.model, evaluator.X, evaluator.y, evaluator.settings, weights)
+    (mean,), (variance,) = posterior.left_out()
+    variance = variance + mode.model.noise
+    away = (evaluator.y - mean) ** 2 / variance
+    return -0.5 * (away + np.log(2.0 * np.pi * variance)) + contender.scale.log_slopes(contender.rows)
+
+
 def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Member:
     """The posterior of a contender given all rows, with as many draws of its parameters as its share demands."""
     z = contender.scale.forward(y)
-    models = contender.models(2 * int(np.ceil(0.5 * share * settings.averaging.draws)))
+    many = _of_table([contender]) and len(y) > settings.rows.search
+    draws = settings.averaging.table_draws if many else settings.averaging.draws
+    models = contender.models(0 if contender.mode_only else 2 * int(np.ceil(0.5 * share * draws)))
     posteriors: list[Any] = [
         exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models
     ]

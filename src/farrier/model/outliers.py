@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.special import ndtr, ndtri
 
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
@@ -16,7 +17,7 @@ from farrier.inference.heavy_tails import Tails, robust_deviation
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, StudentT
 from farrier.inference.mixtures import moments
-from farrier.model.fitted import Fitted
+from farrier.model.fitted import Fitted, Member
 from farrier.model.result import Result
 from farrier.search.settings import OutlierSettings
 
@@ -51,6 +52,26 @@ def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarr
     return mean, (z - mean) / np.sqrt(variance + noise)
 
 
+def mixed_residuals(fitted: Fitted, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same for all members of the average of a table: residuals are normal quantiles of the mixture's probability.
+
+    Means are on the scale of the model, of the member with the largest share.
+    """
+    assert isinstance(fitted.posterior, LaplacePosterior)
+    assert fitted.noises is not None
+    own = Member(fitted.share, fitted.posterior, fitted.noises, fitted.scale, fitted.kernels)
+    below, above, best = np.zeros(len(y)), np.zeros(len(y)), (0.0, np.zeros(len(y)))
+    for member in (own, *fitted.others):
+        (mean,), (variance,) = member.posterior.left_out()
+        away = (member.scale.forward(y) - mean) / np.sqrt(variance + member.noises[0])
+        below, above = below + member.share * ndtr(away), above + member.share * ndtr(-away)
+        if member.share > best[0]:
+            inside = np.maximum(member.scale.inverse(mean), fitted.scale.least)
+            best = member.share, fitted.scale.forward(inside)
+    tail = np.maximum(np.minimum(below, above), np.finfo(float).tiny)
+    return best[1], np.where(below < above, ndtri(tail), -ndtri(tail))
+
+
 def suspicious(distances: np.ndarray, residuals: np.ndarray, settings: OutlierSettings) -> np.ndarray:
     """Which rows the search for a structure should not see: those with large residuals, or far from their predictions.
 
@@ -82,10 +103,12 @@ class Doubt:
     def of(cls, fitted: Fitted, X: np.ndarray, y: np.ndarray) -> "Doubt":
         """The doubt about a fit of the rows X on the scale of the model, and y in its own units."""
         z, settings = fitted.scale.forward(y), fitted.settings.outliers
-        mean, residuals = residuals_of(fitted, X, z)
+        mixed = bool(fitted.others) and X.shape[1] > 1 and fitted.beliefs.clock is None
+        mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
         tails, odd = Tails.of(residuals, settings.degrees), suspicious(z - mean, residuals, settings)
         _, counts = np.unique(y, return_counts=True)
-        clear = tails.gain > settings.margin and bool(odd.any()) and counts.max() < settings.tied * len(y)
+        margin = max(settings.margin, settings.table_margin * len(y)) if mixed else settings.margin
+        clear = tails.gain > margin and bool(odd.any()) and counts.max() < settings.tied * len(y)
         return cls(residuals, tails, odd, clear)
 
 

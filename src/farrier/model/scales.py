@@ -74,6 +74,8 @@ class Scaled:
     structure: Structure
     whole: Structure | None = None
     """The shrunk pool of the ordinary candidates."""
+    pool: tuple[Search, Structure] | None = None
+    """The same for the rows of the members of a table (table_fits.py)."""
 
     @classmethod
     def of(
@@ -136,6 +138,13 @@ class Scaled:
             action = "kept" if other is self else "dropped"
             name = f"scale: {other.scale.transform.name}"
             self.search.record.append(Decision(0, action, name, gain, "evidence of the scale"))
+
+    def note_heights(self, names: Sequence[str], heights: Sequence[float]) -> None:
+        """Add the scales of a table, best first, to the record, with the evidence of their pools."""
+        for place, (name, height) in enumerate(zip(names, heights, strict=True) if len(names) > 1 else ()):
+            gain = height - heights[1 if place == 0 else 0]
+            action = "kept" if place == 0 else "averaged"
+            self.search.record.append(Decision(0, action, f"scale: {name}", gain, "evidence of the scale"))
 
     def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "Scaled":
         """The square root scale if the same structure has a higher score on it, else this scale."""

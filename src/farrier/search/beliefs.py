@@ -13,6 +13,7 @@ numbers are in learned_priors.csv.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import comb
 from typing import final
 
 import numpy as np
@@ -160,8 +161,10 @@ class Beliefs:
         total = 0.0
         for part in parts:
             factors = part.kernel.products()[0]
-            single = [factor.dims is not None and len(factor.dims) == 1 for factor in factors]
-            columns = sum(np.log(inputs) if one else inputs * np.log(2.0) for one in single) if inputs > 1 else 0.0
+            sizes = [inputs if factor.dims is None else len(factor.dims) for factor in factors]
+            # one of the inputs; or any number of them, and of these any set
+            sets = [inputs if size == 1 else inputs * comb(inputs, size) for size in sizes]
+            columns = sum(np.log(one) for one in sets) if inputs > 1 else 0.0
             unusual = len(factors) * np.log(len(VOCABULARY)) + columns
             total -= float(np.log(2.0) if self.ordinary(part.kernel) else unusual)
         return total

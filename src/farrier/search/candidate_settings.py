@@ -92,13 +92,36 @@ class CandidateSettings:
     input_lengthscales: tuple[float, ...] = (3.0, 1.0)
     """Starting lengthscales of one input of a table. [standard deviations of the input; by judgement]"""
     joint_lengthscales: tuple[float, ...] = (2.0, 0.7)
-    """Starting lengthscales of all inputs of a table together, times the square root of their number.
-    [standard deviations of an input; by judgement]"""
+    """Starting lengthscales of all inputs of a table together, times the square root of their number, where the noise
+    is not Gaussian. [standard deviations of an input; by judgement]"""
+    joint_lengthscale: float = 1.0
+    """Starting lengthscale of the smooth kernel of all inputs of a table, times the square root of their number.
+    [standard deviations of an input; measured on inner splits of seven shared tables]"""
+    rough_joint_lengthscale: float = 3.0
+    """The same for the rough kernel.
+    [standard deviations of an input; measured on inner splits of seven shared tables]"""
+    ordinary_input_lengthscale: float = 2.0
+    """Starting lengthscale of each input in the ordinary candidates of a table.
+    [standard deviations of the input; measured on inner splits of seven shared tables]"""
     pair_lengthscale: float = 2.0
-    """Starting lengthscale of two inputs of a table together. [standard deviations of an input; by judgement]"""
+    """Starting lengthscale of two or three inputs of a table together.
+    [standard deviations of an input; by judgement]"""
     paired_inputs: int = 6
-    """Most inputs that are tried in pairs: those with the highest correlation with the residual.
-    [inputs; by judgement]"""
+    """Most inputs that are tried in pairs where the noise is not Gaussian: those with the highest correlation with the
+    residual. [inputs; by judgement]"""
+    interactions: int = 4
+    """Pairs and triples of inputs that are tried in a round: those with the highest score. [sets; by judgement]"""
+    interaction_lengthscale: float = 1.5
+    """Lengthscale of each input in the score for an interaction.
+    [standard deviations of the input; by judgement]"""
+    most_triples: int = 300
+    """Most triples of inputs; if there are more, only pairs get a score. [triples; by judgement]"""
+    powers: tuple[float, float, int] = (-2.0, 4.0, 61)
+    """Lowest and highest power of the transform of an input, and how many are tried. [powers; by judgement]"""
+    straight_power: float = 0.35
+    """Difference to 1 below which an input is not transformed. [power; by judgement]"""
+    warped_values: int = 8
+    """Fewest distinct values of an input that is transformed. [values; by judgement]"""
 
     category_inputs: int = 6
     """Most numbers of a table that are tried times a category: those with the highest correlation with the residual.

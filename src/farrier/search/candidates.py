@@ -152,7 +152,9 @@ def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
             continue
         columns = np.arange(len(lengths)) if factor.dims is None else np.asarray(factor.dims)
         dims = tuple(int(d) for d in columns[keep])
-        factors[place] = factor.replace(lengthscale=lengths[keep] if keep.sum() > 1 else lengths[keep][0], dims=dims)
+        each = {name: np.ravel(v) for name, v in factor.parameters().items() if np.size(v) == len(lengths)}
+        kept = {name: v[keep] if keep.sum() > 1 else v[keep][0] for name, v in each.items()}
+        factors[place] = factor.replace(**kept, dims=dims)
         return product_of(simplify(factors))
     return None
 

@@ -5,7 +5,7 @@ that differs between the levels), and pairs of categories that are both found. T
 of any table (candidates.py): they are made as if there were no codes, and then moved to the columns of the numbers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -63,34 +63,49 @@ class Codes:
 
 
 def table(
-    inputs: int, coded: tuple[int, ...], found: Sequence[Kernel], useful: Sequence[int], own: CandidateSettings
+    inputs: int,
+    coded: tuple[int, ...],
+    found: Sequence[Kernel],
+    useful: Sequence[int],
+    own: CandidateSettings,
+    numbers_of: Callable[[Sequence[Kernel]], list[Kernel]] | None = None,
 ) -> list[Kernel]:
-    """Candidates for an additional component; `useful` are the inputs by importance, most important first."""
+    """Candidates for an additional component; `useful` are the inputs by importance, most important first.
+
+    `numbers_of` gives the candidates of a table of the numbers alone, from those of its components that are found.
+    """
     if not coded:
-        return candidates.table(inputs, found, useful, own)
+        return candidates.table(inputs, found, useful, own) if numbers_of is None else numbers_of(found)
     codes = Codes(coded, inputs)
     numbers = codes.numbers
     useful = [d for d in useful if d in numbers]
     fresh: list[Kernel] = [Category(dims=(c,)) for c in coded]
     if numbers:
         places = [numbers.index(d) for d in useful]
-        fresh += codes.in_table(candidates.table(len(numbers), codes.of_numbers(found), places, own))
+        others = codes.of_numbers(found)
+        made = candidates.table(len(numbers), others, places, own) if numbers_of is None else numbers_of(others)
+        fresh += codes.in_table(made)
     there = {d for kernel in found for factor in kernel.products()[0] for d in factor.positions(inputs)}
     fresh += [*_crossed(coded, there), *_differing(coded, there, useful, own)][: own.category_products]
     return distinct(fresh, found, own, own.same_lengthscale)
 
 
 def ordinary_table(
-    inputs: int, coded: tuple[int, ...], found: Sequence[Kernel], own: CandidateSettings
+    inputs: int,
+    coded: tuple[int, ...],
+    found: Sequence[Kernel],
+    own: CandidateSettings,
+    numbers_of: Callable[[Sequence[Kernel]], list[Kernel]] | None = None,
 ) -> list[Kernel]:
-    """The ordinary candidates: those of the numbers, and each category alone."""
+    """The ordinary candidates: those of the numbers, for which see `table`, and each category alone."""
     if not coded:
-        return candidates.ordinary_table(inputs, found, own)
+        return candidates.ordinary_table(inputs, found, own) if numbers_of is None else numbers_of(found)
     codes = Codes(coded, inputs)
     kernels: list[Kernel] = [Category(dims=(c,)) for c in coded]
     if codes.numbers:
-        of_numbers = candidates.ordinary_table(len(codes.numbers), codes.of_numbers(found), own)
-        kernels = [*codes.in_table(of_numbers), *kernels]
+        others, count = codes.of_numbers(found), len(codes.numbers)
+        made = candidates.ordinary_table(count, others, own) if numbers_of is None else numbers_of(others)
+        kernels = [*codes.in_table(made), *kernels]
     return distinct(kernels, found, own, own.same_lengthscale)
 
 

@@ -12,12 +12,13 @@ that takes a few Cholesky factors instead of a fit.
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, reduce
+from operator import mul
+from typing import Any, final
 
 import numpy as np
 
-from farrier.evaluation.covariance import Covariance
+from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import log_density
@@ -113,13 +114,22 @@ class Evaluator:
         score = self._evidence(top, mode) + self.beliefs.log_structure(parts, self.X.shape[1])
         return Structure(found, float(fitted.noise), score, fitted, top, mode)
 
+    def _curved(self, objective: ExactObjective) -> Any:
+        """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
+        rows = self.settings.fits.curvature_rows
+        if self.X.shape[1] == 1 or len(self.y) <= rows or self.rows is not None or self.factors is not None:
+            return objective
+        some = np.random.default_rng(0).choice(len(self.y), rows, replace=False)
+        part = ExactObjective(objective.template, covariance_of(self.X[some]), self.y[some], objective.draws)
+        return PartOfRows(objective, part)
+
     def _mode(self, objective: ExactObjective, u: np.ndarray) -> Mode:
         limits = objective.limits()
         free = limits[:, 1] > limits[:, 0]
         # where each row has its own noise, the common one has no part in the density
         free[len(objective.template.prior.vector())] &= self.rows is None
         moving = np.flatnonzero(free)
-        H = curvature(objective, u, moving, self.settings.appraisal.difference * objective.typical())
+        H = curvature(self._curved(objective), u, moving, self.settings.appraisal.difference * objective.typical())
         laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
         return Mode(objective.model(u), u, moving, laplace)
 
@@ -207,6 +217,25 @@ class Evaluator:
         best = np.argsort(heights)[::-1][: self.settings.screening.ranked]
         return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 
+    def interaction_scores(self, structure: Structure, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
+        """About the log evidence that a smooth interaction of each set of inputs would gain, by a score test.
+
+        The kernel of an interaction is the product of the centred kernels of its inputs, which leaves out their main
+        effects, so that x1 * x2 has a score where neither input has one. The information is estimated with random
+        probes: tr(C^-1 K C^-1 K) = E v'C^-1 K C^-1 K v.
+        """
+        length, n = self.settings.candidates.interaction_lengthscale, len(self.y)
+        inverse = np.linalg.inv(self.noisy(self.covariance_at(structure), structure))
+        a, V = inverse @ self.y, np.random.default_rng(0).choice([-1.0, 1.0], (n, self.settings.screening.probes))
+        grams = [_centred(np.exp(-0.5 * (x[:, None] - x[None, :]) ** 2 / length**2)) for x in self.X.T]
+        heights = np.zeros(len(sets))
+        for i, inputs in enumerate(sets):
+            K = reduce(mul, (grams[d] for d in inputs))
+            slope = 0.5 * float(a @ K @ a - np.vdot(inverse, K))
+            information = 0.5 * float(np.mean(np.sum((K @ (inverse @ V)) * (inverse @ (K @ V)), axis=0)))
+            heights[i] = 0.5 * max(slope, 0.0) ** 2 / max(information, 1e-300)
+        return heights
+
     def residual(self, structure: Structure) -> np.ndarray:
         """y minus the posterior mean of all components."""
         C = self.covariance_at(structure)
@@ -240,3 +269,26 @@ class Evaluator:
 
 def _mean_variance(K: np.ndarray) -> float:
     return max(float(np.mean(np.diagonal(K))), 1e-12)
+
+
+def _centred(K: np.ndarray) -> np.ndarray:
+    """The kernel of a function minus its mean over the rows, scaled to mean variance one."""
+    K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
+    return K / _mean_variance(K)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class PartOfRows:
+    """The log posterior density of a model, with a likelihood estimated from a part of the rows."""
+
+    whole: ExactObjective
+    part: ExactObjective
+
+    def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
+        """The terms for the part of the rows, and the estimated gradient: that of the prior is not scaled."""
+        terms, gradient = self.part.terms(numbers)
+        parameters = self.part.parameters
+        made = parameters.make(numbers)
+        prior = parameters.gradient(made, parameters.pool.no_slopes(), np.zeros_like(made.weighed.w2), 0.0)
+        return terms, prior + (gradient - prior) * len(self.whole.y) / len(self.part.y)

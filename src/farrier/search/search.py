@@ -12,33 +12,27 @@ result. It uses only the rows it is given. Each decision is kept in a record.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.search import candidates, codes
-from farrier.search.changepoints import Changepoints
+from farrier.search import candidates, table_candidates
 from farrier.search.periods import find_periods
-from farrier.search.structure import Decision, Move, Part, Structure
+from farrier.search.structure import Move, Part, Structure
+from farrier.search.table_moves import TableMoves
 
 
 @dataclass
-class Search(Changepoints):
+class Search(TableMoves):
     """A search for the structure of some rows."""
 
     whole_series_periods: Sequence[float] | None = None
     """The periods of the whole series, if the rows of the search are only a part of it."""
-    record: list[Decision] = field(default_factory=list)
-    """All decisions, in their order."""
-    rejected: set[str] = field(default_factory=set)
-    """Formulas of structures with fewer inputs that were not better."""
     timed: bool = False
     """Whether the first input is time; among several inputs it then gets the candidates of a series."""
     calendar: tuple[Kernel, ...] = ()
     """Patterns of the calendar over the first input, and daily cycles that differ between kinds of days."""
-    coded: tuple[int, ...] = ()
-    """The inputs that are codes of categories."""
 
     @property
     def _beside_table(self) -> bool:
@@ -65,9 +59,8 @@ class Search(Changepoints):
     def propose(self, structure: Structure) -> list[Kernel]:
         """Candidates for an additional component in the next round."""
         found = [part.kernel for part in structure.parts]
-        inputs, own = self.X.shape[1], self.settings.candidates
-        useful = self._inputs_by_correlation(structure) if self._of_table else []
-        table = codes.table(inputs, self.coded, found, useful, own) if self._of_table else []
+        own = self.settings.candidates
+        table = self.table(structure, found) if self._of_table else []
         if table and not self._beside_table:
             return table
         place, gain = self.change(structure)
@@ -82,8 +75,8 @@ class Search(Changepoints):
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates: common trends and cycles of a series, or curves of each input of a table."""
-        inputs, own = self.X.shape[1], self.settings.candidates
-        table = codes.ordinary_table(inputs, self.coded, found, own) if self._of_table else []
+        own = self.settings.candidates
+        table = self.ordinary_table(found) if self._of_table else []
         if table and not self._beside_table:
             return table
         over = candidates.over_time(found) if self._beside_table else found
@@ -92,12 +85,6 @@ class Search(Changepoints):
         else:
             series = candidates.ordinary_curve(self.X[:, 0], periods, over, own)
         return candidates.series_and_table(series, table) if self._beside_table else series
-
-    def _inputs_by_correlation(self, structure: Structure) -> list[int]:
-        """The inputs by their absolute correlation with the residual, highest first."""
-        left = self.residual(structure)
-        score = [abs(float(np.corrcoef(self.X[:, d], left)[0, 1])) for d in range(self.X.shape[1])]
-        return list(np.argsort(score)[::-1])
 
     def promising(self, structure: Structure) -> list[Move]:
         """The moves with the highest gain at fixed parameters, best first; one for each formula and place."""
@@ -127,14 +114,17 @@ class Search(Changepoints):
             if grown.score > structure.score - settings.prune_margin:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
+            if self._of_table and gain < settings.refit_gain and _formulas(grown) == _formulas(structure):
+                self.note(round, "tried", move.kernel, gain, "no more evidence")
+                continue
             if gain > settings.minimum_gain and self.cycles_repeat(grown):
                 instead = "" if move.place is None else f", in place of {structure.parts[move.place].kernel.formula()}"
-                self._note(round, "kept", move.kernel, gain, f"more evidence{instead}")
+                self.note(round, "kept", move.kernel, gain, f"more evidence{instead}")
                 return grown
             reason = (
                 "no more evidence" if gain <= settings.minimum_gain else "noise, or a cycle that does not come round"
             )
-            self._note(round, "tried", move.kernel, gain, reason)
+            self.note(round, "tried", move.kernel, gain, reason)
         return None
 
     def after(self, structure: Structure, move: Move) -> list[Part]:
@@ -143,31 +133,6 @@ class Search(Changepoints):
             return [*structure.parts, self.part(move.kernel, self.settings.growing.first_weight)]
         new = self.part(move.kernel, structure.parts[move.place].weight)
         return [new if i == move.place else part for i, part in enumerate(structure.parts)]
-
-    def narrow(self, structure: Structure, round: int) -> Structure:
-        """The structure without inputs along which a kernel hardly varies, if its score is not lower."""
-        for flat in self.settings.growing.flat_lengthscales:
-            narrower = self._narrower(structure, flat, round)
-            if narrower is not None:
-                return narrower
-        return structure
-
-    def _narrower(self, structure: Structure, flat: float, round: int) -> Structure | None:
-        narrower = [candidates.narrowed(part.kernel, flat) for part in structure.parts]
-        formulas = " + ".join(str(new or part.kernel) for new, part in zip(narrower, structure.parts, strict=True))
-        if all(new is None for new in narrower) or formulas in self.rejected:
-            return None
-        parts = [
-            part if new is None else self.part(new, part.weight)
-            for part, new in zip(structure.parts, narrower, strict=True)
-        ]
-        fitted = self.fit(parts, structure.noise)
-        if fitted.score < structure.score:
-            self.rejected.add(formulas)
-            return None
-        first = next(part.kernel for part, new in zip(structure.parts, narrower, strict=True) if new is not None)
-        self._note(round, "narrowed", first, fitted.score - structure.score, "some inputs do not matter")
-        return fitted
 
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
@@ -179,6 +144,8 @@ class Search(Changepoints):
             improved = False
             for i, part in enumerate(structure.parts):
                 simpler = candidates.simpler(part.kernel, self.settings.candidates)
+                if self.warps is not None:
+                    simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
                 for kernel in [*simpler, *candidates.shorter(part.kernel, self.known)]:
                     move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
                     if move in tried or improved:
@@ -187,7 +154,7 @@ class Search(Changepoints):
                     found = self._in_place(structure, i, kernel)
                     gain = found.score - structure.score
                     if gain > 0:
-                        self._note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
+                        self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
                         structure, improved = found, True
         return structure
 
@@ -219,7 +186,7 @@ class Search(Changepoints):
                 if needed > without.score > structure.score - settings.hopeless_margin:
                     without = self.fit(without.parts, without.noise)
                 if without.score > needed:
-                    self._note(
+                    self.note(
                         round,
                         "dropped",
                         structure.parts[i].kernel,
@@ -271,7 +238,7 @@ class Search(Changepoints):
         large = [i for i in np.argsort(sizes)[::-1] if sizes[i] > settings.smallest_size][: settings.most_kept]
         for i, part in enumerate(whole.parts):
             if i not in large:
-                self._note(0, "shrunk", part.kernel, 0.0, "adds next to nothing")
+                self.note(0, "shrunk", part.kernel, 0.0, "adds next to nothing")
         if not large:
             return self.empty()
         return self.prune(self.fit([whole.parts[i] for i in large], whole.noise), 0)
@@ -306,6 +273,8 @@ class Search(Changepoints):
         Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
         """
         own, most = self.settings.candidates, self.settings.changepoints.places
+        if self._of_table and not self._beside_table:
+            return structure
         for change in candidates.changes_of([part.kernel for part in structure.parts], own):
             between = candidates.places_between(np.sort(self.X[:, 0]), 3)
             places = between[:: max(1, len(between) // most)]
@@ -319,7 +288,7 @@ class Search(Changepoints):
             parts = [self.part(k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
             shifted = self.fit(parts, structure.noise)
             if shifted.score > structure.score and self.cycles_repeat(shifted):
-                self._note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
+                self.note(round, "moved", parts[0].kernel, shifted.score - structure.score, "another time of change")
                 structure = shifted
         return structure
 
@@ -394,5 +363,6 @@ class Search(Changepoints):
             return False
         return all(candidates.repeats_inside_window(kernel, extent, own) for kernel in kernels)
 
-    def _note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
-        self.record.append(Decision(round, action, kernel.formula(), gain, reason))
+
+def _formulas(structure: Structure) -> list[str]:
+    return sorted(part.kernel.formula() for part in structure.parts)

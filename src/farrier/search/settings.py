@@ -37,6 +37,11 @@ class RowSettings:
     part: int = 400
     """Rows of the search if it does not use all; also the most rows of a table for which it uses all.
     [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
+    fit: int = 800
+    """Most rows of a table to which the members of the average are fitted; all rows predict.
+    [rows; by judgement]"""
+    exact_table: int = 2000
+    """Most rows of a table for which exact inference is used with `method="auto"`. [rows; by judgement]"""
     pieces: int = 4
     """Contiguous pieces of a long series among the rows of the search, the last at its end.
     [pieces; by judgement]"""
@@ -76,6 +81,9 @@ class FitSettings:
     collapsed_rounds: int = 2
     """Times that inducing points are chosen during the collapsed fit of the pool that predicts.
     [rounds; by judgement]"""
+    curvature_rows: int = 200
+    """Rows of a table at which the curvature of the log posterior is computed; that of more rows is in proportion.
+    [rows; measured on boston: with all rows it took 60 % of the time of a search]"""
     refit_iterations: int = 30
     """Most L-BFGS iterations when a known structure is fitted to new rows. [iterations; by judgement]"""
 
@@ -91,6 +99,8 @@ class ScreeningSettings:
     """Noise variances at which a candidate is tried. [parts of the noise variance; by judgement]"""
     ranked: int = 12
     """Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
+    probes: int = 8
+    """Random vectors that estimate the information of an interaction of inputs. [vectors; by judgement]"""
     latent_variance: float = 0.3
     """Replaces the noise variance in the squared weights if each row has its own known noise.
     [variance of the latent function; by judgement]"""
@@ -110,6 +120,9 @@ class GrowingSettings:
     [fits; commit 944a31d: score on 56 public and made series]"""
     minimum_gain: float = 0.0
     """Log evidence beyond its price that a component must gain to be added or kept. [nats; by judgement]"""
+    refit_gain: float = 0.5
+    """Gain of log evidence below which a table's structure that has the same components as before is not a new one.
+    [nats; by judgement]"""
     first_weight: float = 0.5
     """Weight at which an added component starts. [standard deviations of y; by judgement]"""
     noise_factor: float = 0.7
@@ -190,8 +203,12 @@ class AveragingSettings:
     draws: int = 24
     """Draws of all parameters from Laplace's approximation over which predictions average, beside the modes; each
     structure has its share of them. [draws, even; by judgement]"""
+    table_draws: int = 8
+    """The same for a table with more rows than `rows.search`. [draws, even; by judgement]"""
     explaining_share: float = 0.25
     """Draws for the structure that explains. [part of `draws`; by judgement]"""
+    stacking_steps: int = 200
+    """Steps of expectation maximisation that find the shares of the members of a table. [steps; by judgement]"""
     smallest_share: float = 0.02
     """Share of the evidence below which a structure does not predict. [part; by judgement]"""
     rest_weight: float = 0.05
@@ -252,6 +269,9 @@ class OutlierSettings:
     margin: float = 8.0
     """Log density of the leave-one-out residuals that Student's t must gain over a normal, beyond the price of a
     parameter, to be tried. [nats; measured on M1 monthly series, part learn: below it forecasts do not improve]"""
+    table_margin: float = 0.1
+    """The same for a table, for each of its rows: an average of structures has heavy tails of its own, and the error
+    of predictions was higher with Student's t. [nats for each row; measured on inner splits of servo]"""
     minimum_gain: float = 6.0
     """Log evidence that Student's t must gain to be kept. [nats; measured on the same series]"""
     suspicious: float = 3.5

@@ -1,0 +1,113 @@
+"""From the rows of a table to a fitted model, for Gaussian noise.
+
+1. The pool of ordinary candidates (search/table_candidates.py) is fitted on every scale of the target that is possible,
+   to all rows or to a large part of them. Its evidence chooses the scale.
+2. The structure is found on that scale, on a part of the rows.
+3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
+   leave-one-out predictions (members.py). With exact inference all rows predict; for more rows learning.py goes on.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.inference.blas import one_thread
+from farrier.model.fitted import Fitted
+from farrier.model.members import Contender, fitted_set
+from farrier.model.scales import Scaled
+from farrier.model.target_scale import named, worth_trying
+from farrier.model.tiers import Tell
+from farrier.search.appraisal import appraise
+from farrier.search.codes import Codes
+from farrier.search.search import Search
+from farrier.search.settings import RowSettings, SearchSettings
+from farrier.search.structure import Structure
+from farrier.search.warps import Warps
+
+
+def search_table(
+    X: np.ndarray,
+    y: np.ndarray,
+    transform: str,
+    tell: Tell,
+    settings: SearchSettings,
+    coded: tuple[int, ...] = (),
+) -> list[Scaled]:
+    """The scales of y, best first, each with its pool; the first has a structure, on the rows of its search."""
+    tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else (named(transform),)
+    warps = Warps.of(X[:, Codes(coded, X.shape[1]).numbers], settings.candidates)
+    found = []
+    for one in tried:
+        if one.name == "square root" and transform == "auto":
+            continue
+        scaled = Scaled.of(one, X, y, (), tell, settings, coded=coded)
+        scaled.search.warps = warps
+        scaled.whole = scaled.search.whole(())
+        found.append(scaled)
+    pools = [_on_rows(scaled, X, y) for scaled in found]
+    heights = [_height(scaled, pool, y) for scaled, pool in zip(found, pools, strict=True)]
+    order = np.argsort(heights)[::-1]
+    best = found[int(order[0])]
+    assert best.whole is not None
+    best.structure = best.search.best(best.search.shrunk(best.whole))
+    for scaled, (search, pool) in zip(found, pools, strict=True):
+        scaled.pool = search, pool
+    best.note_heights([found[i].scale.transform.name for i in order], [heights[i] for i in order])
+    return [found[int(i)] for i in order]
+
+
+def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
+    """The model of a table whose rows are few enough for exact inference."""
+    best = found[0]
+    settings = best.search.settings
+    best.search.tell("fitting the predictive model", best.structure.score)
+    rows = fitting_rows(len(y), settings.rows)
+    assert best.pool is not None
+    search = best.pool[0]
+    structure = best.structure
+    if len(rows) > len(best.search.y):
+        structure = search.fit(structure.parts, structure.noise)
+    contenders = [Contender("the structure", structure, search, best.scale, y[rows])]
+    for scaled in found:
+        assert scaled.pool is not None
+        name = f"the ordinary candidates on the {scaled.scale.transform.name} scale"
+        contenders.append(Contender(name, scaled.pool[1], scaled.pool[0], scaled.scale, y[rows], mode_only=True))
+    with one_thread(small=len(X) <= settings.rows.exact):
+        return fitted_set(
+            contenders,
+            None,
+            X,
+            y,
+            appraisal=appraise(best.search, best.structure),
+            record=best.search.record,
+            settings=settings,
+            steps=sum(one.evaluator.steps for one in contenders),
+        )
+
+
+def fitting_rows(rows: int, settings: RowSettings) -> np.ndarray:
+    """The rows to which the members are fitted: all, or a random part that is the same at every call."""
+    if rows <= settings.fit:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng(0).choice(rows, settings.fit, replace=False))
+
+
+def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[Search, Structure]:
+    """The pool of a scale, fitted to the rows of the members, from its values on the rows of the search."""
+    search, whole = scaled.search, scaled.whole
+    assert whole is not None
+    rows = fitting_rows(len(y), search.settings.rows)
+    if len(rows) == len(search.y):
+        return search, whole
+    larger = replace(search, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
+    fits = search.settings.fits
+    return larger, larger.fit(whole.parts, whole.noise, fits.final_iterations, fits.final_tolerance)
+
+
+def _height(scaled: Scaled, found: tuple[Search, Structure], y: np.ndarray) -> float:
+    """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
+    search, pool = found
+    jacobian = scaled.scale.log_jacobian(y[fitting_rows(len(y), search.settings.rows)])
+    return pool.score + jacobian + search.settings.scales.preference(scaled.scale.transform.name)

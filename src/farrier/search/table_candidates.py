@@ -1,0 +1,81 @@
+"""The candidates of a table: products of kernels of one, two, three or all inputs.
+
+Each input alone: a line, and curves on a small grid of lengthscales, of the warped input too where it is skewed
+(warps.py). All inputs together: a smooth and a rough kernel. Pairs and triples: those with the highest score for an
+interaction (scoring.py), as products of lines, of a line and a curve, and as a smooth surface.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.registry import Linear, Matern12, RationalQuadratic, SquaredExponential
+from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.signatures import distinct
+from farrier.search.warps import Warps
+
+CURVED = ("smooth", "rough")
+"""The kinds of kernels for which simpler ones are tried."""
+
+
+def table(
+    warps: Warps, found: Sequence[Kernel], interacting: Sequence[tuple[int, ...]], settings: CandidateSettings
+) -> list[Kernel]:
+    """Candidates for an additional component; `interacting` are sets of inputs that may interact."""
+    plain = Warps.none(len(warps.powers))
+    fresh: list[Kernel] = []
+    for d in range(len(warps.powers)):
+        lengths = settings.input_lengthscales
+        smooth = [one.kernel(SquaredExponential, length, (d,)) for one in (plain, warps) for length in lengths]
+        fresh += [Linear(0.0, dims=(d,)), *smooth]
+    fresh += joint(warps, settings)
+    for inputs in interacting:
+        fresh += interaction(plain, inputs, settings) + interaction(warps, inputs, settings)
+    return distinct(fresh, found, settings, settings.same_lengthscale)
+
+
+def joint(warps: Warps, settings: CandidateSettings) -> list[Kernel]:
+    """Kernels of all inputs: a smooth one of many lengthscales, and a rough one."""
+    root = float(np.sqrt(len(warps.powers)))
+    return [
+        warps.kernel(RationalQuadratic, settings.joint_lengthscale * root),
+        warps.kernel(Matern12, settings.rough_joint_lengthscale * root),
+    ]
+
+
+def interaction(warps: Warps, inputs: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
+    """An interaction of some inputs: a product of lines, products of lines and one curve, and a smooth surface."""
+    lines = {d: Linear(0.0, dims=(d,)) for d in inputs}
+    curves = {d: warps.kernel(SquaredExponential, settings.pair_lengthscale, (d,)) for d in inputs}
+    bent = [product_of([curves[d] if d == e else lines[d] for d in inputs]) for e in inputs]
+    surface = warps.kernel(SquaredExponential, settings.pair_lengthscale, inputs)
+    return [product_of([*lines.values()]), *bent, surface]
+
+
+def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
+    """Kernels that are easier to read than one smooth or rough kernel of one, two or three inputs, simplest first."""
+    first, *more = kernel.products()[0]
+    dims = first.dims
+    if more or dims is None or len(dims) > settings.most_factors or first.kind not in CURVED:
+        return []
+    inputs = tuple(int(d) for d in dims)
+    plain = Warps.none(max(inputs) + 1)
+    if len(inputs) > 1:
+        return [one for one in interaction(plain, inputs, settings) if one.formula() != kernel.formula()]
+    curve = [plain.kernel(SquaredExponential, settings.ordinary_input_lengthscale, inputs)]
+    return [Linear(0.0, dims=inputs), *(one for one in curve if one.formula() != kernel.formula())]
+
+
+def sets_of_inputs(inputs: int, settings: CandidateSettings) -> list[tuple[int, ...]]:
+    """The pairs of inputs, and the triples if they are not too many."""
+    pairs, triples = (list(combinations(range(inputs), size)) for size in (2, 3))
+    return [*pairs, *triples] if len(triples) <= settings.most_triples else pairs
+
+
+def ordinary_table(warps: Warps, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+    """The ordinary candidates of a table, without those in `found`: all inputs together, and every input alone."""
+    length = settings.ordinary_input_lengthscale
+    alone: list[Kernel] = [warps.kernel(SquaredExponential, length, (d,)) for d in range(len(warps.powers))]
+    return distinct([*joint(warps, settings), *alone], found, settings, settings.same_lengthscale)

@@ -1,0 +1,89 @@
+"""The part of the search that is about tables: candidates of several inputs, and inputs that a kernel does not need."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from farrier.kernels.algebra import Kernel
+from farrier.search import candidates, codes, table_candidates
+from farrier.search.changepoints import Changepoints
+from farrier.search.structure import Decision, Structure
+from farrier.search.warps import Warps
+
+
+@dataclass
+class TableMoves(Changepoints):
+    """Moves of a search over the rows of a table."""
+
+    record: list[Decision] = field(default_factory=list)
+    """All decisions, in their order."""
+    rejected: set[str] = field(default_factory=set)
+    """Formulas of structures with fewer inputs that were not better."""
+    coded: tuple[int, ...] = ()
+    """The inputs that are codes of categories."""
+    warps: Warps | None = None
+    """The transforms of the inputs of a table that are numbers; None for the candidates of likelihoods that are not
+    Gaussian."""
+
+    def table(self, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
+        """Candidates for an additional component of a table."""
+        inputs, own, warps = self.X.shape[1], self.settings.candidates, self.warps
+        useful = self._inputs_by_correlation(structure) if warps is None or self.coded else []
+        if warps is None:
+            return codes.table(inputs, self.coded, found, useful, own)
+        sets = self._interacting(structure)
+        return codes.table(
+            inputs, self.coded, found, useful, own, lambda others: table_candidates.table(warps, others, sets, own)
+        )
+
+    def ordinary_table(self, found: Sequence[Kernel]) -> list[Kernel]:
+        """The ordinary candidates of a table, without those in `found`."""
+        inputs, own, warps = self.X.shape[1], self.settings.candidates, self.warps
+        if warps is None:
+            return codes.ordinary_table(inputs, self.coded, found, own)
+        return codes.ordinary_table(
+            inputs, self.coded, found, own, lambda others: table_candidates.ordinary_table(warps, others, own)
+        )
+
+    def _interacting(self, structure: Structure) -> list[tuple[int, ...]]:
+        """The sets of numbers with the highest scores for an interaction, as places among the numbers."""
+        numbers, own = codes.Codes(self.coded, self.X.shape[1]).numbers, self.settings.candidates
+        sets = table_candidates.sets_of_inputs(len(numbers), own)
+        scores = self.interaction_scores(structure, [tuple(numbers[k] for k in one) for one in sets])
+        return [sets[i] for i in np.argsort(-scores)[: own.interactions] if scores[i] > 0.0]
+
+    def _inputs_by_correlation(self, structure: Structure) -> list[int]:
+        """The inputs by their absolute correlation with the residual, highest first."""
+        left = self.residual(structure)
+        score = [abs(float(np.corrcoef(self.X[:, d], left)[0, 1])) for d in range(self.X.shape[1])]
+        return list(np.argsort(score)[::-1])
+
+    def narrow(self, structure: Structure, round: int) -> Structure:
+        """The structure without inputs along which a kernel hardly varies, if its score is not lower."""
+        for flat in self.settings.growing.flat_lengthscales:
+            narrower = self._narrower(structure, flat, round)
+            if narrower is not None:
+                return narrower
+        return structure
+
+    def _narrower(self, structure: Structure, flat: float, round: int) -> Structure | None:
+        narrower = [candidates.narrowed(part.kernel, flat) for part in structure.parts]
+        formulas = " + ".join(str(new or part.kernel) for new, part in zip(narrower, structure.parts, strict=True))
+        if all(new is None for new in narrower) or formulas in self.rejected:
+            return None
+        parts = [
+            part if new is None else self.part(new, part.weight)
+            for part, new in zip(structure.parts, narrower, strict=True)
+        ]
+        fitted = self.fit(parts, structure.noise)
+        if fitted.score < structure.score:
+            self.rejected.add(formulas)
+            return None
+        first = next(part.kernel for part, new in zip(structure.parts, narrower, strict=True) if new is not None)
+        self.note(round, "narrowed", first, fitted.score - structure.score, "some inputs do not matter")
+        return fitted
+
+    def note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
+        """Add a decision to the record."""
+        self.record.append(Decision(round, action, kernel.formula(), gain, reason))

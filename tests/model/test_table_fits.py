@@ -1,0 +1,68 @@
+"""Laws of the model of a table: parts of known tables are named right, and all scales predict together."""
+
+from functools import cache
+
+import numpy as np
+import pytest
+
+from farrier.model.learning import learn
+from farrier.model.members import Contender, stacked_shares
+from farrier.model.table_fits import fit_few_rows, fitting_rows, search_table
+from farrier.search.settings import RowSettings, SearchSettings
+
+ROWS = 120
+MADE = {
+    "straight": (lambda X: 2.0 * X[:, 0], {"Lin[0]"}),
+    "U-shaped": (lambda X: X[:, 1] ** 2, {"SE[1]"}),
+    "product": (lambda X: X[:, 0] * X[:, 2], {"Lin[0] * Lin[2]"}),
+    "three-way": (lambda X: X[:, 0] * X[:, 1] * X[:, 2], {"Lin[0] * Lin[1] * Lin[2]"}),
+}
+
+
+@cache
+def inputs(columns=4):
+    return np.random.default_rng(3).uniform(-1.7, 1.7, (ROWS, columns))
+
+
+def found(y, X):
+    noisy = y + 0.2 * y.std() * np.random.default_rng(4).standard_normal(len(y))
+    return learn(X, noisy)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_the_parts_of_known_tables_are_named(name):
+    make, expected = MADE[name]
+    fitted = found(make(inputs()), inputs())
+    assert {kernel.formula() for kernel in fitted.kernels[: fitted.survivors]} == expected
+
+
+def test_inputs_without_effect_stay_out():
+    X = inputs(12)
+    fitted = found(X[:, 0] + np.sin(2.0 * X[:, 5]), X)
+    assert {kernel.formula() for kernel in fitted.kernels[: fitted.survivors]} == {"Lin[0]", "SE[5]"}
+
+
+def test_pools_of_all_scales_may_predict_and_shares_add_up():
+    X = inputs()
+    y = np.exp(0.8 * X[:, 0] + 0.1 * np.random.default_rng(5).standard_normal(ROWS))
+    scales = search_table(X, y, "auto", lambda what, bound: None, SearchSettings())
+    assert [one.scale.transform.name for one in scales] == ["log", "identity"]
+    fitted = fit_few_rows(scales, X, y)
+    assert np.isclose(fitted.share + sum(one.share for one in fitted.others), 1.0)
+    assert fitted.scale.transform.name == "log"
+
+
+def test_stacking_prefers_what_predicts_left_out_rows():
+    X = inputs()
+    y = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(6).standard_normal(ROWS)
+    (scaled,) = search_table(X, y, "identity", lambda what, bound: None, SearchSettings())
+    search, pool = scaled.pool
+    rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
+    shares = stacked_shares(rivals, 0.02)
+    assert shares[1] > 0.9
+
+
+def test_members_of_many_rows_are_fitted_to_a_part_of_them():
+    settings = RowSettings(fit=50)
+    assert len(fitting_rows(40, settings)) == 40
+    assert len(np.unique(fitting_rows(400, settings))) == 50
