@@ -231,7 +231,7 @@ def curved(rng: np.random.Generator) -> Made:
     lowest = rng.uniform(35.0, 65.0)
     frame["rent"] = 0.05 * (frame.age - lowest) ** 2 + 2.0 * frame.area + 8.0 * rng.standard_normal(150)
     claims = [
-        Claim("direction", r"effect of age[^.]*U-shaped"),
+        Claim("direction", r"effect of age.{0,160}?U-shaped"),
         Claim("size", rf"lowest near {NUMBER}", lambda groups: abs(number(groups[0]) - lowest) <= 6.0),
         Claim("name", r"effect of [^.:]*\barea\b"),
     ]
