@@ -25,7 +25,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test clusters fuzz audit lint format examples bench clean
+.PHONY: help demo test docs package clusters fuzz audit lint format examples bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -55,6 +55,16 @@ lint: $(READY_TO_TEST) ## ruff and pyright, changing nothing
 format: $(READY_TO_TEST) ## put the code in order with ruff
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+docs: $(READY_TO_TEST) ## run the code of all pages and build the site into site/; warnings are errors
+	FARRIER_DOCS=all $(BIN)/python -m pytest tests/test_docs.py
+	$(INSTALL) -e ".[docs]"
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet
+
+package: $(READY) ## build the wheel and the source archive into dist/ and check them
+	$(INSTALL) build twine
+	$(BIN)/python -m build --outdir dist
+	$(BIN)/python -m twine check --strict dist/*
 
 examples: $(READY) ## run the examples and write what they print into examples/*.md
 	$(BIN)/python -m examples
