@@ -79,6 +79,7 @@ bench: ## say how to run the benchmarks
 	@echo '  $(BIN)/python -m benchmarks run speed --suite step   one gradient step beside a peer'
 	@echo '  $(BIN)/python -m benchmarks run recovery             known structures, and what is found of them'
 	@echo '  $(BIN)/python -m benchmarks run rows                 how time grows with rows'
+	@echo '  $(BIN)/python -m benchmarks run fleet                series a second, by processes, joblib and Dask'
 	@echo '  $(BIN)/python -m benchmarks run timeseries           forecasts of six series, files in --data-dir'
 	@echo '  $(BIN)/python -m benchmarks run uci                  extrapolation on tables, files in --data-dir'
 	@echo 'Each takes --help, and "table" in the place of "run" shows what was measured.'
