@@ -102,3 +102,26 @@ def test_a_workbook_may_declare_any_size_and_is_read_by_its_cells(tmp_path):
             for part in source.namelist():
                 copy.writestr(part, source.read(part).replace(b'ref="A1:B21"', f'ref="{size}"'.encode()))
         assert {name: len(read_table(declared)[name]) for name in "ty"} == {"t": 20, "y": 20}
+
+
+def test_one_long_text_for_every_row_is_counted_by_its_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(limits, "MOST_BYTES", 10_000)
+    path = tmp_path / "dictionary.parquet"
+    pl.DataFrame({"t": np.arange(200), "y": np.arange(200.0), "note": ["x" * 100] * 200}).write_parquet(path)
+    assert path.stat().st_size < 10_000
+    with pytest.raises(ValueError, match=r"'dictionary\.parquet' unpacks to more than 10,000 bytes of text"):
+        read_table(path)
+
+
+@pytest.mark.parametrize("suffix", ["csv", "csv.gz", "parquet"])
+def test_what_free_memory_cannot_hold_is_refused_before_its_cells_are_made(tmp_path, monkeypatch, suffix):
+    path = tmp_path / f"long.{suffix}"
+    text = "t,y\n" + "".join(f"{i},{i % 7}\n" for i in range(500))
+    if suffix == "parquet":
+        pl.DataFrame({"t": np.arange(500), "y": np.arange(500) % 7}).write_parquet(path)
+    else:
+        path.write_bytes(gzip.compress(text.encode()) if suffix == "csv.gz" else text.encode())
+    assert len(read_table(path)["y"]) == 500
+    monkeypatch.setattr(limits, "available_bytes", lambda: 50_000)
+    with pytest.raises(ValueError, match=r"takes about .* of memory while it is read, and 0\.0 GB are free"):
+        read_table(path)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from farrier.fleet.memory import available_bytes, check_workers, worker_bytes
+from farrier.fleet.memory import check_workers, worker_bytes
 
 GIB = 2**30
 QUICK = {"search": "quick"}
@@ -24,19 +24,3 @@ def test_as_many_workers_as_fit():
         check_workers(100, 8, QUICK, available=GIB)
     with pytest.raises(ValueError, match="give fewer rows a series"):
         check_workers(20_000, 1, QUICK, available=16 * GIB)
-
-
-def test_the_memory_of_a_control_group_counts(tmp_path):
-    assert available_bytes(tmp_path) is None
-    proc, group = tmp_path / "proc", tmp_path / "sys/fs/cgroup"
-    proc.mkdir()
-    (proc / "meminfo").write_text("MemTotal: 9000 kB\nMemAvailable: 8000 kB\n")
-    assert available_bytes(tmp_path) == 8000 * 1024
-    group.mkdir(parents=True)
-    (group / "memory.max").write_text("max\n")
-    (group / "memory.current").write_text("700\n")
-    (group / "memory.stat").write_text("anon 500\ninactive_file 200\n")
-    assert available_bytes(tmp_path) == 8000 * 1024
-    (group / "memory.max").write_text("1000\n")
-    # cached files can go
-    assert available_bytes(tmp_path) == 1000 - 700 + 200

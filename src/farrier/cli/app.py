@@ -2,7 +2,7 @@
 
 DATA is a bundled series, a CSV (also gzipped), Excel or Parquet file, or - for standard input. This file defines the
 options; each command has its own file in this folder. Results go to standard output, everything else to standard error.
-Exit codes: 0 done, 1 the fit failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C.
+Exit codes: 0 done, 1 a fit failed, 2 the input or an option is wrong, 130 stopped by Ctrl-C, 143 by TERM.
 """
 
 import farrier.cli.interrupts  # noqa: I001 (first)

@@ -1,7 +1,8 @@
 """Limits of what a file may hold, so that a small file cannot fill the memory.
 
 A gzipped or Excel file of a megabyte can hold a gigabyte of zeros, and a Parquet file any number of equal cells. Sizes
-are checked while text is unpacked, and for Excel and Parquet before cells are read.
+are checked while text is unpacked, and for Excel and Parquet before cells are read. What is within the limits but not
+within the free memory is refused too, before its cells are made.
 """
 
 import gzip
@@ -12,6 +13,8 @@ from typing import IO, Any
 
 import narwhals.stable.v2 as nw
 
+from farrier.datasets.free_memory import available_bytes, in_gigabytes
+
 MOST_BYTES = 2**30
 """Most bytes of text, unpacked; by judgement: more rows than a fit can use."""
 MOST_INFLATED = 100
@@ -21,7 +24,11 @@ FREE_BYTES = 16 * 2**20
 MOST_COLUMNS = 10_000
 """Most columns of a table; by judgement."""
 MOST_CELLS = 50_000_000
-"""Most cells of a Parquet or Excel file; by judgement: they take about 4 GB while they are read."""
+"""Most cells of a Parquet or Excel file; by judgement: they take about 10 GB while they are read."""
+TEXT_GROWS = 40
+"""Bytes of memory for each byte of text; measured: 38 for a long table of 3 MB with an id, a month and a number."""
+CELL_BYTES = 210
+"""Bytes of memory for each cell of a Parquet file; measured: 204 for the same table."""
 GZIP = b"\x1f\x8b"
 """The first bytes of gzipped data."""
 BLOCK = 2**20
@@ -36,14 +43,29 @@ def read_bytes(path: Path) -> bytes:
     """The bytes of a file, unpacked if its name ends in .gz. Too many raise TooLargeError before they are in memory."""
     with open(path, "rb") as file:
         if path.suffix.lower() == ".gz":
-            return _unpacked(path.name, file, path.stat().st_size)
-        return _read(path.name, file, MOST_BYTES, "holds")
+            data = _unpacked(path.name, file, path.stat().st_size)
+        else:
+            data = _read(path.name, file, MOST_BYTES, "holds")
+    check_memory(path.name, TEXT_GROWS * len(data))
+    return data
 
 
 def read_stream(name: str, stream: IO[bytes]) -> bytes:
     """The bytes of a stream, unpacked if they are gzipped; too many raise TooLargeError."""
     data = _read(name, stream, MOST_BYTES, "holds")
-    return _unpacked(name, io.BytesIO(data), len(data)) if data.startswith(GZIP) else data
+    data = _unpacked(name, io.BytesIO(data), len(data)) if data.startswith(GZIP) else data
+    check_memory(name, TEXT_GROWS * len(data))
+    return data
+
+
+def check_memory(name: str, need: int) -> None:
+    """Raise TooLargeError if a file needs more bytes of memory than are free, as far as that is known."""
+    free = available_bytes()
+    if free is not None and need > free:
+        raise TooLargeError(
+            f"path: {name!r} takes about {in_gigabytes(need)} of memory while it is read, and {in_gigabytes(free)} are "
+            "free: give fewer rows or columns, or use a larger machine"
+        )
 
 
 def _unpacked(name: str, file: IO[bytes], size: int) -> bytes:
@@ -91,10 +113,17 @@ def check_cells(name: str, count: int) -> None:
 def check_parquet(path: Path, backend: Any) -> None:
     """Raise TooLargeError if a Parquet file declares too many columns or cells."""
     frame = nw.scan_parquet(str(path), backend=backend)
-    columns = len(frame.collect_schema().names())
+    schema = frame.collect_schema()
+    columns = len(schema)
     check_columns(path.name, columns)
     rows = int(frame.select(nw.len()).collect().item())
     if rows * columns > MOST_CELLS:
         raise TooLargeError(
             f"path: {path.name!r} has {rows:,} rows of {columns:,} columns: give at most {MOST_CELLS:,} cells"
         )
+    # a dictionary of one long text, used by every row, is small in the file
+    texts = [nw.col(column).str.len_chars().sum() for column, kind in schema.items() if kind == nw.String]
+    letters = sum(int(count or 0) for count in frame.select(*texts).collect().row(0)) if texts else 0
+    if letters > MOST_BYTES:
+        raise TooLargeError(f"path: {path.name!r} unpacks to more than {MOST_BYTES:,} bytes of text: give fewer rows")
+    check_memory(path.name, CELL_BYTES * rows * columns + letters)
