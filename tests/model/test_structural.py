@@ -1,5 +1,7 @@
 """Laws of the structural model: it forecasts what it is made of, in any unit, with intervals that hold."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -7,11 +9,12 @@ from numpy.testing import assert_allclose
 import farrier
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek
+from farrier.model.robust_structural import fit_robust_structural
 from farrier.model.structural import fit_structural, structural_fit, structural_parts
 from farrier.model.target_scale import named
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
-from farrier.search.settings import AveragingSettings, SearchSettings, StructuralSettings
+from farrier.search.settings import AveragingSettings, RowSettings, SearchSettings, StructuralSettings
 
 FEW = SearchSettings(averaging=AveragingSettings(draws=4))
 RNG = np.random.default_rng(0)
@@ -138,3 +141,20 @@ def test_patterns_of_the_calendar_are_components_with_the_prior_of_a_season():
     beliefs = Beliefs(Clock.of(X[:, 0], [7.0 * STEP]))
     assert beliefs.scale(rescaled[0]) == beliefs.scale(CentredPeriodic(1.0, 0.7))
     assert_allclose(fitted.moments(X)[0], 50.0 + pattern, atol=0.8)
+
+
+def test_a_long_series_is_predicted_in_linear_time_with_the_same_parameters():
+    t = np.linspace(-1.7, 1.7, 240)
+    y = np.sin(2.0 * np.pi * t / 0.17) + t + 0.1 * np.random.default_rng(5).standard_normal(240)
+    few = SearchSettings(averaging=AveragingSettings(draws=0))
+    long = replace(few, rows=RowSettings(exact=200))
+    exact, found = (fit_structural(t[:, None], y, [0.17], transform="identity", settings=one) for one in (few, long))
+    assert (exact.tier, found.tier) == ("exact", "linear")
+    ahead = np.linspace(1.2, 1.9, 30)[:, None]
+    for one, other in zip(found.moments(ahead), exact.moments(ahead), strict=True):
+        assert_allclose(one, other, atol=2e-3)
+    mean, _ = found.parts(ahead, range(found.survivors))
+    assert_allclose(found.scale.inverse(mean.sum(axis=0)), found.moments(ahead)[0], atol=1e-8)
+    robust = fit_robust_structural(t[:, None], y, [0.17], chosen=True, transform="identity", settings=long)
+    assert robust.tier == "linear"
+    assert_allclose(robust.moments(ahead)[0], found.moments(ahead)[0], atol=0.1)

@@ -237,7 +237,8 @@ class Regressor(RegressorMixin, CountingEstimator):
         target = self._values(y, len(inputs))
         again = copy(self)
         again.progress = progress
-        if self.tier_ == "stochastic" or (self.search == "quick" and self.likelihood_ != "gaussian"):
+        quick = self.search == "quick" and (self.likelihood_ != "gaussian" or self.tier_ == "linear")
+        if self.tier_ == "stochastic" or quick:
             # the kind of noise is part of what was found
             again.likelihood = self.likelihood_
             again.fit(X, target).likelihood = self.likelihood

@@ -28,7 +28,7 @@ from farrier.model.structural import (
     structural_fit,
     transforms_to_try,
 )
-from farrier.model.tiers import exact_posterior
+from farrier.model.tiers import exact_posterior, linear_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
 
@@ -43,8 +43,13 @@ def fit_robust_structural(
     transform: str = "auto",
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structural model with Gaussian or Student-t noise; `chosen` says that the user asked for Student-t."""
+    """The structural model with Gaussian or Student-t noise; `chosen` says that the user asked for Student-t.
+
+    A long series (tier "linear") keeps Gaussian noise, unless chosen.
+    """
     gaussian = fit_structural(X, y, seasons, calendar=calendar, transform=transform, settings=settings)
+    if gaussian.tier == "linear" and not chosen:
+        return gaussian
     doubt = Doubt.of(gaussian, X, y)
     if not (doubt.due or chosen):
         return gaussian
@@ -66,7 +71,10 @@ def _after(fit: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSetting
     """The fit with the precisions that its posterior expects, and with the evidence of the Student-t."""
     (model,), z, noise = fit.models(0), fit.scale.forward(y), fit.noise
     assert noise is not None
-    mean, variance = moments(*exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]).draws(X))
+    if len(X) > settings.rows.exact:
+        mean, variance = moments(*linear_posterior(model, X, z, settings).draws(X))
+    else:
+        mean, variance = moments(*exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]).draws(X))
     factors = _factors(((z - mean) ** 2 + variance) / model.noise, noise.degrees)
     last = np.argsort(X[:, 0], kind="stable")[-settings.structural.rows :]
     sites = Sites(z[last], model.noise * noise.factors[last])

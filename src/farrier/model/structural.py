@@ -5,20 +5,23 @@
 Each season is a periodic kernel times a rough one with a long lengthscale, so that its shape moves as in exponential
 smoothing. All parameters have priors that were learned from many series (search/beliefs.py). They are fitted to the top
 of their posterior density, and predictions average over draws from Laplace's approximation there and over the scales of
-the target, by their evidence.
+the target, by their evidence. A long series is predicted by the mode on the best scale, in time linear in its rows.
 """
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.kernels.algebra import Kernel
+from farrier.model.finishing import Predictor, finished
 from farrier.model.fitted import Fitted
+from farrier.model.long_series import bound_given
 from farrier.model.members import Contender, RowNoise, fitted_set
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
-from farrier.model.tiers import exact_posterior
+from farrier.model.tiers import exact_posterior, linear_posterior
 from farrier.search.appraisal import Appraisal, intervals
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import ordinary_series
@@ -38,7 +41,7 @@ def fit_structural(
 ) -> Fitted:
     """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X."""
     beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
-    with one_thread(small=len(X) <= settings.rows.exact):
+    with one_thread():
         scales = transforms_to_try(y, transform, settings)
         return fitted_structural([structural_fit(X, y, beliefs, one, settings, calendar) for one in scales], X, y)
 
@@ -46,15 +49,39 @@ def fit_structural(
 def fitted_structural(found: Sequence[Contender], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The fitted model from its fits on some scales."""
     ranked = sorted(found, key=lambda one: one.height, reverse=True)
+    steps, settings = sum(one.evaluator.steps for one in found), ranked[0].evaluator.settings
+    if len(X) > settings.rows.exact:
+        return _fitted_long(ranked[0], X, y, steps, settings)
     return fitted_set(
         ranked,
         None,
         X,
         y,
-        appraisal=_appraised(ranked[0], X, y),
+        appraisal=_appraised(ranked[0], _means(ranked[0], X, y)),
         record=(),
-        settings=ranked[0].evaluator.settings,
-        steps=sum(one.evaluator.steps for one in found),
+        settings=settings,
+        steps=steps,
+    )
+
+
+def _fitted_long(contender: Contender, X: np.ndarray, y: np.ndarray, steps: int, settings: SearchSettings) -> Fitted:
+    """The model of a long series: predictions are those of the mode on the best scale, in time linear in the rows."""
+    (model,), count = contender.models(0), len(contender.structure.parts)
+    posterior = linear_posterior(model, X, contender.scale.forward(y), settings)
+    # sizes of components over all rows are those over some of them
+    some = np.unique(np.linspace(0, len(X) - 1, settings.rows.exact).round().astype(int))
+    return finished(
+        Predictor(model, posterior, tuple(model.pool), "linear", bound_given(model, posterior.evidence)),
+        replace(contender.structure, model=model),
+        X,
+        y,
+        scale=contender.scale,
+        level=count,
+        steps=steps,
+        settings=settings,
+        appraisal=_appraised(contender, posterior.components(X[some])[0]),
+        likelihood=contender.likelihood(model),
+        beliefs=contender.evaluator.beliefs,
     )
 
 
@@ -92,16 +119,21 @@ def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Seque
     return [beliefs.part(kernel, beliefs.scale(kernel), 1) for kernel in kernels]
 
 
-def _appraised(contender: Contender, X: np.ndarray, y: np.ndarray) -> Appraisal:
+def _means(contender: Contender, X: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The posterior mean of each component at the rows, (m, N)."""
+    (model,), z = contender.models(0), contender.scale.forward(y)
+    weights = model.prior.quantile(0.5)[None]
+    return exact_posterior(model, X, z, contender.evaluator.settings, weights).component_means(X)[0]
+
+
+def _appraised(contender: Contender, means: np.ndarray) -> Appraisal:
     """The 95 % intervals of the hyperparameters, and which components are worth a word, largest first.
 
     No component was removed, and no row left out, to see what it is worth.
     """
     mode, count = contender.structure.mode, len(contender.structure.parts)
     assert mode is not None
-    settings, (model,) = contender.evaluator.settings, contender.models(0)
-    z, weights = contender.scale.forward(y), model.prior.quantile(0.5)[None]
-    means = exact_posterior(model, X, z, settings, weights).component_means(X)[0]
+    settings = contender.evaluator.settings
     sizes = means[:count].std(axis=1)
     smallest = settings.structural.smallest_share * np.sum(sizes**2)
     order = tuple(int(i) for i in np.argsort(sizes)[::-1] if sizes[i] ** 2 > smallest)
