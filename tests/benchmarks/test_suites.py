@@ -1,15 +1,18 @@
 """What the suites say: splits, tables beside published numbers, pictures from the lines."""
 
+import argparse
 import json
 
 import numpy as np
 import pytest
 from benchmarks.published import TIMESERIES_ROWS, UCI
 from benchmarks.reach import log_likelihood
+from benchmarks.record import Recorder, read
 from benchmarks.reproduction import course
 from benchmarks.reproduction_page import Cell
 
 from benchmarks import beside, forecasters, pictures, uci
+from benchmarks import rows as rows_suite
 from farrier.model.target_scale import TargetScale, named
 
 RNG = np.random.default_rng(0)
@@ -115,3 +118,14 @@ def test_the_course_of_a_bound_is_a_mean_over_stretches():
     assert steps[-1] == 240
     assert bounds[0][:2] == [0.5, 2.5]
     assert bounds[1] == [None] * len(steps)
+
+
+def test_the_linear_tier_agrees_with_exact_inference_on_few_rows_too(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows_suite, "EXACT_ROWS", 200)
+    arguments = argparse.Namespace(rows=[400], parts=["agreement", "pass"], seeds=[0])
+    rows_suite.run(arguments, Recorder("rows", tmp_path))
+    found = [line["figures"] for line in read(tmp_path / "rows.jsonl")]
+    agreement = [figures for figures in found if "log_evidence" in figures]
+    assert len(agreement) == 3
+    assert all(figures["mean"] < 0.02 and abs(figures["log_evidence"]) < 0.5 for figures in agreement)
+    assert sum("seconds" in figures for figures in found) == 1
