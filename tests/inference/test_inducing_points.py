@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.products import Products
 from farrier.inference.inducing_points import PointLimits, choose, pivots
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
+from farrier.kernels.registry import Category, CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 
 RNG = np.random.default_rng(0)
 X = np.sort(RNG.uniform(-1.7, 1.7, 60))[:, None]
@@ -117,3 +117,10 @@ def test_all_groups_together_stay_within_their_share(limits):
     assert found.sizes[:3] == (1, 1, 1)
     for i, size in enumerate(found.sizes):
         assert_array_equal(found.Z[i, :size], free.Z[i, :size])
+
+
+def test_each_level_of_a_category_has_its_point_though_it_has_one_row():
+    codes = np.where(np.arange(3000) < 2950, 0, np.arange(3000) - 2949).astype(float)
+    rows = np.column_stack([RNG.standard_normal(3000), codes])
+    groups = choose(Products.of([Category(dims=1)], 2), rows, 1e-9, 200)
+    assert set(groups.Z[0, : groups.sizes[0], 1]) == set(codes)

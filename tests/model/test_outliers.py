@@ -92,3 +92,9 @@ def test_a_frame_in_gives_a_frame_out(library):
     assert isinstance(found, frames.DataFrame)
     assert list(found.columns) == ["row", "value", "expected", "sds"]
     assert list(found["row"]) == [12, 40]
+
+
+def test_a_row_that_the_posterior_has_not_learned_from_is_left_out_already():
+    sites = Sites(np.array([50.0]), np.array([0.2]))
+    mean, variance = sites.left_out(np.array([1.0]), np.array([2.0]))
+    assert (mean[0], variance[0]) == (1.0, 2.0)

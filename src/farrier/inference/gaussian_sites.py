@@ -81,8 +81,12 @@ class Sites:
 
         1 / v' = 1 / v - 1 / s  and  m' / v' = m / v - t / s.
         """
-        precision = np.maximum(1.0 / variance - 1.0 / self.variance, LEAST_PART / variance)
-        return (mean / variance - self.target / self.variance) / precision, 1.0 / precision
+        precision = 1.0 / variance - 1.0 / self.variance
+        # inducing points may not reach a row: q has then not learned from it, and is what it is without the row
+        used = precision > LEAST_PART / variance
+        precision = np.where(used, precision, 1.0 / variance)
+        weighted = mean / variance - self.target / self.variance
+        return np.where(used, weighted / precision, mean), 1.0 / precision
 
     def correction(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray, likelihood: Likelihood) -> float:
         """The bound for y minus the bound for the sites: sum_n E_q log p(y | f) - log N(t; f, s)."""

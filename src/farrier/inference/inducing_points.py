@@ -13,6 +13,7 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.products import Products
+from farrier.kernels.registry import CODES
 
 
 @final
@@ -44,7 +45,8 @@ class Groups:
 
 def choose(pool: Products, X: np.ndarray, tolerance: float, most: int, limits: PointLimits = PointLimits()) -> Groups:
     """At most `most` points for each kernel, which leave at most the part `tolerance` of its trace unexplained."""
-    rows = X[_representative_rows(X, limits.rows)]
+    some, levels = _representative_rows(X, limits.rows), _a_row_of_each_level(pool, X)
+    rows = X[np.union1d(some, levels) if len(levels) else some]
     chosen = [pivots(term.gram(pool.numbers, rows, rows)[0], tolerance, most) for term in pool.terms]
     together = min(limits.together, int(np.sqrt(limits.products / len(X))))
     largest = _largest_common_size([len(one) for one in chosen], together)
@@ -53,6 +55,13 @@ def choose(pool: Products, X: np.ndarray, tolerance: float, most: int, limits: P
     widest = max(sizes)
     Z = np.stack([rows[np.concatenate([one, np.repeat(one[:1], widest - len(one))])] for one in chosen])
     return Groups(Z, sizes)
+
+
+def _a_row_of_each_level(pool: Products, X: np.ndarray) -> np.ndarray:
+    """A row of each level of the categories among the kernels: a level without a point would learn nothing."""
+    coded = {int(f.columns[0]) for factors in pool.factors for f in factors if issubclass(f.family, CODES)}
+    first = [np.unique(X[:, d], return_index=True)[1] for d in sorted(coded)]
+    return np.concatenate([np.zeros(0, int), *first])
 
 
 def _largest_common_size(sizes: Sequence[int], total: int) -> int:
