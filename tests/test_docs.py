@@ -10,7 +10,7 @@ ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
 FRAGMENTS = ("reproducing-the-paper.md", "settings.md", "first-walk.md", "fleets.md")
-"""Pages whose blocks speak of files, clusters and variables of the reader, or train the paper's algorithm for minutes."""
+"""Pages whose blocks need files, clusters or variables of the reader, or train the paper's algorithm for minutes."""
 LONG = ("README.md", "cookbook.md")
 """Pages that search for structures, half a minute each: `make docs` runs them, with FARRIER_DOCS=all."""
 
