@@ -179,3 +179,9 @@ def test_classes_take_the_same_tables():
     assert model.score(frame, labels) > 0.8
     unseen = model.predict_proba(frame[:1].assign(city="Rome"))
     assert 0.15 < unseen[0, 0] < 0.9
+
+
+def test_names_of_several_types_are_refused():
+    frame, price, _ = housing(6, 20)
+    with pytest.raises(ValueError, match="X: some columns are named by text and others are not"):
+        Regressor().fit(frame.rename(columns={"size": 3}), price)

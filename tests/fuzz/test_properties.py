@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 
 from farrier import Forecaster, Regressor
-from farrier.cli.forecast import FORMULA, as_csv
 from farrier.cli.screen import LONGEST, shortened
 from farrier.datasets import choose_columns, read_table
+from farrier.fleet.csv_text import FORMULA, as_csv
 from farrier.series.calendar import TimeAxis
 from tests.fuzz.outcomes import judged
 

@@ -145,9 +145,16 @@ class Estimator(ExplainingMixin, BaseEstimator):
             check_cells(X, "X")
             checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, **checks)
             return *checked, None
-        validate_data(self, X, y, skip_check_array=True)
+        self._check_names(X, y, reset=True)
         checked = check_X_y(table.encode(X), y, ensure_min_samples=2, estimator=self, **checks)
         return *checked, table
+
+    def _check_names(self, X: Any, y: Any, *, reset: bool) -> None:
+        """Keep the names of the columns, or compare them with those of the fitted rows."""
+        try:
+            validate_data(self, X, *([] if y is None else [y]), reset=reset, skip_check_array=True)
+        except TypeError:  # some names are text and others are not
+            raise ValueError("X: some columns are named by text and others are not: name all by text.") from None
 
     def _recipe(self) -> Recipe:
         name = type(self).__name__
@@ -231,7 +238,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
             check_cells(X, "X")
             rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
         else:
-            validate_data(self, X, reset=False, skip_check_array=True)
+            self._check_names(X, None, reset=False)
             rows = table.encode(X)
         with np.errstate(over="ignore"):
             check_reach(self.result_.at(rows), "X")
