@@ -39,6 +39,7 @@ HOMES: dict[str, tuple[str, ...]] = {
         "CandidateSettings",
         "ColumnSettings",
         "PriorSettings",
+        "ShareSettings",
         "PeriodSettings",
         "StartSettings",
     ),

@@ -16,6 +16,7 @@ from farrier.explain.findings import Findings, findings
 from farrier.explain.frames import to_frame
 from farrier.explain.numbers import capital, known, per_cent, significant
 from farrier.explain.story import story
+from farrier.explain.variance import variance_of
 from farrier.model.result import Result
 
 
@@ -49,6 +50,15 @@ class Explanation:
     ) -> dict[str, Any]:
         """The story: everything that the report shows, in text, numbers and lists."""
         return story(self.result, title=title, horizon=horizon, found=self.findings, backtest=backtest)
+
+    def variance_shares(self) -> dict[str, Any] | None:
+        """How much of the variance of a table's function each input and each interaction of two carries.
+
+        `shares` has one entry each, largest first: inputs, value and the ends of the 95 % interval, low and high. With
+        `rest`, the share of all other interactions, they add up to one. `sentence` says it in words. None if the rows
+        are no table with Gaussian noise.
+        """
+        return variance_of(self.result)
 
     def to_frame(self, like: Any = None) -> Any:
         """One row for each component, in a frame of the same kind as `like`.

@@ -19,7 +19,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from farrier.explain import report_backtest, report_figures, report_repeat
+from farrier.explain import report_backtest, report_figures, report_repeat, variance
 from farrier.explain.facts import Axis, Estimate
 from farrier.explain.markup import DASH, estimate, foldout, join, number, share, tenths, text
 from farrier.explain.numbers import capital, say_period
@@ -58,6 +58,7 @@ def html(story: Story) -> str:
     sections = [
         ("numbers", "The components in numbers", _table(story) + _fitted(story)),
         ("components", "One component at a time", join(_component(story, i, part) for i, part in _parts(story))),
+        ("variance", variance.TITLE, variance.section(story)),
         ("past", report_backtest.TITLE, report_backtest.section(story)),
         ("ahead", _ahead_title(story), _ahead(story)),
         ("columns", "The columns", _columns(story.get("columns") or [])),

@@ -25,6 +25,7 @@ from farrier.explain.numbers import capital, count, per_cent
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
 from farrier.explain.residual_checks import model_checks
+from farrier.explain.variance import variance_of
 from farrier.inference.weight_priors import starting_weight
 from farrier.model.result import Result
 from farrier.search.settings import SearchSettings
@@ -89,6 +90,7 @@ def story(
         ],
         "series": curves,
         "components": _components(result, found, rows),
+        "variance": variance_of(result) if setting.kind == "table" else None,
         "outliers": found.outlying.to_dict(),
         "checks": [asdict(check) for check in model_checks(result, setting)],
         "backtest": None if backtest is None else backtest.to_dict(),

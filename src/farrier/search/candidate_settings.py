@@ -189,3 +189,27 @@ class StartSettings:
     """Standard deviation of the log of a starting value about its centre. [log of the value; by judgement]"""
     most_periods: int = 4
     """Most periods found in the data, at which strong cycles start in turn. [periods; by judgement]"""
+
+
+@final
+@dataclass(frozen=True)
+class ShareSettings:
+    """Shares of the variance of a table's function."""
+
+    draws: int = 200
+    """Draws of the function from which intervals come. [draws; by judgement]"""
+    rows: int = 2000
+    """Rows of independent inputs over which the variance of the mean of the function is computed.
+    [rows; by judgement]"""
+    drawn_rows: int = 200
+    """Rows of independent inputs over which the function is drawn jointly. [rows; by judgement]"""
+    points: int = 12
+    """Values of an input at which its effect is computed. [values; by judgement]"""
+    background: int = 30
+    """Rows of the other inputs over which an effect is an average. [rows; by judgement]"""
+    side: int = 8
+    """Values of each of two inputs at which their interaction is computed. [values; by judgement]"""
+    pair_background: int = 8
+    """The same as `background` for two inputs. [rows; by judgement]"""
+    paired: int = 4
+    """Inputs whose pairs are looked at, those that move the function most. [inputs; by judgement]"""

@@ -19,6 +19,7 @@ from farrier.search.candidate_settings import (
     ColumnSettings,
     PeriodSettings,
     PriorSettings,
+    ShareSettings,
     StartSettings,
 )
 from farrier.search.described import Setting, described
@@ -369,6 +370,8 @@ class SearchSettings:
     """Outliers, and the choice of Student's t."""
     structural: StructuralSettings = StructuralSettings()
     """The structural model."""
+    shares: ShareSettings = ShareSettings()
+    """Shares of the variance of a table's function."""
     appraisal: AppraisalSettings = AppraisalSettings()
     """Intervals and errors of components."""
 
