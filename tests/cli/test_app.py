@@ -261,7 +261,7 @@ def test_words_and_numbers_stay_whole_at_every_width(width):
 
 
 def test_compare_prints_the_methods_that_were_asked_for(run, sales):
-    code, out, err = run("compare", sales, "--methods", "full-gp", "--time-limit", "200")
+    code, out, err = run("compare", sales, "--methods", "full-gp", "--time-limit", "200", "--origins", "1")
     assert code == 0
     assert "full-gp: RMSE" in err
     assert "fitted to 22 rows, 2 held out (the last)" in out
@@ -292,9 +292,9 @@ def test_a_split_uses_every_row_once(seed):
 
 
 def test_methods_that_suit_the_rows_are_chosen():
-    assert "abcd" in compare.suitable([], 500)
-    assert "abcd" not in compare.suitable([], 5000)
-    assert "additive-classifier" not in compare.suitable([], 50)
+    assert "abcd" in compare.suitable(["paper"], 500, "series")
+    assert "abcd" not in compare.suitable(["paper"], 5000, "series")
+    assert "additive-classifier" not in compare.suitable(["paper"], 50, "table")
 
 
 def test_the_noise_that_is_asked_for_reaches_the_model(run):

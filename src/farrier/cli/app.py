@@ -272,8 +272,13 @@ def compare(
     data: Data,
     methods: Annotated[
         list[str] | None,
-        typer.Option(metavar="NAME ...", help="The methods to run; by default all that can handle so many rows."),
+        typer.Option(
+            metavar="NAME ...", help="The methods to run; paper: those of the paper. [default: the usual ones]"
+        ),
     ] = None,
+    origins: Annotated[
+        int, typer.Option(min=1, metavar="N", help="Origins from which a series is forecast, one after the other.")
+    ] = 3,
     part: Annotated[
         float, typer.Option("--test", min=0.01, max=0.9, metavar="PART", help="The part of the rows to hold out.")
     ] = 0.1,
@@ -294,7 +299,7 @@ def compare(
 
     reading = Reading(time, target, (), date_format, decimal, sheet)
     source = open_source(data, reading, quiet=quiet)
-    command.compare(source, _names(methods), part, limit, seed, quiet=quiet)
+    command.compare(source, _names(methods), part, limit, seed, origins=origins, quiet=quiet)
 
 
 @app.command()
@@ -349,8 +354,10 @@ def _continues(option: str, argument: str) -> bool:
 
         return not argument.startswith("-") and argument not in datasets.names() and not Path(argument).exists()
     from farrier.baselines import BASELINES
+    from farrier.cli.compare import PAPER
+    from farrier.cli.rivals import SERIES, TABLES
 
-    return argument in ("farrier", *BASELINES)
+    return argument in ("farrier", PAPER, *SERIES, *TABLES, *BASELINES)
 
 
 def _names(given: list[str] | None) -> tuple[str, ...]:

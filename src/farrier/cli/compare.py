@@ -1,7 +1,8 @@
-"""`farrier compare`: Farrier and the methods that the paper compares with, on held-out rows.
+"""`farrier compare`: Farrier beside other methods on rows that were held out.
 
-The last rows of a series are held out, or random rows of a table. Each method runs in a process of its own (trial.py),
-which is stopped at the time limit. A method that fails or takes too long has a row that says so.
+The usual ones are simple methods and those of other libraries (rivals.py); those of the paper run if asked for. The
+last rows of a series are held out, from several origins, or random rows of a table. Each method runs in a process of
+its own (trial.py), which is stopped at the time limit. A method that fails or takes too long has a row that says so.
 """
 
 import io
@@ -9,18 +10,21 @@ import json
 import subprocess
 import sys
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from farrier.baselines import BASELINES
+from farrier.cli import rivals
 from farrier.cli.screen import live, say, table
 from farrier.cli.source import Source
 
 OURS = "farrier"
 """The name of Farrier among the methods."""
+PAPER = "paper"
+"""The name of all methods that the paper compares with."""
 FEWEST = 2
 """Fewest rows to hold out, by judgement."""
 LEGEND = """Best RMSE first. RMSE: the typical error. Log-likelihood: of a held-out value, the higher the
@@ -45,24 +49,65 @@ class Outcome:
     """The predicted `mean` of each held-out row, and the ends `low` and `high` of its 95 % interval."""
 
 
-def compare(source: Source, methods: Sequence[str], part: float, limit: float, seed: int, *, quiet: bool) -> None:
-    """Run the methods one after the other, and print their scores, best first."""
+def compare(
+    source: Source, methods: Sequence[str], part: float, limit: float, seed: int, *, origins: int = 1, quiet: bool
+) -> None:
+    """Run the methods one after the other, and print their scores, best first.
+
+    A series is forecast from several origins, each after the rows before it. After Ctrl-C the methods that are finished
+    are printed before the command ends.
+    """
     chosen = source.chosen
-    train, test = split(len(chosen.y), part, None if chosen.kind == "series" else seed)
-    names = suitable(methods, len(train))
-    _check_varies(chosen.y[train])
+    series = chosen.kind == "series"
+    splits = rolling(len(chosen.y), part, origins) if series else [split(len(chosen.y), part, seed)]
+    names = suitable(methods, len(splits[0][0]), chosen.kind)
+    for train, _ in splits:
+        _check_varies(chosen.y[train])
     periods = [] if chosen.axis is None else chosen.axis.calendar_periods()
-    packed = pack(chosen.X, chosen.y, train, test, periods)
-    outcomes = []
+    packed = [pack(chosen.X, chosen.y, train, test, periods) for train, test in splits]
+    outcomes: list[Outcome] = []
+    stopped = False
     with live(quiet=quiet) as screen:
-        for i, name in enumerate(names, 1):
-            screen.doing(f"fitting {name}", f"{i} of {len(names)}")
-            outcomes.append(run_apart(name, packed, limit, seed))
-            screen.done(_line(outcomes[-1]))
-    held = "the last" if chosen.kind == "series" else "drawn at random, seed " + str(seed)
-    say(f"{source.title}: fitted to {len(train):,} rows, {len(test):,} held out ({held}).\n")
+        try:
+            for i, name in enumerate(names, 1):
+                screen.doing(f"fitting {name}", f"{i} of {len(names)}")
+                outcomes.append(pooled([run_apart(name, rows, limit, seed) for rows in packed]))
+                screen.done(_line(outcomes[-1]))
+        except KeyboardInterrupt:
+            stopped = True
+    if not outcomes:
+        raise KeyboardInterrupt
+    train, test = splits[-1]
+    held = "the last" if series else "drawn at random, seed " + str(seed)
+    many = f", from {len(splits)} origins {len(test):,} rows apart" if len(splits) > 1 else ""
+    say(f"{source.title}: fitted to {len(train):,} rows, {len(test):,} held out ({held}){many}.\n")
     table(_rows(outcomes))
     say(f"\n{LEGEND}")
+    if stopped:
+        raise KeyboardInterrupt
+
+
+def rolling(rows: int, part: float, origins: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """For each origin the rows before it and the rows after it, oldest first; the first knows at least half of all."""
+    held = max(FEWEST, round(part * rows))
+    most = max(1, min(origins, (rows - (rows + 1) // 2) // held))
+    ends = [rows - k * held for k in range(most)][::-1]
+    return [(np.arange(end - held), np.arange(end - held, end)) for end in ends]
+
+
+def pooled(outcomes: Sequence[Outcome]) -> Outcome:
+    """One method over all origins: the root of the mean squared error, means of the others; one failure is its own."""
+    failed = next((one for one in outcomes if one.failure), None)
+    seconds = sum(one.seconds for one in outcomes)
+    if failed is not None or len(outcomes) == 1:
+        return replace(failed or outcomes[0], seconds=seconds)
+    return replace(
+        outcomes[-1],
+        seconds=seconds,
+        rmse=float(np.sqrt(np.mean([one.rmse**2 for one in outcomes]))),
+        log_likelihood=float(np.mean([one.log_likelihood for one in outcomes])),
+        coverage=float(np.mean([one.coverage for one in outcomes])),
+    )
 
 
 def split(rows: int, part: float, seed: int | None) -> tuple[np.ndarray, np.ndarray]:
@@ -72,15 +117,17 @@ def split(rows: int, part: float, seed: int | None) -> tuple[np.ndarray, np.ndar
     return np.sort(order[: rows - held]), np.sort(order[rows - held :])
 
 
-def suitable(methods: Sequence[str], rows: int) -> list[str]:
-    """The named methods; without names, all that can handle so many rows."""
-    known = [OURS, *(name for name, factory in BASELINES.items() if factory.task == "regression")]
+def suitable(methods: Sequence[str], rows: int, kind: str) -> list[str]:
+    """The named methods, "paper" for all of the paper's that can handle so many rows; without names the usual ones."""
+    usual = [OURS, *rivals.available(kind)]
+    paper = [name for name, factory in BASELINES.items() if factory.task == "regression"]
+    found: list[str] = []
     for name in methods:
-        if name not in known:
-            raise ValueError(f"--methods: there is no method {name!r}: choose among {', '.join(known)}")
-    if methods:
-        return list(dict.fromkeys(methods))
-    return [name for name in known if name == OURS or BASELINES[name].most_rows >= rows]
+        if name not in (*usual, *paper, PAPER):
+            known = ", ".join([*usual, PAPER, *paper])
+            raise ValueError(f"--methods: there is no method {name!r}: choose among {known}")
+        found += [one for one in paper if BASELINES[one].most_rows >= rows] if name == PAPER else [name]
+    return list(dict.fromkeys(found)) or usual
 
 
 def _check_varies(y: np.ndarray) -> None:
@@ -134,4 +181,5 @@ def _rows(outcomes: Sequence[Outcome]) -> list[dict[str, str]]:
 
 
 def _about(name: str) -> str:
-    return "the structure found by Farrier" if name == OURS else BASELINES[name].description
+    known = {OURS: "the structure found by Farrier", **rivals.SERIES, **rivals.TABLES}
+    return known[name] if name in known else BASELINES[name].description

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from farrier.cli import rivals
 from farrier.model.scores import coverage, gaussian_log_score, log_score, rmse
 
 SEARCHING = 0.6
@@ -53,6 +54,10 @@ def score(
         mean, likely = model.predict(X_new), log_score(model.log_density(X_new, y_new))
         low, high = model.predict_quantiles(X_new, (0.025, 0.975)).T
         found = f"{model.transform_}: " + " + ".join(repr(kernel) for kernel in model.pool_)
+    elif name in (*rivals.SERIES, *rivals.TABLES):
+        mean, sd = rivals.predict(name, X, y, X_new, periods.tolist(), seed)
+        found, likely = "", gaussian_log_score(y_new, mean, sd)
+        low, high = mean - rivals.Z95 * sd, mean + rivals.Z95 * sd
     else:
         from scipy.stats import norm
 
