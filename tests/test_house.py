@@ -117,14 +117,13 @@ COVERED_BY = {
     "datasets/tables.py": "tests/datasets/test_real_files.py",
     "fleet/csv_text.py": "tests/cli/test_app.py",
     "fleet/framing.py": "tests/fleet/test_messages.py",
-    "cli/compare.py": "tests/cli/test_app.py",
     "cli/explain.py": "tests/cli/test_app.py",
     "cli/forecast.py": "tests/cli/test_app.py",
     "cli/screen.py": "tests/cli/test_app.py",
     "cli/source.py": "tests/cli/test_app.py",
-    "cli/interrupts.py": "tests/cli/test_app.py",
+    "cli/interrupts.py": "tests/cli/test_refusals.py",
     "cli/threads.py": "tests/cli/test_app.py",
-    "cli/trial.py": "tests/cli/test_app.py",
+    "cli/trial.py": "tests/cli/test_compare.py",
     "cli/writing.py": "tests/cli/test_app.py",
 }
 """Modules without a test file of their own, and the file that tests them."""

@@ -11,7 +11,6 @@ import pytest
 
 from farrier.cli.fleet import Pace, spoken
 from farrier.cli.screen import Live
-from tests.cli.test_app import run  # noqa: F401 (a fixture)
 from tests.fleet.series import csv_of, monthly
 from tests.fuzz import fleets
 
@@ -36,7 +35,7 @@ def test_no_series_is_lost_or_doubled_and_no_process_left_whatever_is_killed(sho
     fleets.disturbed(data, tmp_path / "out", kind, 0.75 * seconds, expected)
 
 
-def test_a_folder_is_written_continued_and_refused_to_others(run, tmp_path):  # noqa: F811
+def test_a_folder_is_written_continued_and_refused_to_others(run, tmp_path):
     data, out = tmp_path / "shops.csv", tmp_path / "out"
     data.write_text(csv_of(["north", "south"]) + "new,2020-01,3\n")
     code, _, err = run("forecast", data, *NAMED, "--out", f"{out}/")
@@ -56,7 +55,7 @@ def test_a_folder_is_written_continued_and_refused_to_others(run, tmp_path):  # 
     assert "holds a run with levels [80.0], not [80.0, 90.0]" in err
 
 
-def test_numbers_are_those_of_the_plain_output(run, shops):  # noqa: F811
+def test_numbers_are_those_of_the_plain_output(run, shops):
     data, expected, _ = shops
     code, out, _ = run("forecast", data, *NAMED, "--quiet")
     assert code == 0
@@ -66,7 +65,7 @@ def test_numbers_are_those_of_the_plain_output(run, shops):  # noqa: F811
         assert found[column].to_list() == expected[column].to_list()
 
 
-def test_numbers_as_ids_and_bad_cells_stop_no_other_series(run, tmp_path):  # noqa: F811
+def test_numbers_as_ids_and_bad_cells_stop_no_other_series(run, tmp_path):
     data = tmp_path / "shops.csv"
     rows = [(1, *row[1:]) for row in monthly("a")] + [(2, *row[1:]) for row in monthly("b")]
     rows[20] = (2, rows[20][1], "closed")
@@ -90,7 +89,7 @@ def test_numbers_as_ids_and_bad_cells_stop_no_other_series(run, tmp_path):  # no
         (("--id", "shop", "--jobs", "100000"), "memory: "),
     ],
 )
-def test_what_cannot_be_done_is_refused_before_the_work(run, tmp_path, options, why, monkeypatch):  # noqa: F811
+def test_what_cannot_be_done_is_refused_before_the_work(run, tmp_path, options, why, monkeypatch):
     monkeypatch.setattr(subprocess, "Popen", None)
     monkeypatch.setattr("farrier.fleet.memory.available_bytes", lambda: 2**29)
     data = tmp_path / "shops.csv"
