@@ -11,11 +11,15 @@ from farrier.evaluation.products import Products
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,
+    DampedTrend,
+    DayOfWeek,
     Linear,
     Matern32,
+    RandomWalk,
     RationalQuadratic,
     SquaredExponential,
     Step,
+    Weekend,
     White,
 )
 from tests.evaluation.own_families import Cosine, Gibbs, Power
@@ -30,9 +34,14 @@ KNOWN = [
     (1 - Step(-0.3, 0.4)) * Linear(-0.8),
     Constant(),
     Linear(0.7) * White(),
+    RandomWalk(-1.1, 0.8),
+    DampedTrend(0.9, -1.2, 0.7),
+    DampedTrend(2.1, 0.1) * SquaredExponential(0.8),
 ]
 # factors that are neither of rank one nor stationary, alone and beside both; and numbers that are never trained
 OWN = [
+    DayOfWeek(0.05, 0.02),
+    Weekend(0.05, 0.02) * CentredPeriodic(0.3, 0.8),
     Gibbs(0.4),
     Gibbs(-0.2) * Matern32(0.8),
     Linear(0.2) * Gibbs(0.6),

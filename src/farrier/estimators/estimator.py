@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier.estimators.arguments import check_reach, check_table
 from farrier.estimators.explaining import ExplainingMixin
-from farrier.explain.components import ComponentTable, Decomposition
+from farrier.explain.components import Decomposition
 from farrier.explain.context import Context
 from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
@@ -123,7 +123,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
     def hold(self, result: Result) -> Self:
         """Take a result as the fit of this estimator. What `describe` said about earlier rows is dropped."""
         self.result_, self.context_ = result, Context()
-        self.components_ = ComponentTable.of(result)
+        self.forget_components()
         return self
 
     _timed = False

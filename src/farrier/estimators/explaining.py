@@ -3,6 +3,7 @@
 import os
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
 
@@ -28,7 +29,16 @@ class ExplainingMixin:
     """The result of the fit."""
     context_: Context
     """What `describe` said about the data."""
-    components_: ComponentTable
+
+    @cached_property
+    def components_(self) -> ComponentTable:
+        """The components with their sizes, largest first; worked out when they are first asked for."""
+        check_is_fitted(self)
+        return ComponentTable.of(self.result_)
+
+    def forget_components(self) -> None:
+        """The components are to be worked out again: there is a new result."""
+        vars(self).pop("components_", None)
 
     def describe(
         self,
@@ -63,7 +73,7 @@ class ExplainingMixin:
         self.context_ = Context(title, target_name, target_unit, axis, labels)
         if columns is not None:
             self.result_ = replace(self.result_, columns=tuple(columns))
-            self.components_ = self.components_.renamed(self.result_)
+            self.forget_components()
         return self
 
     def explain(self) -> "Explanation":

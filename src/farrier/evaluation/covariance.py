@@ -9,7 +9,8 @@ algebra; `backward` maps dL/dC to the derivatives with respect to hyperparameter
 
 It evaluates exponentials and cosines once per distinct lag (lags.py) instead of for N^2 pairs, and for all stationary
 kernels together. On 512 rows of a regular grid and 24 kernels that is about ten times faster. g_i is one unless a
-factor is neither rank one nor stationary.
+factor is neither rank one nor stationary. Kernels with stationary increments (random walks, damped trends) are a
+function of the lag plus one of each row, and cost no more.
 """
 
 import math
@@ -143,10 +144,22 @@ class _Other:
 
 
 @dataclass
+class _Wandering:
+    """A product with stationary increments: g of the distance of each row from the origin, and of each lag."""
+
+    product: int
+    at_rows: np.ndarray
+    pull_rows: Pull
+    at_lags: np.ndarray
+    pull_lags: Pull
+
+
+@dataclass
 class _Series:
     pool: Products
     rho: np.ndarray
     pull: Pull
+    wandering: list["_Wandering"]
     others: list[_Other]
     P: np.ndarray
     w2: np.ndarray
@@ -164,6 +177,8 @@ class SeriesCovariance(Covariance):
         self._lags = lags
         self._workspace = Workspace()
         self._pairs = None if self.filled.all() else np.outer(self.filled, self.filled)
+        self._kept: dict[Any, np.ndarray] = {}
+        """Matrices of factors without trained hyperparameters, such as patterns of the calendar."""
 
     @classmethod
     def on_grid(cls, X: np.ndarray, places: np.ndarray, spacing: float) -> "SeriesCovariance":
@@ -179,14 +194,21 @@ class SeriesCovariance(Covariance):
     def forward(self, pool: Products, numbers: np.ndarray, w2: np.ndarray) -> tuple[np.ndarray, Any]:
         rho, pull = pool.lagged(numbers, self._lags.values)
         on_lags = pool.on_lags
+        wandering = [self._wandering(pool, numbers, int(i)) for i in np.flatnonzero(pool.wandering)]
         # products that are functions of the distance alone share one matrix
         N = len(self.X)
         C = self._workspace.of("C", len(w2), N, N)
-        for C_s, row in zip(C, w2[:, on_lags] @ rho[on_lags], strict=True):
-            C_s[...] = self._lags.spread(row)
+        for C_s, w2_s, row in zip(C, w2, w2[:, on_lags] @ rho[on_lags], strict=True):
+            if not wandering:
+                C_s[...] = self._lags.spread(row)
+                continue
+            at_rows = np.sum([w2_s[one.product] * one.at_rows for one in wandering], axis=0)
+            at_lags = np.sum([w2_s[one.product] * one.at_lags for one in wandering], axis=0)
+            np.add(self._lags.spread(row - at_lags), at_rows, out=C_s)
+            C_s += at_rows[:, None]
         if self._pairs is not None:
             C *= self._pairs
-        places = np.flatnonzero(~on_lags & (w2.max(axis=0) > 0))
+        places = np.flatnonzero(~on_lags & ~pool.wandering & (w2.max(axis=0) > 0))
         others = [self._other(pool, numbers, int(i)) for i in places]
         P = self._workspace.of("P", len(others), N, N)
         for P_i, other in zip(P, others, strict=True):
@@ -197,11 +219,17 @@ class SeriesCovariance(Covariance):
         if len(others):
             added = self._workspace.of("added", len(w2), N * N)
             C += np.matmul(w2[:, places], P.reshape(len(others), -1), out=added).reshape(C.shape)
-        return C, _Series(pool, rho, pull, others, P, w2)
+        return C, _Series(pool, rho, pull, wandering, others, P, w2)
+
+    def _wandering(self, pool: Products, numbers: np.ndarray, i: int) -> _Wandering:
+        factor = pool.terms[i].wandering
+        assert factor is not None
+        at_rows = factor.half_variogram(numbers, factor.from_origin(numbers, self.X))
+        return _Wandering(i, *at_rows, *factor.half_variogram(numbers, self._lags.values))
 
     def _other(self, pool: Products, numbers: np.ndarray, i: int) -> _Other:
         v, pull_v = pool.terms[i].profile(numbers, self.X)
-        g, pull_g = pool.terms[i].beside_lags(numbers, self.X) or (None, None)
+        g, pull_g = pool.terms[i].beside_lags(numbers, self.X, self._kept)
         return _Other(i, v * self.filled, pull_v, g, pull_g)
 
     def backward(self, saved: _Series, dC: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -211,6 +239,12 @@ class SeriesCovariance(Covariance):
         sums = np.stack([self._lags.sums(G) for G in dC])
         dw2[:, on_lags] = sums @ rho[on_lags].T
         drho[on_lags] = w2[:, on_lags].T @ sums
+        if saved.wandering:
+            of_rows = dC.sum(axis=1) + dC.sum(axis=2)
+        for one in saved.wandering:
+            dw2[:, one.product] = of_rows @ one.at_rows - sums @ one.at_lags
+            one.pull_rows(w2[:, one.product] @ of_rows, slopes)
+            one.pull_lags(-w2[:, one.product] @ sums, slopes)
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T
@@ -225,8 +259,9 @@ class SeriesCovariance(Covariance):
         with respect to rho. dP is overwritten.
         """
         v = other.v
-        if other.g is not None and other.pull_g is not None:
+        if other.pull_g is not None:
             other.pull_g(dP * self._lags.spread(rho) * np.outer(v, v), slopes)
+        if other.g is not None:
             dP *= other.g
         # with M = dP * rho, the derivative by v is M v + M'v; that by rho is the sum of v dP v' over pairs of equal lag
         M = np.multiply(dP, self._lags.spread(rho), out=self._workspace.of("M", *dP.shape))
@@ -237,16 +272,21 @@ class SeriesCovariance(Covariance):
 
     def grams(self, pool: Products) -> np.ndarray:
         rho, _ = pool.lagged(pool.numbers, self._lags.values)
-        out = np.stack([self.gather(self._lags.spread(row)) for row in rho])
-        rows = self.X[self.places]
-        for K, term in zip(out, pool.terms, strict=True):
+        out = np.empty((len(pool), len(self.places), len(self.places)))
+        for i, (K, term) in enumerate(zip(out, pool.terms, strict=True)):
+            if term.wandering is not None:
+                one = self._wandering(pool, pool.numbers, i)
+                whole = one.at_rows[:, None] + one.at_rows - self._lags.spread(one.at_lags)
+                K[...] = self.gather(whole)
+                continue
+            K[...] = self.gather(self._lags.spread(rho[i]))
             if not term.flat:
-                v = term.profile(pool.numbers, rows)[0]
+                v = term.profile(pool.numbers, self.X[self.places])[0]
                 K *= v[:, None]
                 K *= v
-            beside = term.beside_lags(pool.numbers, rows)
+            beside, _ = term.beside_lags(pool.numbers, self.X, self._kept)
             if beside is not None:
-                K *= beside[0]
+                K *= self.gather(beside)
         return out
 
 

@@ -13,7 +13,7 @@ from typing import Any, final
 import numpy as np
 
 from farrier.kernels.algebra import Back, Base
-from farrier.kernels.forms import Profile, Stationary
+from farrier.kernels.forms import Profile, Stationary, Wandering
 
 Pull = Callable[[np.ndarray, np.ndarray], None]
 """A backward pass: takes the derivative with respect to some values, and adds the derivatives with respect to the
@@ -42,9 +42,32 @@ class Factor:
         """Whether it is a function of the distance, for one input."""
         return issubclass(self.family, Stationary)
 
+    @property
+    def is_wandering(self) -> bool:
+        """Whether it has stationary increments in one column."""
+        return issubclass(self.family, Wandering)
+
+    @cached_property
+    def identity(self) -> tuple[Any, ...] | None:
+        """What tells its values from those of other factors; None if it has hyperparameters that are trained."""
+        if self.places:
+            return None
+        values = tuple((name, None if v is None else v.tobytes()) for name, v in self.constants.items())
+        return (self.family, self.columns.tobytes(), values)
+
     def values(self, numbers: np.ndarray) -> dict[str, Any]:
         """Its hyperparameters by name, one entry for each column."""
         return {name: numbers[place] for name, place in self.places.items()} | self.constants
+
+    def half_variogram(self, numbers: np.ndarray, distances: np.ndarray) -> tuple[np.ndarray, Pull]:
+        """g of some distances."""
+        assert issubclass(self.family, Wandering)
+        return self._pulling(self.family.half_variogram(self.values(numbers), distances))
+
+    def from_origin(self, numbers: np.ndarray, X: np.ndarray) -> np.ndarray:
+        """The distances of the rows from its origin."""
+        assert issubclass(self.family, Wandering)
+        return self.family.from_origin(self.values(numbers), X[:, self.columns])
 
     def profile(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
         """v(x)."""
@@ -89,6 +112,12 @@ class Term:
         """The factors that are not functions of the distance, for one input."""
         return tuple(factor for factor in self.factors if not factor.is_lagged)
 
+    @cached_property
+    def wandering(self) -> Factor | None:
+        """The only factor, if it has stationary increments."""
+        alone = self.flat and len(self.factors) == 1 and self.factors[0].is_wandering
+        return self.factors[0] if alone else None
+
     def profile(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull]:
         """v(x)."""
         return multiplied([factor.profile(numbers, X) for factor in self.profiles], (len(X),))
@@ -97,11 +126,26 @@ class Term:
         """r(x, z)."""
         return multiplied([factor.between(numbers, X, Z) for factor in self.factors], (len(X), len(Z)))
 
-    def beside_lags(self, numbers: np.ndarray, X: np.ndarray) -> tuple[np.ndarray, Pull] | None:
-        """The part of r(x, z) that is not a function of the distance, for all pairs of rows; None if there is none."""
+    def beside_lags(
+        self, numbers: np.ndarray, X: np.ndarray, kept: dict[Any, np.ndarray]
+    ) -> tuple[np.ndarray | None, Pull | None]:
+        """The part of r(x, z) that is not a function of the distance, for all pairs of rows; None if there is none.
+
+        `kept` holds the values of factors without hyperparameters that are trained, and gets those that it lacks. If
+        all are such, there is no backward pass.
+        """
         if not self.unlagged:
-            return None
-        return multiplied([factor.between(numbers, X, X) for factor in self.unlagged], (len(X), len(X)))
+            return None, None
+        found: list[tuple[np.ndarray, Pull]] = []
+        for factor in self.unlagged:
+            if factor.identity is None:
+                found.append(factor.between(numbers, X, X))
+                continue
+            if factor.identity not in kept:
+                kept[factor.identity] = factor.between(numbers, X, X)[0]
+            found.append((kept[factor.identity], lambda dv, slopes: None))
+        values, pull = multiplied(found, (len(X), len(X)))
+        return values, None if all(factor.identity is not None for factor in self.unlagged) else pull
 
     def gram(self, numbers: np.ndarray, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Pull]:
         """k(x, z)."""

@@ -144,6 +144,11 @@ class Products:
         """Which products are functions of the distance alone, for one input."""
         return np.array([term.flat and not term.unlagged for term in self.terms], bool)
 
+    @cached_property
+    def wandering(self) -> np.ndarray:
+        """Which products have stationary increments: one factor of that form, for one input."""
+        return np.array([term.wandering is not None for term in self.terms], bool)
+
     def no_slopes(self) -> np.ndarray:
         """Zeros for the derivatives with respect to the hyperparameters, for backward passes to add to."""
         return np.zeros(len(self.numbers))

@@ -6,7 +6,7 @@ prediction. Both are made from a `Result`.
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from typing import Any, overload
 
 import numpy as np
@@ -85,11 +85,6 @@ class ComponentTable(Sequence[Component]):
         ]
         others = len(fitted.kernels) - fitted.survivors - (fitted.level is not None)
         return cls(tuple(sorted(rows, key=lambda row: -row.sd)), float(rest) * fitted.scale.sd, others)
-
-    def renamed(self, result: Result) -> "ComponentTable":
-        """The same table with new names of the inputs."""
-        formulas = [kernel.formula(result.columns) for kernel in result.kernels]
-        return replace(self, rows=tuple(replace(row, formula=formulas[row.index]) for row in self.rows))
 
     @overload
     def __getitem__(self, index: int) -> Component: ...

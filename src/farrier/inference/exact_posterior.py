@@ -15,7 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.evaluation.covariance import covariance_of
+from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.blas import one_thread
 from farrier.inference.linalg import jitter
@@ -39,13 +39,25 @@ class GaussianPosterior(WithoutCaches):
     X: np.ndarray
     y: np.ndarray
 
+    @property
+    def factorised(self) -> bool:
+        """Whether the Cholesky factors are at hand."""
+        return "_factors" in vars(self)
+
+    def factorise(self, covariance: Covariance) -> None:
+        """Prepare predictions with a covariance of the rows that posteriors of the same rows share."""
+        vars(self)["_factors"] = self._factorised(covariance)
+
     @cached_property
     def _factors(self) -> list[tuple[np.ndarray, np.ndarray]]:
         """L with L L' = C, and e = L^-1 y, for each draw."""
-        K = covariance_of(self.X).grams(self.pool)
+        return self._factorised(covariance_of(self.X))
+
+    def _factorised(self, covariance: Covariance) -> list[tuple[np.ndarray, np.ndarray]]:
         found = []
         for w in self.weights:
-            C = np.einsum("i,inx->nx", w**2, K)
+            whole, _ = covariance.forward(self.pool, self.pool.numbers, w[None] ** 2)
+            C = np.array(covariance.gather(whole[0]))
             C[np.diag_indices(len(C))] += self.noise + jitter(C)
             L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
             if failed:

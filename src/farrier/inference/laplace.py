@@ -10,6 +10,7 @@ from typing import Protocol, final
 
 import numpy as np
 
+from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian import LOG_2PI
@@ -89,6 +90,7 @@ class LaplacePosterior(WithoutCaches):
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw, (S, N) each."""
+        self._factorise()
         found = [posterior.draws(X) for posterior in self.posteriors]
         return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
 
@@ -102,11 +104,21 @@ class LaplacePosterior(WithoutCaches):
         Means are those of the mixture, so that they add up. The variance within a draw, which costs much more, is that
         of the first posterior; the variance between draws is that of all.
         """
+        self._factorise()
         means = np.concatenate([posterior.component_means(X, sums) for posterior in self.posteriors])
         _, within = self.posteriors[0].components(X, sums)
         return means.mean(axis=0), within + means.var(axis=0)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
+        self._factorise()
         found = [posterior.joint(X, parts) for posterior in self.posteriors]
         return joint_moments([mean for mean, _ in found], [covariance for _, covariance in found])
+
+    def _factorise(self) -> None:
+        """Prepare all posteriors with one covariance of their rows, so that what they share is computed once."""
+        waiting = [posterior for posterior in self.posteriors if not posterior.factorised]
+        if waiting:
+            covariance = covariance_of(waiting[0].X)
+            for posterior in waiting:
+                posterior.factorise(covariance)

@@ -14,8 +14,8 @@ from typing import ClassVar, final
 import numpy as np
 
 from farrier.kernels.algebra import Back, Base, Dims, PerColumn, Slopes, Values
+from farrier.kernels.forms import Wandering
 from farrier.kernels.parameters import ParameterPrior, fixed, positive
-from farrier.kernels.random_walk import shared_time
 
 DAMPING = ParameterPrior(spread=0.8, reach=3.0, typical=0.8)
 """Spread from a trial on M1 series, the rest by judgement."""
@@ -23,7 +23,7 @@ DAMPING = ParameterPrior(spread=0.8, reach=3.0, typical=0.8)
 
 @final
 @dataclass(frozen=True, eq=False, repr=False)
-class DampedTrend(Base):
+class DampedTrend(Wandering):
     """The integral of an Ornstein-Uhlenbeck slope: growth that fades; the formula stands at the top of this file.
 
     It is zero at its origin, as a random walk is: a constant stands beside it. Origin and scale are not trained.
@@ -38,33 +38,15 @@ class DampedTrend(Base):
     dims: Dims = None
 
     @classmethod
-    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
-        cls.check_one_column(X)
-        p, origin, scale = (values[name][0] for name in ("damping", "origin", "scale"))
-        s, t = X[:, 0] - origin, Z[:, 0] - origin
-        return cls._of(p, scale, np.abs(s)[:, None], np.abs(t)[None, :], np.abs(s[:, None] - t), shared_time(s, t))
-
-    @classmethod
-    def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
-        cls.check_one_column(X)
-        p, origin, scale = (values[name][0] for name in ("damping", "origin", "scale"))
-        s = np.abs(X[:, 0] - origin)
-        return cls._of(p, scale, s, s, np.zeros_like(s), s)
-
-    @staticmethod
-    def _of(
-        p: float, scale: float, s: np.ndarray, t: np.ndarray, apart: np.ndarray, shared: np.ndarray
-    ) -> tuple[np.ndarray, Back]:
-        """The kernel of distances to the origin, of each other, and of the time that both share; and the way back."""
+    def half_variogram(cls, values: Values, distances: np.ndarray) -> tuple[np.ndarray, Back]:
+        p, scale = values["damping"][0], values["scale"][0]
         # minus one, so that a slow damping loses no digits
-        faded_s, faded_t, faded = np.expm1(-p * s), np.expm1(-p * t), np.expm1(-p * apart)
-        inner = 2.0 * p * shared + faded_s + faded_t - faded
-        size = 1.0 / (p * scale) ** 2
+        faded, size = np.expm1(-p * distances), 1.0 / (p * scale) ** 2
+        inner = p * distances + faded
 
-        def back(dK: np.ndarray) -> Slopes:
-            # 2 shared = s + t - apart on either side of the origin
-            by_p = apart * faded - s * faded_s - t * faded_t - 2.0 * inner / p
-            return {"damping": np.atleast_1d(size * np.vdot(dK, by_p))}
+        def back(dg: np.ndarray) -> Slopes:
+            by_p = -distances * faded - 2.0 * inner / p
+            return {"damping": np.atleast_1d(size * np.vdot(dg, by_p))}
 
         return size * inner, back
 

@@ -3,10 +3,11 @@
     Profile      k(x, z) = v(x) v(z)               rank one in one column: lines, steps
     Stationary   k(x, z) = r(|x - z|)              one column: evaluated once per distance, for many kernels at once
     Distance     k(x, z) = r(q),  q = sum_d ((x_d - z_d) / l_d)^2          stationary, any number of columns
+    Wandering    k(x, z) = g(|x - o|) + g(|z - o|) - g(|x - z|)            stationary increments, zero at o
 
 A family with another form implements `between` and `at`. Each formula comes with its backward pass: from a derivative
 with respect to its values to those with respect to its hyperparameters. The form saves time in evaluation/: v is
-evaluated once per row, r once per distinct distance, and only other kernels for all pairs of rows.
+evaluated once per row, r and g once per distinct distance, and only other kernels for all pairs of rows.
 """
 
 from abc import abstractmethod
@@ -125,6 +126,49 @@ class Distance(Stationary):
 
     def rescale_columns(self, scale: np.ndarray, shift: np.ndarray) -> Base:
         return self.replace(lengthscale=self.lengthscale * scale)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Wandering(Base):
+    """A function of one column with stationary increments that is zero at its origin.
+
+    k(x, z) = g(|x - o|) + g(|z - o|) - g(|x - z|), where g of a distance is half the variance of an increment over it.
+    """
+
+    if TYPE_CHECKING:  # a field of every family of this form
+
+        @property
+        def origin(self) -> PerColumn:
+            """Where it is zero."""
+            ...
+
+    @classmethod
+    @abstractmethod
+    def half_variogram(cls, values: Values, distances: np.ndarray) -> tuple[np.ndarray, Back]:
+        """g of distances of any shape, and its backward pass."""
+
+    @classmethod
+    def from_origin(cls, values: Values, X: np.ndarray) -> np.ndarray:
+        """The distances |x - o| of rows X (N, 1)."""
+        cls.check_one_column(X)
+        return np.abs(X[:, 0] - values["origin"][0])
+
+    @classmethod
+    def between(cls, values: Values, X: np.ndarray, Z: np.ndarray) -> tuple[np.ndarray, Back]:
+        g_x, back_x = cls.half_variogram(values, cls.from_origin(values, X))
+        g_z, back_z = cls.half_variogram(values, cls.from_origin(values, Z))
+        g, back_g = cls.half_variogram(values, np.abs(X[:, 0][:, None] - Z[:, 0][None, :]))
+
+        def back(dK: np.ndarray) -> Slopes:
+            left, right, apart = back_x(dK.sum(axis=1)), back_z(dK.sum(axis=0)), back_g(dK)
+            return {name: left[name] + right[name] - apart[name] for name in apart}
+
+        return g_x[:, None] + g_z[None, :] - g, back
+
+    @classmethod
+    def at(cls, values: Values, X: np.ndarray) -> tuple[np.ndarray, Back]:
+        g, back = cls.half_variogram(values, cls.from_origin(values, X))
+        return 2.0 * g, lambda dk: {name: 2.0 * slope for name, slope in back(dk).items()}
 
 
 def squared_distances(x: np.ndarray, z: np.ndarray) -> np.ndarray:
