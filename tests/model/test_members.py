@@ -77,7 +77,7 @@ def mixed(contenders, few):
 
 
 def test_shares_follow_the_evidence(contenders):
-    shares = shares_of(contenders, 0.0)
+    shares = shares_of(contenders, AveragingSettings(smallest_share=0.0))
     heights = np.array([one.height for one in contenders])
     assert_allclose(shares.sum(), 1.0)
     assert_allclose(np.log(shares[0] / shares[1:]), heights[0] - heights[1:], rtol=1e-9)
@@ -86,15 +86,25 @@ def test_shares_follow_the_evidence(contenders):
 @pytest.mark.parametrize(("nats", "share"), [(-1.0, 1.0 / (1.0 + np.exp(-1.0))), (-20.0, 1.0)])
 def test_structures_with_small_shares_do_not_predict(contenders, nats, share):
     first = contenders[0]
-    shares = shares_of([first, raised(first, nats)], 0.02)
+    shares = shares_of([first, raised(first, nats)], AveragingSettings())
     assert_allclose(shares, [share, 1.0 - share], atol=1e-12)
 
 
 def test_the_first_predicts_even_if_others_are_much_better(contenders):
     first = contenders[0]
-    shares = shares_of([first, raised(first, 50.0)], 0.02)
+    shares = shares_of([first, raised(first, 50.0)], AveragingSettings())
     assert 0.0 < shares[0] < 1e-3
     assert_allclose(shares.sum(), 1.0)
+
+
+def test_little_of_the_evidence_counts_between_what_was_searched_for_and_what_was_not(contenders):
+    first, settings = contenders[0], AveragingSettings(caution=0.1, smallest_share=0.0)
+    ordinary = replace(raised(first, -20.0), searched=False)
+    shares = shares_of([first, ordinary], settings)
+    assert_allclose(np.log(shares[0] / shares[1]), 0.1 * 20.0)
+    # two alike have together what one has alone
+    both = shares_of([first, ordinary, ordinary], settings)
+    assert_allclose(both[1] + both[2], 1.0 / (1.0 + np.exp(2.0 - 0.1 * np.log(2.0))))
 
 
 def test_heights_are_in_the_units_of_y_and_components_of_ordinary_series_have_no_price(contenders):

@@ -121,8 +121,8 @@ def search_rows(X: np.ndarray, given: SearchSettings) -> np.ndarray:
         return np.sort(np.random.default_rng(0).choice(len(X), settings.part, replace=False))
     # one input: half of the rows in contiguous pieces, for short lengthscales; half spread evenly, for long ones
     order = np.argsort(X[:, 0])
-    spread = np.linspace(0, len(X) - 1, settings.part // 2).astype(int)
-    length = settings.part // 2 // settings.pieces
+    spread = np.linspace(0, len(X) - 1, settings.search // 2).astype(int)
+    length = settings.search // 2 // settings.pieces
     starts = np.linspace(0, len(X) - length, settings.pieces).astype(int)
     pieces = (starts[:, None] + np.arange(length)).ravel()
     return order[np.union1d(spread, pieces)]

@@ -68,6 +68,8 @@ class Member:
     """The noise variance of each draw of the posterior."""
     scale: TargetScale
     kernels: tuple[Kernel, ...]
+    searched: bool = True
+    """Whether a search has chosen its components."""
 
     @property
     def weights(self) -> np.ndarray:

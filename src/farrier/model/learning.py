@@ -18,7 +18,7 @@ from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
-from farrier.model.finishing import Predictor, finished, prediction_pool
+from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
 from farrier.model.long_series import finish_long_series
@@ -132,14 +132,19 @@ def parts_of(kernels: Sequence[Kernel]) -> list[Part]:
 
 
 def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
-    """One structure explains; with the ordinary candidates beside it, on all scales that were searched, it predicts."""
+    """One structure explains; with the ordinary candidates beside it, on all scales that were searched, it predicts.
+
+    Parameters of a series are those of the rows of the search; those of a table are fitted to all rows.
+    """
     best = found[0]
     best.search.tell("fitting the predictive model", best.structure.score)
-    scales = [one.on_all_rows(X, y) for one in (found if len(best.search.y) == len(y) else found[:1])]
-    contenders = [one for scaled in scales for one in _contenders(scaled, y)]
+    scales, seen = found, y[search_rows(X, best.search.settings.rows)]
+    if X.shape[1] > 1 and len(seen) < len(y):
+        scales, seen = [best.on_all_rows(X, y)], y
+    contenders = [one for scaled in scales for one in _contenders(scaled, seen)]
     return fitted_set(
         contenders,
-        Contender("the best structure", scales[0].structure, scales[0].search, best.scale, y),
+        Contender("the best structure", scales[0].structure, scales[0].search, best.scale, seen),
         X,
         y,
         appraisal=appraise(best.search, best.structure),
@@ -152,6 +157,7 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
 def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     """What may predict on one scale: the structure with the ordinary candidates beside it, and these alone.
 
+    They are fitted to the rows of the search, where the target is y.
     In time few things stay exactly as they were, so that a structure predicts a series by itself only if it is empty.
     """
     search, fits = scaled.search, scaled.search.settings.fits
@@ -162,7 +168,8 @@ def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     if not scaled.structure.parts or not search.beliefs.of_time:
         found.append(Contender("the structure alone" + where, scaled.structure, search, scaled.scale, y))
     if scaled.whole is not None and scaled.structure.parts:
-        found.append(Contender("the ordinary candidates alone" + where, scaled.whole, search, scaled.scale, y))
+        name = "the ordinary candidates alone" + where
+        found.append(Contender(name, scaled.whole, search, scaled.scale, y, searched=False))
     return found
 
 

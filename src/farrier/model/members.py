@@ -1,6 +1,7 @@
 """The set of structures that predicts: a few that explain the rows about as well, on any scale, weighted by evidence.
 
-The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence.
+The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence;
+evidence of a structure that was searched for is taken with caution.
 Predictions average over draws of all parameters of each structure.
 """
 
@@ -9,6 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
+from scipy.special import logsumexp
 
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
@@ -19,7 +21,7 @@ from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
+from farrier.search.settings import AveragingSettings, SearchSettings
 from farrier.search.structure import Decision, Structure
 
 
@@ -51,6 +53,8 @@ class Contender:
     """The target in its own units at the rows of the fit."""
     noise: RowNoise | None = None
     """The noise of all rows; None if it is Gaussian."""
+    searched: bool = True
+    """Whether a search has chosen its components."""
     correction: float = 0.0
     """The log evidence of the Student-t beyond that of the normal noise that stands for it."""
     mode_only: bool = False
@@ -98,8 +102,9 @@ def fitted_set(
 
     The components of the first contender begin with those of `explains`.
     """
-    smallest = settings.averaging.smallest_share
-    shares = (stacked_shares if _of_table(contenders) else shares_of)(contenders, smallest)
+    averaging = settings.averaging
+    stacked = stacked_shares(contenders, averaging.smallest_share) if _of_table(contenders) else None
+    shares = shares_of(contenders, averaging) if stacked is None else stacked
     members = [
         member(one, float(share), X, y, settings) for one, share in zip(contenders, shares, strict=True) if share > 0
     ]
@@ -151,10 +156,17 @@ def _prior(structure: Structure) -> HalfCauchy:
     return replace(prior, deviation=mode.deviations[: len(mode.model.pool)])
 
 
-def shares_of(contenders: Sequence[Contender], smallest: float) -> np.ndarray:
-    """The share of each contender; one that is smaller than `smallest` is zero, except the first, which explains."""
-    heights = np.array([one.height for one in contenders])
-    shares = np.exp(heights - heights.max())
+def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> np.ndarray:
+    """The share of each contender; one that is too small is zero, except the first, which explains.
+
+    Among those that a search has chosen, and among the others, shares follow from the evidence. Between the two kinds
+    only a part of the difference counts.
+    """
+    heights, searched = np.array([one.height for one in contenders]), [one.searched for one in contenders]
+    for kind in (np.array(searched), ~np.array(searched)):
+        if kind.any():
+            heights[kind] -= (1.0 - settings.caution) * logsumexp(heights[kind])
+    shares, smallest = np.exp(heights - heights.max()), settings.smallest_share
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
     return kept / kept.sum()
@@ -210,4 +222,5 @@ def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, set
         np.array([model.noise for model in models]),
         contender.scale,
         tuple(models[0].pool),
+        contender.searched,
     )

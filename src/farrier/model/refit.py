@@ -70,7 +70,8 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
         weights = member.weights[:-1]
         parts = [search.part(kernel, float(w)) for kernel, w in zip(member.kernels, weights, strict=False)]
         structure = search.fit(parts, float(member.noises[0]), settings.fits.refit_iterations)
-        contenders.append(Contender("a structure fitted again", structure, search, member.scale, y))
+        name = "a structure fitted again"
+        contenders.append(Contender(name, structure, search, member.scale, y, searched=member.searched))
     explains = None
     search = contenders[0].evaluator
     assert isinstance(search, Search)

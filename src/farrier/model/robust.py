@@ -8,7 +8,7 @@
 4. The Student-t is kept if its evidence is clearly higher.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -55,27 +55,26 @@ def learn_robust(
     tell("looking for outliers", gaussian.bound)
     possible = "identity" if transform == "auto" and y.min() <= 0.0 else transform
 
-    def search(kept: np.ndarray) -> Scaled:
-        return searched_scales(X[kept], y[kept], known, possible, timed, tell, settings, calendar, coded)[0]
-
+    kept = ~doubt.suspicious
     with one_thread():
-        found = _searched(search, X, y, ~doubt.suspicious)
+        first = searched_scales(X[kept], y[kept], known, possible, timed, tell, settings, calendar, coded)[0]
+        found = _searched_again(first, X, y, kept)
     with one_thread(small=len(X) <= settings.rows.exact):
         robust = fit_students_t(found, X, y, doubt.tails.degrees)
     return better_noise(gaussian, robust, chosen=chosen)
 
 
-def _searched(search: Callable[[np.ndarray], Scaled], X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> Scaled:
+def _searched_again(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> Scaled:
     """The structure found on rows that are not suspicious, neither for the fit before nor for the structure itself.
 
-    Components that follow outliers hide them. With fewer such components, more outliers show.
+    Components that follow outliers hide them. With fewer such components, more outliers show: the search then goes on
+    from the structure that it had found.
     """
-    found = search(kept)
     for _ in range(found.search.settings.outliers.searches - 1):
         again = ~_suspicious(found, X, y, kept)
         if again.all() or np.array_equal(again, kept):
             break
-        found, kept = search(again), again
+        found, kept = found.on_other_rows(X[again], y[again]), again
     return found
 
 

@@ -122,6 +122,16 @@ class Scaled:
             self, search=search, structure=search.fit(self.structure.parts, self.structure.noise), whole=None
         )
 
+    def on_other_rows(self, X: np.ndarray, y: np.ndarray) -> "Scaled":
+        """The search on this scale that goes on with other rows of the same data."""
+        own = self.search
+        other = Scaled.of(
+            self.scale.transform, X, y, own.known, own.tell, own.settings, own.timed, own.calendar, own.coded
+        )
+        start = other.search.fit(self.structure.parts, self.structure.noise) if self.structure.parts else None
+        other.structure = other.search.continued(start)
+        return other
+
     def score(self) -> float:
         """The score for y in its own units, plus the prior log odds of the scale."""
         preference = self.search.settings.scales.preference(self.scale.transform.name)

@@ -138,6 +138,11 @@ class Beliefs:
             ),
         ]
 
+    @property
+    def walk(self) -> RandomWalk | None:
+        """The random walk of a series in time."""
+        return RandomWalk(self.clock.origin, self.clock.unit) if self.clock is not None and self.of_time else None
+
     def _median(self, name: str) -> float:
         return float(np.exp(self._priors[name].mean))
 
@@ -155,8 +160,7 @@ class Beliefs:
     def log_structure(self, parts: Sequence[Part], inputs: int) -> float:
         """The log prior of a structure.
 
-        What ordinary series are made of is there or not with even odds. Of other components every factor is one of the
-        families, of one of the inputs or of any set of them.
+        Every factor is one of the families, of one of the inputs or of any set of them.
         """
         total = 0.0
         for part in parts:
@@ -166,7 +170,7 @@ class Beliefs:
             sets = [inputs if size == 1 else inputs * comb(inputs, size) for size in sizes]
             columns = sum(np.log(one) for one in sets) if inputs > 1 else 0.0
             unusual = len(factors) * np.log(len(VOCABULARY)) + columns
-            total -= float(np.log(2.0) if self.ordinary(part.kernel) else unusual)
+            total -= float(unusual)
         return total
 
     def names(self, model: ExactModel) -> list[tuple[str, float, float] | None]:

@@ -159,9 +159,9 @@ def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
     return None
 
 
-def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
-    """The product without one of its factors, with a smooth factor in place of a rough one, and the limits of a
-    damped trend: a line and a random walk."""
+def simpler(kernel: Kernel, settings: CandidateSettings, walk: RandomWalk | None = None) -> list[Kernel]:
+    """The product without one of its factors, with a smooth factor in place of a rough one, the limits of a damped
+    trend (a line and a random walk), and the limit of a rough kernel, which is the given walk."""
     factors = kernel.products()[0]
     fewer = [product_of([f for k, f in enumerate(factors) if k != gone]) for gone in range(len(factors))]
     smooth = [
@@ -174,7 +174,8 @@ def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
         return [*fewer, *smooth]
     damped = [one for one in factors if isinstance(one, DampedTrend)]
     limits = [limit for one in damped for limit in (Linear(0.0), RandomWalk(one.origin, one.scale))]
-    return [*smooth, *limits]
+    walks = [walk] if walk is not None and isinstance(factors[0], Matern12) else []
+    return [*smooth, *limits, *walks]
 
 
 def shorter(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:

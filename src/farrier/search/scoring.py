@@ -46,6 +46,8 @@ class Evaluator:
     """The known noise variance of each row; None for one common variance."""
     steps: int = 0
     """L-BFGS steps of all fits so far."""
+    work: float = 0.0
+    """Evaluations of all fits so far, each times the cube of the rows."""
     settings: SearchSettings = SearchSettings()
     beliefs: Beliefs = Beliefs()
     factors: np.ndarray | None = None
@@ -103,7 +105,7 @@ class Evaluator:
         model = replace(model, factors=self.factors)
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
         u, terms = climb(objective, iterations, tolerance)
-        self.steps += len(terms)
+        self._count(len(terms))
         fitted, top = objective.model(u), terms[-1]
         self.tell("fitting", top.total)
         weights = fitted.prior.quantile(0.5)
@@ -123,12 +125,23 @@ class Evaluator:
         part = ExactObjective(objective.template, covariance_of(self.X[some]), self.y[some], objective.draws)
         return PartOfRows(objective, part)
 
+    def _count(self, evaluations: int, steps: int | None = None) -> None:
+        """Add to the steps and to the work: an evaluation takes cubic time in the rows."""
+        self.steps += evaluations if steps is None else steps
+        self.work += evaluations * float(len(self.y)) ** 3
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether the search of a series has done its work: it then ends with the best structure so far."""
+        return self.X.shape[1] == 1 and self.work > self.settings.growing.work
+
     def _mode(self, objective: ExactObjective, u: np.ndarray) -> Mode:
         limits = objective.limits()
         free = limits[:, 1] > limits[:, 0]
         # where each row has its own noise, the common one has no part in the density
         free[len(objective.template.prior.vector())] &= self.rows is None
         moving = np.flatnonzero(free)
+        self._count(len(moving), steps=0)
         H = curvature(self._curved(objective), u, moving, self.settings.appraisal.difference * objective.typical())
         laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
         return Mode(objective.model(u), u, moving, laplace)
@@ -203,17 +216,22 @@ class Evaluator:
         """The moves in place of a component, and the additional components with the highest score statistics.
 
         With a = C^-1 y, the slope of the log evidence in a candidate's squared weight at zero is
-        (a'Ka - tr C^-1 K) / 2 and its information is tr(C^-1 K C^-1 K) / 2.
+        (a'Ka - tr C^-1 K) / 2 and its information is tr(C^-1 K C^-1 K) / 2, here the mean of v'C^-1 K C^-1 K v over
+        vectors v of random signs.
         """
         inverse = np.linalg.inv(self.noisy(C, structure))
         a = inverse @ self.y
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(a), self.settings.screening.probes))
+        solved = inverse @ signs
         heights = np.full(len(moves), -np.inf)
         for i, (move, K) in enumerate(zip(moves, grams, strict=True)):
             if move.place is None:
-                slope = 0.5 * float(a @ K @ a - np.vdot(inverse, K))
-                B = inverse @ K
-                information = 0.5 * float(np.vdot(B, B.T))
-                heights[i] = np.sign(slope) * slope**2 / max(information, 1e-300)
+                trace = float(np.vdot(inverse, K))
+                slope = 0.5 * (float(a @ K @ a) - trace)
+                estimate = float(np.vdot(K @ solved, inverse @ (K @ signs))) / signs.shape[1]
+                # the trace of a square is at least the squared trace over the rows
+                information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)
+                heights[i] = np.sign(slope) * slope**2 / information
         best = np.argsort(heights)[::-1][: self.settings.screening.ranked]
         return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 

@@ -17,14 +17,15 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.search import candidates, table_candidates
+from farrier.kernels.registry import Linear
+from farrier.search import candidates
 from farrier.search.periods import find_periods
+from farrier.search.simplifying import Simplifying
 from farrier.search.structure import Move, Part, Structure
-from farrier.search.table_moves import TableMoves
 
 
 @dataclass
-class Search(TableMoves):
+class Search(Simplifying):
     """A search for the structure of some rows."""
 
     whole_series_periods: Sequence[float] | None = None
@@ -39,15 +40,10 @@ class Search(TableMoves):
         """Whether time is one of several inputs."""
         return self.timed and self.X.shape[1] > 1
 
-    @property
-    def _of_table(self) -> bool:
-        """Whether the rows are a table: several inputs, or a category."""
-        return self.X.shape[1] > 1 or bool(self.coded)
-
     def moves(self, structure: Structure) -> list[Move]:
         """The moves of the next round: additional components, and components times a line or a smooth kernel."""
         beside = [Move(kernel) for kernel in self.propose(structure)]
-        if self._of_table:
+        if self.of_table:
             return beside
         extent = candidates.Extent.of(self.X[:, 0])
         grown = [
@@ -60,7 +56,7 @@ class Search(TableMoves):
         """Candidates for an additional component in the next round."""
         found = [part.kernel for part in structure.parts]
         own = self.settings.candidates
-        table = self.table(structure, found) if self._of_table else []
+        table = self.table(structure, found) if self.of_table else []
         if table and not self._beside_table:
             return table
         place, gain = self.change(structure)
@@ -76,7 +72,7 @@ class Search(TableMoves):
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates: common trends and cycles of a series, or curves of each input of a table."""
         own = self.settings.candidates
-        table = self.ordinary_table(found) if self._of_table else []
+        table = self.ordinary_table(found) if self.of_table else []
         if table and not self._beside_table:
             return table
         over = candidates.over_time(found) if self._beside_table else found
@@ -114,7 +110,7 @@ class Search(TableMoves):
             if grown.score > structure.score - settings.prune_margin:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
-            if self._of_table and gain < settings.refit_gain and _formulas(grown) == _formulas(structure):
+            if self.of_table and gain < settings.refit_gain and _formulas(grown) == _formulas(structure):
                 self.note(round, "tried", move.kernel, gain, "no more evidence")
                 continue
             if gain > settings.minimum_gain and self.cycles_repeat(grown):
@@ -134,79 +130,9 @@ class Search(TableMoves):
         new = self.part(move.kernel, structure.parts[move.place].weight)
         return [new if i == move.place else part for i, part in enumerate(structure.parts)]
 
-    def simplify(self, structure: Structure, round: int) -> Structure:
-        """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
-        shorter season of the calendar in place of one that it divides.
-        """
-        tried: set[str] = set()
-        improved = True
-        while improved:
-            improved = False
-            for i, part in enumerate(structure.parts):
-                simpler = candidates.simpler(part.kernel, self.settings.candidates)
-                if self.warps is not None:
-                    simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
-                for kernel in [*simpler, *candidates.shorter(part.kernel, self.known)]:
-                    move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
-                    if move in tried or improved:
-                        continue
-                    tried.add(move)
-                    found = self._in_place(structure, i, kernel)
-                    gain = found.score - structure.score
-                    if gain > 0:
-                        self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
-                        structure, improved = found, True
-        return structure
-
-    def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
-        """The structure with another kernel for one of its components; fitted further only if that is promising."""
-        parts = [self.part(kernel, p.weight) if j == place else p for j, p in enumerate(structure.parts)]
-        short = self.settings.fits.short_iterations
-        found = self.fit(parts, structure.noise, short, least=self._least(structure))
-        if structure.score > found.score > structure.score - self.settings.growing.hopeless_margin:
-            found = self.fit(found.parts, found.noise)
-        return found
-
-    def prune(self, structure: Structure, round: int, *, thoroughly: bool = False) -> Structure:
-        """The structure without components whose removal improves the score.
-
-        `thoroughly` fits every removal; otherwise only those of doubtful components.
-        """
-        settings, short = self.settings.growing, self.settings.fits.short_iterations
-        doubtful, tries = (np.inf, None) if thoroughly else (settings.doubtful_margin, settings.doubtful_tries)
-        if self._of_table:
-            structure = self.narrow(structure, round)
-        while len(structure.parts) > 1:
-            worth = self.losses(structure) - self.prices(structure)
-            order = [i for i in np.argsort(worth) if worth[i] < doubtful]
-            for i in order[:tries]:
-                fewer = [part for j, part in enumerate(structure.parts) if j != i]
-                without = self.fit(fewer, structure.noise, short, least=self._least(structure))
-                needed = structure.score - settings.minimum_gain
-                if needed > without.score > structure.score - settings.hopeless_margin:
-                    without = self.fit(without.parts, without.noise)
-                if without.score > needed:
-                    self.note(
-                        round,
-                        "dropped",
-                        structure.parts[i].kernel,
-                        without.score - structure.score,
-                        "no less evidence without it",
-                    )
-                    structure = without
-                    break
-            else:
-                return structure
-        return structure
-
-    def _least(self, structure: Structure) -> float:
-        """The log likelihood below which a simpler structure cannot have more evidence."""
-        assert structure.terms is not None
-        return structure.terms.evidence - float(np.sum(self.prices(structure))) - self.settings.growing.hopeless_margin
-
     def periods(self) -> list[float]:
         """The periods of y; empty for several inputs, unless the first is time."""
-        if self._of_table and not self._beside_table:
+        if self.of_table and not self._beside_table:
             return []
         if self.whole_series_periods is not None:
             return list(self.whole_series_periods)
@@ -273,7 +199,7 @@ class Search(TableMoves):
         Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
         """
         own, most = self.settings.candidates, self.settings.changepoints.places
-        if self._of_table and not self._beside_table:
+        if self.of_table and not self._beside_table:
             return structure
         for change in candidates.changes_of([part.kernel for part in structure.parts], own):
             between = candidates.places_between(np.sort(self.X[:, 0]), 3)
@@ -293,14 +219,15 @@ class Search(TableMoves):
         return structure
 
     def best(self, start: Structure) -> Structure:
-        """The best structure from a given start and, for one input, from nothing and from two regimes."""
+        """The best structure from a given start and, for a series, from nothing, two regimes and one component."""
         settings, fits = self.settings.growing, self.settings.fits
         ends = [self.run(start=start)]
-        if not self._of_table:
+        if not self.of_table and not self.exhausted:
             ends.append(self.run())
-            other = self.split() if self.rows is None else None
+            other = self.split() if self.rows is None and not self.exhausted else None
             if other is not None and other.score > max(end.score for end in ends) - settings.start_margin:
                 ends.append(self.run(start=other))
+            ends.append(self.single())
         ends = [
             self.fit(end.parts, end.noise, fits.long_iterations, fits.long_tolerance) if end.parts else end
             for end in ends
@@ -316,6 +243,12 @@ class Search(TableMoves):
             return found
         return empty
 
+    def single(self) -> Structure:
+        """The best structure of one ordinary component, or of none."""
+        kernels, noise = [Linear(0.0), *self.ordinary(self.seasons(), [])], self.settings.fits.start_noise
+        alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise) for kernel in kernels]
+        return max([self.empty(), *alone], key=lambda one: one.score)
+
     def dated(self, structure: Structure) -> Structure | None:
         """The structure with all patterns of the calendar in place of its steps, pruned and grown; None without steps.
 
@@ -329,14 +262,17 @@ class Search(TableMoves):
         start = self.fit([*kept, *(self.part(kernel, weight) for kernel in patterns)], structure.noise)
         return self.run(start=self.prune(start, 0, thoroughly=True))
 
+    def continued(self, start: Structure | None) -> Structure:
+        """The structure after a search from one start; None stands for nothing."""
+        return self._simplest(self.run(start=start))
+
     def _simplest(self, structure: Structure) -> Structure:
         """The structure without components and factors that it does not need, and without those that are noise."""
         last = self.settings.growing.rounds + 1
         kept = [part for part in structure.parts if not self._is_noise(part.kernel)]
         if len(kept) < len(structure.parts):
             structure = self.fit(kept, structure.noise)
-        found = self.prune(structure, last, thoroughly=True) if len(structure.parts) > 2 else structure
-        return self.simplify(found, last)
+        return self.simplify(self.prune(structure, last, thoroughly=True), last)
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until no move improves the score."""
@@ -344,7 +280,7 @@ class Search(TableMoves):
         first = max((decision.round for decision in self.record), default=0) + 1
         for round in range(first, first + (rounds or self.settings.growing.rounds)):
             self.tell("looking for components", structure.score)
-            grown = self.grow(structure, round)
+            grown = None if self.exhausted else self.grow(structure, round)
             if grown is None:
                 break
             structure = self.shift(grown, round)
@@ -353,7 +289,7 @@ class Search(TableMoves):
     def _is_noise(self, kernel: Kernel) -> bool:
         """Whether a component of one input is noise by itself."""
         extent = candidates.Extent.of(self.X[:, 0])
-        return not self._of_table and candidates.is_noise(kernel, extent, self.settings.candidates)
+        return not self.of_table and candidates.is_noise(kernel, extent, self.settings.candidates)
 
     def cycles_repeat(self, structure: Structure) -> bool:
         """Whether every cycle repeats often enough inside its active window, and no component is noise by itself."""

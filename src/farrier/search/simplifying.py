@@ -1,0 +1,93 @@
+"""Simpler structures: components and factors that the evidence does not need are dropped."""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.registry import Matern12, RandomWalk
+from farrier.search import candidates, table_candidates
+from farrier.search.structure import Structure
+from farrier.search.table_moves import TableMoves
+
+
+@dataclass
+class Simplifying(TableMoves):
+    """Makes structures simpler."""
+
+    @property
+    def of_table(self) -> bool:
+        """Whether the rows are a table: several inputs, or a category."""
+        return self.X.shape[1] > 1 or bool(self.coded)
+
+    def prune(self, structure: Structure, round: int, *, thoroughly: bool = False) -> Structure:
+        """The structure without components whose removal improves the score.
+
+        `thoroughly` fits every removal; otherwise only those of doubtful components.
+        """
+        settings, short = self.settings.growing, self.settings.fits.short_iterations
+        doubtful, tries = (np.inf, None) if thoroughly else (settings.doubtful_margin, settings.doubtful_tries)
+        if self.of_table:
+            structure = self.narrow(structure, round)
+        while len(structure.parts) > 1:
+            worth = self.losses(structure) - self.prices(structure)
+            order = [i for i in np.argsort(worth) if worth[i] < doubtful]
+            for i in order[:tries]:
+                fewer = [part for j, part in enumerate(structure.parts) if j != i]
+                without = self.fit(fewer, structure.noise, short, least=self._least(structure))
+                needed = structure.score - settings.minimum_gain
+                if needed > without.score > structure.score - settings.hopeless_margin:
+                    without = self.fit(without.parts, without.noise)
+                if without.score > needed:
+                    self.note(
+                        round,
+                        "dropped",
+                        structure.parts[i].kernel,
+                        without.score - structure.score,
+                        "no less evidence without it",
+                    )
+                    structure = without
+                    break
+            else:
+                return structure
+        return structure
+
+    def _least(self, structure: Structure) -> float:
+        """The log likelihood below which a simpler structure cannot have more evidence."""
+        assert structure.terms is not None
+        return structure.terms.evidence - float(np.sum(self.prices(structure))) - self.settings.growing.hopeless_margin
+
+    def simplify(self, structure: Structure, round: int) -> Structure:
+        """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
+        shorter season of the calendar in place of one that it divides. That a level returns to its mean needs strong
+        evidence: otherwise it wanders.
+        """
+        tried: set[str] = set()
+        improved = True
+        while improved:
+            improved = False
+            for i, part in enumerate(structure.parts):
+                simpler = candidates.simpler(part.kernel, self.settings.candidates, self.beliefs.walk)
+                if self.warps is not None:
+                    simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
+                for kernel in [*simpler, *candidates.shorter(part.kernel, self.known)]:
+                    move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
+                    if move in tried or improved:
+                        continue
+                    tried.add(move)
+                    found = self._in_place(structure, i, kernel)
+                    gain = found.score - structure.score
+                    walks = isinstance(kernel, RandomWalk) and isinstance(part.kernel, Matern12)
+                    if gain > -(self.settings.growing.strong_evidence if walks else 0.0):
+                        self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
+                        structure, improved = found, True
+        return structure
+
+    def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
+        """The structure with another kernel for one of its components; fitted further only if that is promising."""
+        parts = [self.part(kernel, p.weight) if j == place else p for j, p in enumerate(structure.parts)]
+        short = self.settings.fits.short_iterations
+        found = self.fit(parts, structure.noise, short, least=self._least(structure))
+        if structure.score > found.score > structure.score - self.settings.growing.hopeless_margin:
+            found = self.fit(found.parts, found.noise)
+        return found
