@@ -33,6 +33,7 @@ TESTS = Path(__file__).parent
 COVERED_BY = {
     "search/changepoints.py": "tests/search/test_search.py",
     "search/signatures.py": "tests/search/test_candidates.py",
+    "search/simplifying.py": "tests/search/test_search.py",
     "kernels/constant.py": "tests/kernels/test_families.py",
     "kernels/linear.py": "tests/kernels/test_families.py",
     "kernels/matern.py": "tests/kernels/test_families.py",

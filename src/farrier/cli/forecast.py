@@ -31,7 +31,7 @@ def forecast(
     reading: Reading,
     settings: dict[str, Any],
     ahead: tuple[int, Sequence[float]],
-    out: str | None,
+    out: str | os.PathLike[str] | None,
     *,
     id: str | None,
     backtest: bool,
@@ -42,7 +42,7 @@ def forecast(
 
     For many series `out` may be a folder, that is, one that exists or a name that ends with a slash.
     """
-    folder = out is not None and (out.endswith(("/", os.sep)) or Path(out).is_dir())
+    folder = out is not None and (str(out).endswith(("/", os.sep)) or Path(out).is_dir())
     path = None if out is None else Path(out)
     if not folder:
         check_out(path, data)

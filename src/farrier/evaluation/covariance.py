@@ -239,8 +239,7 @@ class SeriesCovariance(Covariance):
         sums = np.stack([self._lags.sums(G) for G in dC])
         dw2[:, on_lags] = sums @ rho[on_lags].T
         drho[on_lags] = w2[:, on_lags].T @ sums
-        if saved.wandering:
-            of_rows = dC.sum(axis=1) + dC.sum(axis=2)
+        of_rows = dC.sum(axis=1) + dC.sum(axis=2) if saved.wandering else np.zeros((len(dC), 0))
         for one in saved.wandering:
             dw2[:, one.product] = of_rows @ one.at_rows - sums @ one.at_lags
             one.pull_rows(w2[:, one.product] @ of_rows, slopes)

@@ -138,7 +138,7 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """
     best = found[0]
     best.search.tell("fitting the predictive model", best.structure.score)
-    scales, seen = found, y[search_rows(X, best.search.settings.rows)]
+    scales, seen = found, y[search_rows(X, best.search.settings)]
     if X.shape[1] > 1 and len(seen) < len(y):
         scales, seen = [best.on_all_rows(X, y)], y
     contenders = [one for scaled in scales for one in _contenders(scaled, seen)]

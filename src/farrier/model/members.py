@@ -165,7 +165,7 @@ def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> n
     heights, searched = np.array([one.height for one in contenders]), [one.searched for one in contenders]
     for kind in (np.array(searched), ~np.array(searched)):
         if kind.any():
-            heights[kind] -= (1.0 - settings.caution) * logsumexp(heights[kind])
+            heights[kind] -= (1.0 - settings.caution) * float(logsumexp(heights[kind]))
     shares, smallest = np.exp(heights - heights.max()), settings.smallest_share
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)

@@ -9,18 +9,18 @@ floor, and for all structures that share it.
 import numpy as np
 from scipy.special import ndtr
 
+from farrier.inference.linalg import jitter
 from farrier.model.fitted import Fitted
 
 LEVELS = np.concatenate([[0.001, 0.005], np.arange(1, 100) / 100.0, [0.995, 0.999]])
 """The quantiles between which a step of a path is interpolated; beyond them it is cut. [by judgement]"""
-JITTER = 1e-9
-"""What is added to the diagonal of the correlations. [by judgement]"""
 
 
 def sample_paths(fitted: Fitted, inputs: np.ndarray, count: int, seed: int) -> np.ndarray:
     """Paths of observations at rows on the scale of the model, (count, N), in the units of y."""
     _, covariance = fitted.joint(inputs)
-    covariance = covariance + (fitted.noise_variance + JITTER) * np.eye(len(inputs))
+    covariance = covariance + fitted.noise_variance * np.eye(len(inputs))
+    covariance[np.diag_indices(len(inputs))] += jitter(covariance)
     sd = np.sqrt(np.diagonal(covariance))
     L = np.linalg.cholesky(covariance / np.outer(sd, sd))
     u = ndtr(np.random.default_rng(seed).standard_normal((count, len(inputs))) @ L.T)

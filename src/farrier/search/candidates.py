@@ -174,7 +174,7 @@ def simpler(kernel: Kernel, settings: CandidateSettings, walk: RandomWalk | None
         return [*fewer, *smooth]
     damped = [one for one in factors if isinstance(one, DampedTrend)]
     limits = [limit for one in damped for limit in (Linear(0.0), RandomWalk(one.origin, one.scale))]
-    walks = [walk] if walk is not None and isinstance(factors[0], Matern12) else []
+    walks = [walk for one in factors if walk is not None and isinstance(one, Matern12)]
     return [*smooth, *limits, *walks]
 
 
