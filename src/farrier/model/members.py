@@ -10,7 +10,6 @@ from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
-from scipy.special import logsumexp
 
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
@@ -165,7 +164,7 @@ def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> n
     heights, searched = np.array([one.height for one in contenders]), [one.searched for one in contenders]
     for kind in (np.array(searched), ~np.array(searched)):
         if kind.any():
-            heights[kind] -= (1.0 - settings.caution) * float(logsumexp(heights[kind]))
+            heights[kind] -= (1.0 - settings.caution) * np.logaddexp.reduce(heights[kind])
     shares, smallest = np.exp(heights - heights.max()), settings.smallest_share
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
