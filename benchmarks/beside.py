@@ -22,11 +22,11 @@ CLOSE = 0.02
 
 
 class Figure(NamedTuple):
-    """A figure of a suite: its name in the lines, in the table, and whether more is better."""
+    """A figure of a suite: its name in the lines, in the table, and whether more is better (None: neither)."""
 
     name: str
     title: str
-    more_is_better: bool
+    more_is_better: bool | None
     sign: float = 1.0
 
 
@@ -46,6 +46,7 @@ PRINTED_CLASSIFIERS = {"additive-classifier": "additive GPs", "no prior": "no pr
 RMSE = Figure("rmse", "RMSE", more_is_better=False)
 DENSITY = Figure("log_likelihood", "log-likelihood", more_is_better=True)
 ERROR = Figure("error", "% wrong", more_is_better=False)
+COVERAGE = Figure("coverage", "part inside the 95 % intervals", more_is_better=None)
 NEGATIVE = Figure("log_likelihood", "mean negative log-likelihood", more_is_better=False, sign=-1.0)
 
 
@@ -82,6 +83,7 @@ SUITES: Mapping[str, Suite] = {
     "timeseries": Suite("series", (RMSE, DENSITY), _series, (BEST_OF_NINE,)),
     "gefcom": Suite("rows", (RMSE, NEGATIVE), lambda *_: None, ()),
     "classification": Suite("table", (ERROR, DENSITY), _classes, tuple(PRINTED_CLASSIFIERS)),
+    "tables": Suite("table", (RMSE, DENSITY, COVERAGE), lambda *_: None, ()),
     "implicit": Suite("set", (RMSE, NEGATIVE), _implicit, ("bbq", "paper")),
 }
 
@@ -157,6 +159,8 @@ def _values(found: list[dict[str, Any]] | None, figure: Figure) -> list[float]:
 
 
 def _best(runs: dict[tuple[str, str], list[dict[str, Any]]], name: str, figure: Figure) -> float | None:
+    if figure.more_is_better is None:
+        return None
     means = [mean(values) for (one, _), found in runs.items() if one == name and (values := _values(found, figure))]
     return (max if figure.more_is_better else min)(means) if means else None
 
