@@ -251,7 +251,7 @@ def _unknown_type(tree: Any) -> None:
 
 
 def _wrong_field(tree: Any) -> None:
-    tree["model"]["fitted"]["components_"]["fields"]["rows"] = "none"
+    tree["model"]["fitted"]["result_"]["fields"]["columns"] = 3
 
 
 def _method(tree: Any) -> None:

@@ -16,7 +16,7 @@ from benchmarks.structures import PERIOD, STRUCTURES, draw
 from farrier import Regressor
 from farrier.explain import sentences
 
-SEEDS = range(5)
+SEEDS = range(3)
 RATIO = 10.0
 SMOOTH = r"(smooth|slow|fast).*(variation|trend|rise|fall|drift)"
 CYCLE = rf"pattern that repeats every {PERIOD:.1f}\d?"
