@@ -121,7 +121,8 @@ class ComponentTable(Sequence[Component]):
         """The printed table: a header, the large components, and a line for the rest."""
         table = [("component", "weight", "95 % interval", "sd", "share", "period")]
         for row in self.large():
-            interval = f"{row.weight_low:.3g} to {row.weight_high:.3g}"
+            known = row.weight_low < row.weight_high
+            interval = f"{row.weight_low:.3g} to {row.weight_high:.3g}" if known else ""
             table.append((row.formula, f"{row.weight:.3g}", interval, f"{row.sd:.3g}", f"{row.share:.1%}", row.period))
         rest = self.rows[len(self.large()) :]
         if self.others:

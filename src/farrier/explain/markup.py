@@ -41,9 +41,11 @@ def share(value: float | None) -> str:
 
 
 def estimate(value: Mapping[str, Any] | None) -> str:
-    """A number, with its interval on a second line."""
+    """A number, with its interval on a second line; a number that was not given an interval stands alone."""
     if not value:
         return DASH
+    if value.get("low") == value.get("high"):
+        return number(value.get("value"))
     return f"{number(value.get('value'))}<small>{number(value.get('low'))} to {number(value.get('high'))}</small>"
 
 
