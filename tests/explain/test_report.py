@@ -16,7 +16,6 @@ import numpy as np
 import pytest
 
 from farrier.explain import report
-from farrier.explain.markup import estimate
 from tests.explain import stories
 
 HOSTILE = "</script><img src=x onerror=\"document.title='hacked'\"> & 'quoted' \"twice\" <!-- ${title} $title"
@@ -401,8 +400,3 @@ def test_the_story_is_not_changed():
     before = copy.deepcopy(story)
     report.html(story)
     assert story == before
-
-
-def test_a_number_without_an_interval_stands_alone():
-    assert estimate({"value": 1.5, "low": 1.0, "high": 2.0}).endswith("</small>")
-    assert estimate({"value": 1.5, "low": 1.5, "high": 1.5}) == "1.50"

@@ -89,8 +89,7 @@ class Regressor(RegressorMixin, CountingEstimator):
         Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
         collapsed tier chooses their number for each kernel.)
     starts : int, default=1
-        Draws of the starting hyperparameters that are trained together; the result is that with the highest bound.
-        (Stochastic only; it matters for ``kernels="paper"`` and for formulas.)
+        Draws of the starting hyperparameters that are trained together; the highest bound wins. (Stochastic only.)
     iterations : int, default=2500
         Most training steps; training ends earlier if the bound no longer rises.
     batch_size : int, default=256

@@ -8,6 +8,7 @@ forecaster.changepoints_                  # when the series changed, with interv
 forecaster.digest()                       # of many series: which structures, how often, how sure
 """
 
+from abc import abstractmethod
 from collections import Counter, defaultdict
 from html import escape
 from numbers import Integral
@@ -31,11 +32,13 @@ class SeriesMethods(BaseEstimator):
 
     fitted_: FittedSeries | Panel
 
+    @abstractmethod
     def _one(self) -> FittedSeries:
-        raise NotImplementedError
+        """The only series."""
 
+    @abstractmethod
     def _many(self) -> Panel:
-        raise NotImplementedError
+        """All series."""
 
     def predict(self, when: Any, *, future: Any = None) -> np.ndarray:
         """The mean of the next `when` steps, or at given times, as an array. (One series.)
