@@ -77,6 +77,8 @@ class Folder:
         """
         self.path, self._dated, self._escape = path, dated, escape
         self._identity = {"parts": _kind(), **run}
+        # now, since a signal in the middle of an import leaves a library that cannot write what is finished
+        _writing_module()
         path.mkdir(exist_ok=True)
         self._lock = _locked(path)
         try:
@@ -183,15 +185,21 @@ def _bytes(columns: dict[str, Any], kind: str, *, escape: bool) -> bytes:
     """The content of a part."""
     if kind == "csv":
         return as_csv(columns, escape=escape).encode()
-    writer = next(filter(find_spec, WRITERS), None)
-    if writer is None:
+    module = _writing_module()
+    if module is None:
         raise ValueError("--out: the folder holds Parquet, and nothing here writes it: pip install polars, or pyarrow")
     written = io.BytesIO()
-    if writer == "polars":
-        import_module("polars").DataFrame(columns).write_parquet(written)
+    if module.__name__ == "polars":
+        module.DataFrame(columns).write_parquet(written)
     else:
-        import_module("pyarrow.parquet").write_table(import_module("pyarrow").table(columns), written)
+        module.write_table(import_module("pyarrow").table(columns), written)
     return written.getvalue()
+
+
+def _writing_module() -> Any:
+    """The library that writes Parquet, loaded; None if there is none."""
+    writer = next(filter(find_spec, WRITERS), None)
+    return writer and import_module("polars" if writer == "polars" else "pyarrow.parquet")
 
 
 def _locked(path: Path) -> IO[bytes]:
