@@ -169,8 +169,7 @@ class Beliefs:
             # one of the inputs; or any number of them, and of these any set
             sets = [inputs if size == 1 else inputs * comb(inputs, size) for size in sizes]
             columns = sum(np.log(one) for one in sets) if inputs > 1 else 0.0
-            unusual = len(factors) * np.log(len(VOCABULARY)) + columns
-            total -= float(unusual)
+            total -= float(len(factors) * np.log(len(VOCABULARY)) + columns)
         return total
 
     def names(self, model: ExactModel) -> list[tuple[str, float, float] | None]:

@@ -7,8 +7,9 @@ The score of a structure is its log evidence (scoring.py). In each round
 3. the best are fitted together with the whole structure;
 4. components without which the evidence is not lower are dropped.
 
-The search starts from nothing, from a shrunk pool of ordinary candidates, and from two regimes, and keeps the best
-result. It uses only the rows it is given. Each decision is kept in a record.
+The search starts from a shrunk pool of ordinary candidates, from nothing, and from two regimes. It compares the ends
+with single ordinary components, and keeps the best. For a series it ends when its work is done (scoring.py). It uses
+only the rows it is given. Each decision is kept in a record.
 """
 
 from collections.abc import Sequence
