@@ -11,6 +11,7 @@ import pytest
 
 from farrier.cli.fleet import Pace, spoken
 from farrier.cli.screen import Live
+from farrier.estimators.progress_bar import Bar
 from tests.fleet.series import csv_of, monthly
 from tests.fuzz import fleets
 
@@ -104,9 +105,9 @@ def test_what_cannot_be_done_is_refused_before_the_work(run, tmp_path, options, 
 def test_the_pace_says_the_rate_and_what_is_left(monkeypatch):
     said, now = [], [100.0]
     monkeypatch.setattr("farrier.cli.fleet.monotonic", lambda: now[0])
-    monkeypatch.setattr(Live, "doing", lambda self, phase, steps="", bound="": said.append(steps))
+    monkeypatch.setattr(Live, "doing", lambda self, phase, steps="", **more: said.append(steps))
     monkeypatch.setattr(Live, "done", lambda self, text: said.append(f"line: {text}"))
-    pace = Pace(Live(None, None, silent=False), 10, 100)
+    pace = Pace(Live(Bar()), 10, 100)
     for _ in range(5):
         now[0] += 10.0
         pace.one_more()

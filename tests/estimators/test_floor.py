@@ -102,3 +102,20 @@ def test_where_a_logarithm_meets_wide_intervals_the_mean_stays_inside_them():
     mean, _ = wide.moments(inputs)
     low, median, high = wide.quantiles(inputs, [0.025, 0.5, 0.975])
     assert np.all((low < mean) & (mean < high) & (mean >= median))
+
+
+def test_nothing_lies_above_a_cap():
+    y = 10.0 - FALLING / 3.0
+    forecaster = Forecaster(search="quick", scale="identity", cap=10.0).fit(TIMES, y)
+    free = Forecaster(search="quick", scale="identity").fit(TIMES, y)
+    ahead, above = forecaster.forecast(24), free.forecast(24)
+    assert above["high_95"].max() > 10.0
+    for name in ("median", "low_80", "high_80", "low_95", "high_95"):
+        assert_allclose(ahead[name], np.minimum(above[name], 10.0), rtol=1e-9)
+    assert np.all(ahead["mean"] <= above["mean"])
+    assert "Forecasts do not go above 10" in " ".join(str(forecaster.explain()).split())
+
+
+def test_a_cap_below_the_data_is_refused():
+    with pytest.raises(ValueError, match=r"cap=1: y has the value .* above it: give at least that, or None"):
+        Regressor(kernels=["Lin"], cap=1.0).fit(T[:, None], FALLING)

@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from farrier.inference.mixtures import censored_moments, joint_moments, moments, quantiles
+from farrier.inference.mixtures import censored_moments, clipped_moments, joint_moments, moments, quantiles
 
 RNG = np.random.default_rng(0)
 MEAN, VARIANCE = RNG.standard_normal((4, 3)), RNG.uniform(0.1, 2.0, (4, 3))
@@ -52,3 +52,19 @@ def test_a_floor_far_below_changes_nothing():
 def test_far_below_a_floor_all_values_are_the_floor():
     found = censored_moments(np.array([[-1e3]]), np.array([[1.0]]), 2.0)
     assert_allclose(np.ravel(found), [2.0, 0.0], atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("floor", "cap"),
+    [(None, 1.0), (-3.0, 0.3), (0.2, 0.5), (-9.0, 9.0), (None, None), (0.5, None)],
+)
+def test_moments_between_a_floor_and_a_cap_are_those_of_clipped_draws(floor, cap):
+    mean, sd = np.array([[0.0], [1.5]]), np.array([[1.0], [0.4]])
+    sample = np.clip(quantiles(mean, sd, (np.arange(20_000) + 0.5) / 20_000)[:, 0], floor, cap)
+    found = clipped_moments(mean, sd**2, floor, cap)
+    assert_allclose(np.ravel(found), [sample.mean(), sample.var()], rtol=1e-3, atol=1e-4)
+
+
+def test_bounds_far_away_change_nothing():
+    mean, variance = np.array([[370.0], [371.0]]), np.array([[0.01], [0.02]])
+    assert_allclose(clipped_moments(mean, variance, 0.0, 1e6), moments(mean, variance), rtol=1e-12)

@@ -18,10 +18,12 @@ import typer
 
 from farrier.cli.options import (
     BacktestOption,
+    CapOption,
     CountryOption,
     Data,
     DateFormatOption,
     DecimalOption,
+    FloorOption,
     HolidaysOption,
     Kernels,
     KernelsOption,
@@ -39,6 +41,7 @@ from farrier.cli.options import (
     ScaleOption,
     SeedOption,
     SheetOption,
+    StepOption,
     TargetLikelihoodOption,
     TargetOption,
     TargetScale,
@@ -94,6 +97,9 @@ def explain(
     kernels: KernelsOption = Kernels.auto,
     country: CountryOption = None,
     holidays: HolidaysOption = None,
+    floor: FloorOption = None,
+    cap: CapOption = None,
+    step: StepOption = None,
     seed: SeedOption = 0,
     backtest: BacktestOption = False,
     quiet: QuietOption = False,
@@ -106,8 +112,9 @@ def explain(
 
     check_out(path, data)
     classes = likelihood.value == "classes"
-    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes)
+    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes, step)
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
+    settings |= _bounds(floor, cap)
     settings |= _search(settings, periods, reading, quick=quick)
     source = open_source(data, reading, quiet=quiet, mixed=not regressors)
     asked = context.obj if isinstance(context.obj, str) else ""
@@ -157,6 +164,9 @@ def forecast(
     kernels: KernelsOption = Kernels.auto,
     country: CountryOption = None,
     holidays: HolidaysOption = None,
+    floor: FloorOption = None,
+    cap: CapOption = None,
+    step: StepOption = None,
     seed: SeedOption = 0,
     backtest: BacktestOption = False,
     quiet: QuietOption = False,
@@ -165,10 +175,11 @@ def forecast(
     from farrier.cli import forecast as command
     from farrier.cli.source import Reading
 
-    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet)
+    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, step=step)
     settings = (
         _settings(scale, likelihood, method, prior, kernels, seed) | {"n_jobs": jobs or 1} | _days(country, holidays)
     )
+    settings |= _bounds(floor, cap) | ({} if step is None else {"step": step})
     settings |= _search(settings, periods, reading, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
     command.forecast(data, reading, settings, ahead, out, id=id, backtest=backtest, escape=escape, quiet=quiet)
@@ -286,6 +297,18 @@ def _search(settings: dict[str, Any], periods: list[float] | None, reading: Any,
         if reading.regressors:
             raise ValueError("--quick: it takes no --regressors: leave one of them out")
         found["search"] = "quick"
+    return found
+
+
+def _bounds(floor: str | None, cap: float | None) -> dict[str, Any]:
+    """The settings of `--floor` and `--cap`, if they are given."""
+    found: dict[str, Any] = {} if cap is None else {"cap": cap}
+    if floor is None:
+        return found
+    try:
+        found["floor"] = None if floor == "none" else floor if floor == "auto" else float(floor)
+    except ValueError:
+        raise ValueError(f"--floor: {floor!r} is not a number: give one, or none for no floor") from None
     return found
 
 

@@ -2,8 +2,9 @@
 
 import json
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 from farrier.cli.screen import decimals, live, note, say, table
@@ -38,7 +39,7 @@ def explain(
     if horizon:
         source.future(horizon)  # raises before the work begins if it goes past the calendar, or is not in the file
     if source.chosen.axis is not None:
-        settings = settings | {"floor": "auto"}
+        settings = {"floor": "auto"} | settings
     series = source.observed() if backtest else None
     if series is not None:
         origins(len(series.present), horizon=horizon or None)  # raises before the work begins if rows are too few
@@ -68,7 +69,7 @@ def explain(
 
             text = json.dumps(plain(story | {"forecast": ahead}, "story"), indent=2, allow_nan=False)
         else:
-            text = _text(source, explanation)
+            text = _text(source, explanation, story.get("checks"))
         if path is not None:
             from farrier.explain import report
 
@@ -107,9 +108,15 @@ def _each_class(
         note(f"the reports are linked from {path}")
 
 
-def _text(source: Source, explanation: "Explanation") -> str:
+def _text(source: Source, explanation: "Explanation", checks: list[dict[str, Any]] | None) -> str:
+    """The explanation with its title, and the checks that failed."""
+    from farrier.explain.residual_checks import about_checks
+    from farrier.explain.sentences import WIDTH
+
     unit = f" ({source.unit})" if source.unit else ""
-    return f"{source.title}{unit}\n{explanation.findings.setting.sentence()}\n\n{explanation}"
+    made = [asdict(check) for check in explanation.checks()] if checks is None else checks
+    said = [fill(one, WIDTH) for one in about_checks((one["verdict"], one["sentence"]) for one in made)]
+    return "\n\n".join([f"{source.title}{unit}\n{explanation.findings.setting.sentence()}", str(explanation), *said])
 
 
 def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, Any]]:

@@ -171,7 +171,7 @@ class Pace:
         if self._new > 1 and now > self._begin:
             rate = (self._new - 1) / (now - self._begin)
             said += f", {rate:.3g} a second, {spoken((self._count - self._done) / rate)} left"
-        self._screen.doing("forecasting", said)
+        self._screen.doing("forecasting", said, done=self._done / self._count)
         if now - self._told >= TOLD and not self._screen.updates:
             self._told = now
             self._screen.done(said)

@@ -101,6 +101,19 @@ TargetLikelihoodOption = Annotated[
         "and takes text as classes.",
     ),
 ]
+FloorOption = Annotated[
+    str | None,
+    typer.Option("--floor", metavar="NUMBER", help="The lowest possible value, or none. [default: 0 if none is below]"),
+]
+CapOption = Annotated[float | None, typer.Option("--cap", metavar="NUMBER", help="The highest possible value.")]
+StepOption = Annotated[
+    str | None,
+    typer.Option(
+        "--step",
+        metavar="STEP",
+        help="The step of a forecast if times are irregular: day, '2 weeks', '15 min', month. [default: the median]",
+    ),
+]
 MethodOption = Annotated[
     Method,
     typer.Option("--method", help="Inference: exact for few rows, collapsed for many, stochastic as in the paper."),

@@ -1,6 +1,6 @@
 """The output of the command line: results on standard output, everything else on standard error.
 
-`Live` shows the progress: at a terminal a line that is updated, elsewhere a line for each new phase. `ends_cleanly`
+`Live` shows the progress: at a terminal a bar with the time left, elsewhere a line for each new phase. `ends_cleanly`
 turns exceptions into one line and an exit code: 0 done, 1 the fit failed, 2 the input or an option is wrong, 130
 stopped by Ctrl-C.
 """
@@ -17,8 +17,10 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import Progress, SpinnerColumn, TaskID, TextColumn, TimeElapsedColumn
 from rich.table import Table
+
+from farrier.estimators.progress_bar import Bar
+from farrier.model.progress import Progress
 
 TRACEBACK = "FARRIER_TRACEBACK"
 """The environment variable that, if set, makes errors show Python's traceback."""
@@ -133,49 +135,38 @@ def _words(error: Exception) -> str:
 class Live:
     """Shows the progress. Call it with a `farrier.model.progress.Progress`, or use `doing`."""
 
-    def __init__(self, bar: Progress | None, task: TaskID | None, *, silent: bool) -> None:
-        self._bar, self._task, self._silent = bar, task, silent
-        self._said: set[str] = set()
+    def __init__(self, bar: Bar | None = None) -> None:
+        self._bar = bar
 
-    def __call__(self, progress: Any) -> None:
-        steps = f"{progress.step} of {progress.steps}" if progress.steps else ""
-        bound = f"bound {progress.bound:.1f}" if math.isfinite(progress.bound) else ""
-        self.doing(progress.phase, steps, bound)
+    def __call__(self, progress: Progress) -> None:
+        if self._bar is not None:
+            self._bar(progress)
 
     @property
     def updates(self) -> bool:
         """Whether there is a line that is updated."""
-        return self._bar is not None
+        return self._bar is not None and self._bar.updates
 
-    def doing(self, phase: str, steps: str = "", bound: str = "") -> None:
-        """Show the phase, its steps, and the bound."""
-        if self._bar is not None and self._task is not None:
-            self._bar.update(self._task, description=phase, steps=steps, bound=bound)
-        elif not self._silent and phase not in self._said:
-            self._said.add(phase)
-            err.print(f"{phase} ...", markup=False)
+    def doing(self, phase: str, steps: str = "", *, done: float = math.nan, left: float = math.nan) -> None:
+        """Show the phase, its steps, the part that is done and the seconds left, where they are known."""
+        if self._bar is not None:
+            self._bar.doing(phase, steps, done=done, left=left)
 
     def done(self, text: str) -> None:
         """Print a line that stays."""
-        if not self._silent:
+        if self._bar is not None:
             err.print(shortened(text), markup=False, soft_wrap=True)
 
 
 @contextmanager
 def live(*, quiet: bool) -> Iterator[Live]:
     """Show the progress on standard error until the work is done."""
-    if quiet or not err.is_terminal:
-        yield Live(None, None, silent=quiet)
-        return
-    columns = (
-        SpinnerColumn(),
-        TextColumn("{task.description}", markup=False),
-        TextColumn("{task.fields[steps]}"),
-        TextColumn("{task.fields[bound]}", style="dim"),
-        TimeElapsedColumn(),
-    )
-    with Progress(*columns, console=err, transient=True) as bar:
-        yield Live(bar, bar.add_task("starting", total=None, steps="", bound=""), silent=False)
+    bar = None if quiet else Bar(err)
+    try:
+        yield Live(bar)
+    finally:
+        if bar is not None:
+            bar.stop()
 
 
 def table(rows: Sequence[Mapping[str, Any]]) -> None:

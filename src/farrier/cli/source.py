@@ -39,6 +39,8 @@ class Reading:
     sheet: str | None = None
     classes: bool = False
     """Whether the target is classes, though its cells may be numbers."""
+    step: str | None = None
+    """The step of a forecast of irregular times."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,6 +117,10 @@ def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None
     if chosen is None:
         chosen = _without_constants(datasets.choose_columns(table, reading.time, reading.target))
     check_varies(chosen.X, chosen.y, chosen.inputs)
+    if reading.step is not None:
+        if chosen.axis is None:
+            raise ValueError("--step: this table has no times: name their column with --time, or leave --step out")
+        chosen = replace(chosen, axis=chosen.axis.stepped(reading.step))
     later: tuple[int, ...] = ()
     if reading.regressors:
         chosen, later = _with_regressors(table, chosen, reading.regressors)
@@ -262,6 +268,9 @@ def fit_table(source: Source, settings: dict[str, Any]) -> "Regressor | Classifi
         settings = settings | {"method": "stochastic"}
     X = np.column_stack(list(chosen.cells.values())) if plain else cells
     if chosen.labels is not None:
+        for name in ("floor", "cap"):
+            if settings.get(name) is not None:
+                raise ValueError(f"--{name}: the target is classes, which have none: leave it out")
         own = {name: value for name, value in settings.items() if name in Classifier().get_params()}
         model: Regressor | Classifier = Classifier(**own).fit(X, np.array(chosen.labels))
     else:

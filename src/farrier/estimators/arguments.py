@@ -73,6 +73,29 @@ def check_periods(periods: Sequence[Any] | None) -> None:
             raise ValueError(f"periods: {quoted(period)} is not the length of a period: give numbers such as 7.0.")
 
 
+def bounds_of(y: np.ndarray, floor: float | str | None, cap: float | None) -> tuple[float | None, float | None]:
+    """The lowest and the highest possible y as numbers; ValueError if y has a value beyond them."""
+    low, high = float(y.min()), float(y.max())
+    if isinstance(floor, str):
+        floor = 0.0 if low >= 0.0 else None
+    elif floor is not None and not floor <= low:
+        raise ValueError(f"floor={floor:g}: y has the value {low:g} below it: give at most that, or None.")
+    if cap is not None and not cap >= high:
+        raise ValueError(f"cap={cap:g}: y has the value {high:g} above it: give at least that, or None.")
+    return None if floor is None else float(floor), None if cap is None else float(cap)
+
+
+def check_percent(levels: Sequence[float]) -> None:
+    """Raise ValueError for a level that is not a percentage."""
+    bad = [level for level in levels if not 0.0 < level < 100.0]
+    if bad:
+        raise ValueError(
+            f"levels: {bad[0]:g} is not a percentage between 0 and 100: 80 means that four values in five lie inside."
+        )
+    if len(levels) and max(levels) < 1.0:
+        raise ValueError(f"levels: {levels[0]:g} is less than one per cent: write {100 * levels[0]:g}.")
+
+
 def check_quick(kernels: Any, prior: str, method: str, inputs: int) -> None:
     """Raise ValueError for settings and inputs that the structural model of search='quick' does not take."""
     for name, value, needed in (

@@ -1,17 +1,19 @@
 """Backtests of a series: a model is fitted at each past origin to the rows before it (series/backtests.py)."""
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 
 from farrier.estimators.fitted_series import TimeRegressor, dated
 from farrier.estimators.regressor import Regressor
+from farrier.estimators.watching import Folds, Show
 from farrier.explain.backtest import Backtest
-from farrier.model.progress import Progress
 from farrier.series.auto_ets import auto_ets
 from farrier.series.backtests import QUANTILES, backtest, origins, season_of
 from farrier.series.observed import Observed
+
+REFIT = 0.15
+"""The time of a fit whose structure is known, in parts of one that searches for it; by judgement."""
 
 
 def backtest_of(
@@ -21,7 +23,7 @@ def backtest_of(
     horizon: int | None,
     *,
     search_again: bool,
-    progress: Callable[[Progress], None] | None = None,
+    progress: Show | None = None,
 ) -> Backtest:
     """Forecasts of a series from past origins, by models with the settings of a `Regressor`."""
     axis, rows = observed.axis, observed.check().present
@@ -29,18 +31,19 @@ def backtest_of(
     ahead = len(rows) - known[-1]
     season, period = season_of(axis, settings.get("periods"))
     model: Regressor | None = None
+    others = [1.0 if search_again else REFIT] * (len(known) - 1)
+    folds_done = Folds(progress, "forecasting from past origins", [1.0, *others])
 
     def inputs(chosen: np.ndarray) -> Any:
         return observed.inputs(axis.numbers[rows[chosen]], observed.extra[rows[chosen]])
 
     def forecast(count: int, later: np.ndarray) -> np.ndarray:
         nonlocal model
-        if progress is not None:
-            progress(Progress("forecasting from past origins", known.index(count) + 1, len(known), float("nan")))
+        folds_done.start(known.index(count))
         past = np.arange(count)
         if model is None or search_again:
             known_axis = axis.take(rows[:count])
-            made: dict[str, Any] = dated(settings | {"progress": None}, known_axis, known_axis)
+            made: dict[str, Any] = dated(settings | {"progress": folds_done}, known_axis, known_axis)
             model = TimeRegressor(**made).fit(inputs(past), y[past])
         else:
             model = model.refit(inputs(past), y[past])

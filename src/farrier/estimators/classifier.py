@@ -5,7 +5,7 @@ and the chances of all are divided by their sum.
 """
 
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from time import perf_counter
@@ -18,12 +18,13 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from farrier.estimators.arguments import check_scale, check_table
-from farrier.estimators.estimator import Estimator, progress_callback
+from farrier.estimators.counting import SEARCHES
+from farrier.estimators.estimator import Estimator
+from farrier.estimators.watching import Folds, Show, told, watched
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
-from farrier.model.progress import Progress
 from farrier.model.result import Result
 from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale, check_varies, column_names
@@ -56,7 +57,7 @@ class Classifier(ClassifierMixin, Estimator):
         learning_rate: float = 0.01,
         tolerance: float = 2e-3,
         random_state: int | np.random.RandomState | None = 0,
-        progress: Callable[[Progress], None] | None = None,
+        progress: bool | Show | None = None,
     ) -> None:
         super().__init__(
             kernels,
@@ -83,13 +84,18 @@ class Classifier(ClassifierMixin, Estimator):
         self.classes_ = classes
         if len(classes) == 2:
             return self._fit_two(X, rows, target, table, tuple(str(label) for label in classes))
-        self.models_ = [self._against_others(X, target == k, str(label)) for k, label in enumerate(classes)]
+        with watched(self.progress) as show:
+            folds = Folds(show, "fitting a model of each class", [1.0] * len(classes))
+            self.models_ = []
+            for k, label in enumerate(classes):
+                folds.start(k)
+                self.models_.append(self._against_others(X, target == k, str(label), folds))
         return self
 
-    def _against_others(self, X: Any, inside: np.ndarray, name: str) -> "Classifier":
+    def _against_others(self, X: Any, inside: np.ndarray, name: str, show: Show) -> "Classifier":
         """A classifier of one class against all others."""
         copy: Any = clone(self)
-        model: Classifier = copy.fit(X, inside)
+        model: Classifier = copy.set_params(progress=show).fit(X, inside)
         model.progress = None
         return model.hold(replace(model.result_, classes=(f"not {name}", name)))
 
@@ -104,7 +110,8 @@ class Classifier(ClassifierMixin, Estimator):
         begin = perf_counter()
         scale, target = Scale.of(rows, None, coded), target.astype(np.float64)
         inputs = scale.inputs(rows)
-        fitted = self._fit(inputs, target, scale, columns, coded)
+        with watched(self.progress) as show:
+            fitted = self._fit(inputs, target, scale, columns, coded, show)
         return self.hold(
             Result(
                 fitted=fitted,
@@ -120,16 +127,22 @@ class Classifier(ClassifierMixin, Estimator):
         )
 
     def _fit(
-        self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], coded: tuple[int, ...]
+        self,
+        inputs: np.ndarray,
+        y: np.ndarray,
+        scale: Scale,
+        columns: list[str],
+        coded: tuple[int, ...],
+        show: Show | None,
     ) -> Fitted:
         """Search for a structure, or fit the given kernels."""
-        tell = progress_callback(self.progress)
+        tell = told(show, "sites", SEARCHES)
         if self.method == "auto" and self._searches():
             return learn_sites(inputs, y, Bernoulli(), coded=coded, tell=tell)
         kernels = self._chosen(inputs, y, scale, columns, self._seed(), coded)
         if self.method == "auto" and self.prior == "horseshoe":
             return fit_given_sites(kernels, inputs, y, Bernoulli(), tell=tell)
-        return self._sparse([kernels], inputs, y, TargetScale(), Bernoulli())
+        return self._sparse([kernels], inputs, y, TargetScale(), Bernoulli(), show)
 
     def predict_proba(self, X: Any) -> np.ndarray:
         """The probability of each class, in the order of `classes_`."""

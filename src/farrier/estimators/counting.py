@@ -4,15 +4,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from farrier.estimators.estimator import Estimator, progress_callback
+from farrier.estimators.estimator import Estimator
+from farrier.estimators.watching import Show, told
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.tables import Scale
+from farrier.search.settings import SearchSettings
 
 COUNTS = ("poisson", "negative-binomial")
 """The likelihoods of counts."""
+SEARCHES = SearchSettings().sites.searches
+"""Searches of one fit: counts and classes are searched again with better sites."""
 START_SIZE = 5.0
 """The size of a negative binomial at the start of a fit; by judgement."""
 
@@ -33,9 +37,10 @@ class CountingEstimator(Estimator):
         columns: list[str],
         coded: tuple[int, ...],
         periods: Sequence[float],
+        show: Show | None,
     ) -> Fitted:
         """Fit counts by Gaussian sites; f is the log of the rate over the mean count. `periods` are in units of X."""
-        tell, offset = progress_callback(self.progress), float(np.log(y.mean()))
+        tell, offset = told(show, "sites", SEARCHES), float(np.log(y.mean()))
         likelihood = Poisson(offset) if self.likelihood == "poisson" else NegativeBinomial(offset, START_SIZE)
         if self._searches():
             known = [] if coded else [one / float(scale.x_scale[0]) for one in periods]

@@ -5,7 +5,7 @@ fixed quasi-random points, so two calls give the same numbers. A fit makes one `
 attributes are read. The paper's algorithm is imported only when it is used.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from importlib import import_module
 from numbers import Integral, Real
 from typing import Any, Literal, Self
@@ -18,18 +18,17 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier.estimators.arguments import check_reach, check_table
 from farrier.estimators.explaining import ExplainingMixin
+from farrier.estimators.watching import Show
 from farrier.explain.components import Decomposition
 from farrier.explain.context import Context
 from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
-from farrier.model.progress import Progress
 from farrier.model.result import Recipe, Result
 from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import Scale, check_cells
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import Tell
 from farrier.search.codes import Codes
 from farrier.search.settings import SearchSettings
 from farrier.search.starting_kernels import Start, paper_kernels
@@ -51,7 +50,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "tolerance": [Interval(Real, 0, None, closed="left")],
         "random_state": ["random_state"],
-        "progress": [callable, None],
+        "progress": [callable, "boolean", None],
     }
 
     def __init__(
@@ -65,7 +64,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
         learning_rate: float = 0.01,
         tolerance: float = 2e-3,
         random_state: int | np.random.RandomState | None = 0,
-        progress: Callable[[Progress], None] | None = None,
+        progress: bool | Show | None = None,
     ) -> None:
         self.kernels = kernels
         self.prior = prior
@@ -158,7 +157,8 @@ class Estimator(ExplainingMixin, BaseEstimator):
 
     def _recipe(self) -> Recipe:
         name = type(self).__name__
-        return Recipe.of(name, self.get_params(), type(self)().get_params(), "fit(X, y)")
+        own = {name: value for name, value in self.get_params().items() if name != "progress"}
+        return Recipe.of(name, own, type(self)().get_params(), "fit(X, y)")
 
     def _searches(self) -> bool:
         """Whether the structure is searched for: the candidates are not given, and the prior is the horseshoe."""
@@ -207,6 +207,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
         y: np.ndarray,
         target: TargetScale,
         likelihood: Likelihood,
+        show: Show | None = None,
     ) -> Fitted:
         """Fit by the paper's algorithm from all starts; the likelihood is that of y on the scale of the model."""
         sparse = import_module("farrier.paper.sparse")
@@ -214,7 +215,7 @@ class Estimator(ExplainingMixin, BaseEstimator):
             prior=self.prior,
             iterations=int(self.iterations),
             tolerance=float(self.tolerance),
-            progress=self.progress,
+            progress=show,
             batch_size=int(self.batch_size),
             learning_rate=float(self.learning_rate),
             points=self._number_of_inducing_points(inputs),
@@ -253,16 +254,3 @@ class Estimator(ExplainingMixin, BaseEstimator):
 def _listed(X: Any) -> bool:
     """Whether a table is no frame; what its cells are decides how it is checked."""
     return isinstance(X, np.ndarray | list | tuple | Cells)
-
-
-def progress_callback(progress: Callable[[Progress], None] | None) -> Tell:
-    """The function that a fit calls to report its progress. It passes a running count to the user's callback."""
-    if progress is None:
-        return lambda what, bound: None
-    count = [0]
-
-    def tell(what: str, bound: float) -> None:
-        count[0] += 1
-        progress(Progress(what, count[0], 0, bound))
-
-    return tell

@@ -4,9 +4,9 @@ It converts the user's columns (observed.py) to the inputs of a `Regressor`: the
 regressors.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Any
 
@@ -14,9 +14,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 
 from farrier.estimators.regressor import Regressor
+from farrier.estimators.watching import Show
 from farrier.explain.backtest import Backtest
 from farrier.model.outliers import outliers_of
-from farrier.model.progress import Progress
 from farrier.model.result import Recipe
 from farrier.series.calendar import TimeAxis
 from farrier.series.calendar_patterns import calendar_patterns, shows_days, year_range
@@ -32,6 +32,7 @@ OWN = (
     "method",
     "search",
     "floor",
+    "cap",
     "iterations",
     "random_state",
     "progress",
@@ -39,6 +40,8 @@ OWN = (
 """The parameters of a `Forecaster` that are passed on to its `Regressor`."""
 DATED = ("country", "holidays")
 """The parameters of a `Forecaster` from which the patterns of the calendar are made."""
+STEP = "step"
+"""The parameter of a `Forecaster` that is the step of a forecast of irregular times."""
 
 
 class TimeRegressor(Regressor):
@@ -47,7 +50,7 @@ class TimeRegressor(Regressor):
     _timed = True
 
     def _recipe(self) -> Recipe:
-        own = {name: value for name, value in self.get_params().items() if name in OWN}
+        own = {name: value for name, value in self.get_params().items() if name in OWN and name != "progress"}
         return Recipe.of("Forecaster", own, type(self)().get_params() | {"floor": "auto"}, "fit(times, y)")
 
 
@@ -73,12 +76,13 @@ class FittedSeries:
     @classmethod
     def fit(cls, observed: Observed, settings: dict[str, Any]) -> "FittedSeries":
         """Fit with the settings of a `Forecaster`; periods and patterns to try come from the calendar."""
+        observed = replace(observed, axis=observed.axis.stepped(settings.get(STEP)))
         rows = observed.check().present
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
         regressor = TimeRegressor(**dated(settings, observed.axis, observed.axis.take(rows)))
         return cls(observed, _without_callback(regressor.fit(X, observed.y[rows])))
 
-    def updated(self, more: Observed, progress: Callable[[Progress], None] | None = None) -> "FittedSeries":
+    def updated(self, more: Observed, progress: bool | Show | None = None) -> "FittedSeries":
         """The series with more rows, fitted with the same structure."""
         observed = self.observed.extended(more)
         rows = observed.present
@@ -158,7 +162,7 @@ def dated(settings: dict[str, Any], axis: TimeAxis, present: TimeAxis) -> dict[s
     """The settings of a `Regressor` from those of a `Forecaster`: with the periods of an axis, if none are given, and
     with the patterns of the calendar that the rows with a value show.
     """
-    made = {name: value for name, value in settings.items() if name not in DATED}
+    made = {name: value for name, value in settings.items() if name not in (*DATED, STEP)}
     if made.get("periods") is None:
         made["periods"] = axis.calendar_periods()
     country, given = (settings.get(name) for name in DATED)

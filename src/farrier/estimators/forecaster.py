@@ -14,7 +14,7 @@ the fit, never filled. Times may be irregular. panel.py fits many series.
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from numbers import Integral
+from numbers import Integral, Real
 from pathlib import Path
 from typing import Any, Literal
 
@@ -23,12 +23,13 @@ import numpy as np
 from sklearn.exceptions import NotFittedError
 
 from farrier.estimators import files as saving
-from farrier.estimators.arguments import check_frame, check_periods
+from farrier.estimators.arguments import check_frame, check_percent, check_periods
 from farrier.estimators.backtesting import backtest_of
-from farrier.estimators.fitted_series import DATED, OWN, Ahead, FittedSeries
+from farrier.estimators.fitted_series import DATED, OWN, STEP, Ahead, FittedSeries
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
 from farrier.estimators.series_methods import SeriesMethods
+from farrier.estimators.watching import Show, watched
 from farrier.explain.backtest import Backtest
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.kernels.algebra import Kernel
@@ -55,6 +56,11 @@ class Forecaster(SeriesMethods):
     floor : "auto", float or None, default="auto"
         The lowest possible value. What the model predicts below the floor counts as the floor, in the mean, the median
         and the intervals. "auto" takes 0 if no value is negative; None sets no floor.
+    cap : float or None, default=None
+        The highest possible value, in the same way.
+    step : str or float, default=None
+        The step of a forecast where times are irregular: "day", "2 weeks", "15 min", "month", or a number if times are
+        plain numbers. None takes the median distance of two times.
     n_jobs : int, default=None
         Jobs for many series, by the backend of `joblib.parallel_config` (threads, Dask, Ray), or else by local
         processes. None means one unless that sets another number, -1 one for each processor.
@@ -80,6 +86,7 @@ class Forecaster(SeriesMethods):
         "country": [str, None],
         "holidays": ["array-like", dict, None],
         "n_jobs": [Integral, None],
+        "step": [str, Real, None],
     }
 
     def __init__(
@@ -95,9 +102,11 @@ class Forecaster(SeriesMethods):
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
         floor: float | Literal["auto"] | None = "auto",
+        cap: float | None = None,
+        step: str | float | None = None,
         iterations: int = 2500,
         random_state: int | np.random.RandomState | None = 0,
-        progress: Callable[[Progress], None] | None = None,
+        progress: bool | Show | None = None,
         n_jobs: int | None = None,
     ) -> None:
         self.kernels = kernels
@@ -110,6 +119,8 @@ class Forecaster(SeriesMethods):
         self.method = method
         self.search = search
         self.floor = floor
+        self.cap = cap
+        self.step = step
         self.iterations = iterations
         self.random_state = random_state
         self.progress = progress
@@ -150,7 +161,10 @@ class Forecaster(SeriesMethods):
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}
             layout = Layout(id=id or ID)
-            self.fitted_: FittedSeries | Panel = fit_panel(series, layout, names, settings, self.n_jobs, self._finish())
+            with watched(self.progress) as show:
+                self.fitted_: FittedSeries | Panel = fit_panel(
+                    series, layout, names, settings, self.n_jobs, _counted(show)
+                )
             return self
         if id is not None:
             raise ValueError(f"id={id!r} names a column of a frame: give a frame, or leave it out.")
@@ -174,7 +188,8 @@ class Forecaster(SeriesMethods):
         check_frame(series, "series")
         check_frame(y, "y")
         if isinstance(found, Panel):
-            self.fitted_ = found.updated(series, self._settings(progress=None), self.n_jobs, self._finish())
+            with watched(self.progress) as show:
+                self.fitted_ = found.updated(series, self._settings(progress=None), self.n_jobs, _counted(show))
             return self
         layout = found.observed.layout
         framed = isinstance(nw.from_native(series, eager_only=True, pass_through=True), nw.DataFrame)
@@ -251,7 +266,8 @@ class Forecaster(SeriesMethods):
         """
         one = self._one()
         settings = self._settings(progress=None)
-        found = backtest_of(one.observed, settings, folds, horizon, search_again=search_again, progress=self.progress)
+        with watched(self.progress) as show:
+            found = backtest_of(one.observed, settings, folds, horizon, search_again=search_again, progress=show)
         self.fitted_ = replace(one, backtest=found)
         return found
 
@@ -373,21 +389,11 @@ class Forecaster(SeriesMethods):
         return found.observed.layout.write(ahead.stamps, make(found, ahead))
 
     def _settings(self, **changes: Any) -> dict[str, Any]:
-        return {name: getattr(self, name) for name in (*OWN, *DATED)} | changes
-
-    def _finish(self) -> Callable[[int, int], None]:
-        progress = self.progress
-        if progress is None:
-            return lambda done, count: None
-        return lambda done, count: progress(Progress("fitting series", done, count, float("nan")))
+        return {name: getattr(self, name) for name in (*OWN, *DATED, STEP)} | changes
 
 
-def check_percent(levels: Sequence[float]) -> None:
-    """Raise ValueError for a level that is not a percentage."""
-    bad = [level for level in levels if not 0.0 < level < 100.0]
-    if bad:
-        raise ValueError(
-            f"levels: {bad[0]:g} is not a percentage between 0 and 100: 80 means that four values in five lie inside."
-        )
-    if len(levels) and max(levels) < 1.0:
-        raise ValueError(f"levels: {levels[0]:g} is less than one per cent: write {100 * levels[0]:g}.")
+def _counted(show: Show | None) -> Callable[[int, int], None]:
+    """Reports how many of many series are finished."""
+    if show is None:
+        return lambda done, count: None
+    return lambda done, count: show(Progress("fitting series", done, count, float("nan")))

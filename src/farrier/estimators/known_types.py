@@ -66,9 +66,10 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.model.input_columns": ("NumberInput", "CategoryInput", "DateInput", "LeftOut"),
     "farrier.model.target_scale": ("Transform", "TargetScale"),
     "farrier.series.backtests": ("PastForecasts",),
-    "farrier.series.calendar": ("TimeAxis", "Steps"),
+    "farrier.series.calendar": ("TimeAxis",),
     "farrier.series.observed": ("Observed", "Layout"),
-    "farrier.series.stamps": (
+    "farrier.series.steps": ("Steps",),
+    "farrier.series.stamp_forms": (
         "Number",
         "NumpyTime",
         "PandasTime",

@@ -5,7 +5,7 @@ mean, std = model.predict(X_new, return_std=True)
 print(model.explain())
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from copy import copy
 from dataclasses import replace
 from numbers import Integral, Real
@@ -15,39 +15,36 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted
 
 from farrier.estimators.arguments import (
+    bounds_of,
     check_periods,
-    check_prediction,
     check_quick,
-    check_reach,
     check_scale,
     check_table,
 )
-from farrier.estimators.counting import COUNTS, CountingEstimator
-from farrier.estimators.estimator import Estimator, progress_callback
-from farrier.inference.counts import NegativeBinomial
-from farrier.inference.likelihoods import Gaussian, Likelihood, Poisson, StudentT
+from farrier.estimators.counting import COUNTS
+from farrier.estimators.estimator import Estimator
+from farrier.estimators.predicting import PredictingEstimator
+from farrier.estimators.watching import Show, kind_of, told, watched
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import fit_given, learn
 from farrier.model.other_noise import fit_given_sites
-from farrier.model.outliers import outliers_of
-from farrier.model.progress import Progress
 from farrier.model.refit import refitted
 from farrier.model.result import Result
 from farrier.model.robust import learn_robust
 from farrier.model.robust_structural import fit_robust_structural
 from farrier.model.structural import fit_structural
-from farrier.model.tables import Scale, check_cells, check_varies, column_names, frame_library, frame_of
+from farrier.model.tables import Scale, check_cells, check_varies, column_names, frame_library
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
 from farrier.search.periods import find_periods
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
 
-class Regressor(RegressorMixin, CountingEstimator):
+class Regressor(RegressorMixin, PredictingEstimator):
     """Explain and predict a number.
 
     Parameters
@@ -85,6 +82,8 @@ class Regressor(RegressorMixin, CountingEstimator):
     floor : "auto", float or None, default=None
         The lowest possible y. What the model predicts below the floor counts as the floor, in the mean, the standard
         deviation and the quantiles. "auto" takes 0 if no y is negative; None sets no floor.
+    cap : float or None, default=None
+        The highest possible y, in the same way.
     inducing : int, default=None
         Inducing points for each kernel; None takes 100, or the number of distinct rows if fewer. (Stochastic only; the
         collapsed tier chooses their number for each kernel.)
@@ -100,8 +99,8 @@ class Regressor(RegressorMixin, CountingEstimator):
         Training ends if the bound gains less than this, in nats per row.
     random_state : int, default=0
         Seed of the starting values, the batches and the draws; the same number gives the same model.
-    progress : callable, default=None
-        Called with a ``farrier.model.progress.Progress`` during the fit.
+    progress : bool or callable, default=None
+        True shows a bar with the time left. A callable gets a ``farrier.model.progress.Progress`` again and again.
 
     Attributes
     ----------
@@ -137,6 +136,7 @@ class Regressor(RegressorMixin, CountingEstimator):
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
         "search": [StrOptions({"full", "quick"})],
         "floor": [StrOptions({"auto"}), Real, None],
+        "cap": [Real, None],
         "starts": [Interval(Integral, 1, None, closed="left")],
     }
 
@@ -152,6 +152,7 @@ class Regressor(RegressorMixin, CountingEstimator):
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
         search: Literal["full", "quick"] = "full",
         floor: float | Literal["auto"] | None = None,
+        cap: float | None = None,
         inducing: int | None = None,
         starts: int = 1,
         iterations: int = 2500,
@@ -159,7 +160,7 @@ class Regressor(RegressorMixin, CountingEstimator):
         learning_rate: float = 0.01,
         tolerance: float = 2e-3,
         random_state: int | np.random.RandomState | None = 0,
-        progress: Callable[[Progress], None] | None = None,
+        progress: bool | Show | None = None,
     ) -> None:
         super().__init__(
             kernels,
@@ -179,6 +180,7 @@ class Regressor(RegressorMixin, CountingEstimator):
         self.method = method
         self.search = search
         self.floor = floor
+        self.cap = cap
         self.starts = starts
 
     def fit(self, X: Any, y: Any) -> "Regressor":
@@ -205,14 +207,15 @@ class Regressor(RegressorMixin, CountingEstimator):
         if target.min() <= transform.lowest:
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
         self.frame_ = frame_library(X)
-        floor = self._floor_of(target)
+        floor, cap = bounds_of(target, self.floor, self.cap)
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target), coded)
         inputs = scale.inputs(rows)
-        fitted = self._fit(inputs, target, scale, columns, coded)
+        with watched(self.progress) as show:
+            fitted = self._fit(inputs, target, scale, columns, coded, show)
         self.hold(
             Result(
-                fitted=replace(fitted, floor=floor),
+                fitted=replace(fitted, floor=floor, cap=cap),
                 inputs=inputs,
                 target=target,
                 scale=scale,
@@ -225,7 +228,7 @@ class Regressor(RegressorMixin, CountingEstimator):
         name = getattr(y, "name", None)
         return self.describe(target_name=name) if isinstance(name, str) and name else self
 
-    def refit(self, X: Any, y: Any, *, progress: Callable[[Progress], None] | None = None) -> "Regressor":
+    def refit(self, X: Any, y: Any, *, progress: bool | Show | None = None) -> "Regressor":
         """A copy of this model with its structure fitted to other rows, usually the old ones and more.
 
         Weights and hyperparameters start at their present values. There is no search, and the scale of inputs and
@@ -241,18 +244,26 @@ class Regressor(RegressorMixin, CountingEstimator):
             again.likelihood = self.likelihood_
             again.fit(X, target).likelihood = self.likelihood
             return again
-        floor = self._floor_of(target)
-        found = refitted(self.result_, inputs, target, progress_callback(progress))
-        return again.hold(replace(found, fitted=replace(found.fitted, floor=floor)))
+        floor, cap = bounds_of(target, self.floor, self.cap)
+        with watched(progress) as show:
+            found = refitted(self.result_, inputs, target, told(show))
+        return again.hold(replace(found, fitted=replace(found.fitted, floor=floor, cap=cap)))
 
     def _fit(
-        self, inputs: np.ndarray, y: np.ndarray, scale: Scale, columns: list[str], coded: tuple[int, ...]
+        self,
+        inputs: np.ndarray,
+        y: np.ndarray,
+        scale: Scale,
+        columns: list[str],
+        coded: tuple[int, ...],
+        show: Show | None,
     ) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
         if self.likelihood in COUNTS:
-            return self._fit_counts(inputs, y, scale, columns, coded, self._known_periods(inputs, scale))
+            return self._fit_counts(inputs, y, scale, columns, coded, self._known_periods(inputs, scale), show)
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
-        chosen, tell = self.likelihood == "student-t", progress_callback(self.progress)
+        chosen = self.likelihood == "student-t"
+        tell = told(show, kind_of(inputs, coded=bool(coded), timed=self._timed))
         if self.search == "quick":
             seasons = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             seasons = seasons or find_periods(inputs[:, 0], target.forward(y), 1)
@@ -271,7 +282,7 @@ class Regressor(RegressorMixin, CountingEstimator):
         if self.method == "stochastic" or (chosen and self.prior != "horseshoe"):
             more = [self._seed() + i for i in range(1, int(self.starts))]
             others = [self._chosen(inputs, target.forward(y), scale, columns, seed, coded) for seed in more]
-            return self._sparse([kernels, *others], inputs, y, target, self._noise())
+            return self._sparse([kernels, *others], inputs, y, target, self._noise(), show)
         if chosen:
             return fit_given_sites(kernels, inputs, y, self._noise(), scale=target, tell=tell)
         return fit_given(
@@ -285,15 +296,6 @@ class Regressor(RegressorMixin, CountingEstimator):
             tolerance=self.tolerance * len(y),
             tell=tell,
         )
-
-    def _floor_of(self, y: np.ndarray) -> float | None:
-        """The lowest possible y as a number."""
-        low = float(y.min())
-        if isinstance(self.floor, str):
-            return 0.0 if low >= 0.0 else None
-        if self.floor is not None and not self.floor <= low:
-            raise ValueError(f"floor={self.floor:g}: y has the value {low:g} below it: give at most that, or None.")
-        return None if self.floor is None else float(self.floor)
 
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
         if inputs.shape[1] > 1 or self.periods is not None:
@@ -311,87 +313,6 @@ class Regressor(RegressorMixin, CountingEstimator):
     def _first_column(self) -> str:
         """The name of the first input."""
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
-
-    @property
-    def likelihood_(self) -> Literal["gaussian", "student-t", "poisson", "negative-binomial"]:
-        """The distribution of the noise that was fitted."""
-        match self.result_.fitted.likelihood:
-            case StudentT():
-                return "student-t"
-            case Poisson():
-                return "poisson"
-            case NegativeBinomial():
-                return "negative-binomial"
-        return "gaussian"
-
-    def outliers(self) -> Any:
-        """The rows that are far from what the other rows make expected, the furthest first.
-
-        Columns: row (counted from 0), value, expected (the median given all other rows), and sds, the distance in
-        standard deviations on the scale of `transform_`, at least 4. A frame of the kind that `fit` was given, or a
-        dictionary of arrays.
-        """
-        check_is_fitted(self)
-        found = outliers_of(self.result_)
-        columns = {"row": found.rows, "value": found.value, "expected": found.expected, "sds": found.sds}
-        return frame_of(columns, self.frame_)
-
-    def predict(self, X: Any, *, return_std: bool = False, return_cov: bool = False) -> Any:
-        """The mean of y at the rows of X; if asked, also the standard deviation or covariance of new observations.
-
-        On a transformed scale the mean is that of the middle 95 % of the distribution: the mean of all values would be
-        dominated by a few huge ones where intervals are wide. Mean and covariance together disregard the floor.
-        """
-        if return_std and return_cov:
-            raise ValueError("return_std and return_cov: ask for one of them, got both.")
-        inputs = self._inputs(X)
-        if return_cov:
-            return self._predict_joint(inputs)
-        mean, std = self.result_.fitted.moments(inputs)
-        check_prediction(np.column_stack([mean, std]) if return_std else mean, self.transform_)
-        return (mean, std) if return_std else mean
-
-    def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
-        """Quantiles of a new observation at the rows of X, one column for each level."""
-        bad = [level for level in levels if not 0.0 < level < 1.0]
-        if bad:
-            raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
-        inputs = self._inputs(X)
-        quantiles = self.result_.fitted.quantiles(inputs, levels).T
-        check_prediction(quantiles, self.transform_)
-        return quantiles
-
-    def log_density(self, X: Any, y: Any) -> np.ndarray:
-        """log p(y | X, data) of new observations, one number for each row."""
-        inputs = self._inputs(X)
-        target = self._values(y, len(inputs))
-        return self.result_.fitted.log_density(inputs, target)
-
-    def _values(self, y: Any, rows: int) -> np.ndarray:
-        """New values of y after validation, in their units."""
-        check_table(y, "y")
-        check_cells(y, "y")
-        target = np.array(y, np.float64)
-        if target.shape != (rows,):
-            raise ValueError(f"y has {np.size(target)} values and X has {rows} rows: give one value a row.")
-        fitted = self.result_.target
-        with np.errstate(over="ignore"):
-            check_reach((target - fitted.mean()) / fitted.std(), "y")
-        return target
-
-    def _predict_joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        fitted = self.result_.fitted
-        if self.transform_ != "identity":
-            raise ValueError(
-                f"return_cov: components add up on the {self.transform_} scale, on which y has no simple "
-                "covariance: use return_std or predict_quantiles, or fit with scale='identity'."
-            )
-        mean, covariance = fitted.joint(inputs)
-        _, std = replace(fitted, floor=None).moments(inputs)
-        # std is that of an observation: it includes the noise
-        covariance = covariance * fitted.scale.sd**2
-        covariance[np.diag_indices(len(covariance))] = std**2
-        return fitted.scale.inverse(mean), covariance
 
     def _noise(self) -> Likelihood:
         settings = SearchSettings()

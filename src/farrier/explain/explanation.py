@@ -11,10 +11,12 @@ import numpy as np
 
 from farrier.explain import sentences
 from farrier.explain.backtest import Backtest
+from farrier.explain.checks import Check
 from farrier.explain.context import Context
 from farrier.explain.findings import Findings, findings
 from farrier.explain.frames import to_frame
 from farrier.explain.numbers import capital, known, per_cent, significant
+from farrier.explain.residual_checks import model_checks
 from farrier.explain.story import story
 from farrier.explain.variance import variance_of
 from farrier.model.result import Result
@@ -50,6 +52,10 @@ class Explanation:
     ) -> dict[str, Any]:
         """The story: everything that the report shows, in text, numbers and lists."""
         return story(self.result, title=title, horizon=horizon, found=self.findings, backtest=backtest)
+
+    def checks(self) -> list[Check]:
+        """The checks of the residuals and of the intervals; none for classes and counts."""
+        return model_checks(self.result, self.findings.setting)
 
     def variance_shares(self) -> dict[str, Any] | None:
         """How much of the variance of a table's function each input and each interaction of two carries.

@@ -8,15 +8,15 @@ from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.result import Result
 
-LOW = 0.025
-"""The lower end of the 95 % intervals."""
+ENDS = 0.025, 0.975
+"""The ends of the 95 % intervals."""
 MOST_ROWS = 200
-"""Most fitted rows at which a floor is looked for, evenly chosen, by judgement."""
+"""Most fitted rows at which a floor or a cap is looked for, evenly chosen, by judgement."""
 
 
 def notes(result: Result, setting: Setting) -> tuple[str, ...]:
     """One sentence for each note."""
-    return (*about_counts(result), *about_columns(result), *about_floor(result, setting))
+    return (*about_counts(result), *about_columns(result), *about_bounds(result, setting))
 
 
 def about_counts(result: Result) -> list[str]:
@@ -46,18 +46,21 @@ def about_columns(result: Result) -> list[str]:
     return said
 
 
-def about_floor(result: Result, setting: Setting) -> tuple[str, ...]:
-    """The floor, where it cuts a 95 % interval, of the rows or of the forecast."""
-    floor = result.fitted.floor
-    if floor is None or setting.kind == "classes":
-        return ()
+def about_bounds(result: Result, setting: Setting) -> list[str]:
+    """The floor and the cap, where they cut a 95 % interval, of the rows or of the forecast."""
+    floor, cap = result.fitted.floor, result.fitted.cap
+    if (floor is None and cap is None) or setting.kind == "classes":
+        return []
     inputs = result.inputs[np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))]
     ahead = setting.horizon(None)
     if ahead and setting.time is not None:
         inputs = np.vstack([inputs, result.at(setting.ahead(ahead)[0])])
-    if np.all(result.fitted.quantiles(inputs, [LOW]) > floor):
-        return ()
-    return (
-        f"Forecasts do not go below {floor:g}, because no value does: what the model puts lower counts as {floor:g} "
-        "(floor=None turns this off).",
-    )
+    low, high = result.fitted.quantiles(inputs, ENDS)
+    said = []
+    if floor is not None and low.min() <= floor:
+        why = ", because no value does" if result.recipe.settings.get("floor", "auto") == "auto" else ""
+        off = " (floor=None turns this off)" if why else ""
+        said.append(f"Forecasts do not go below {floor:g}{why}: what the model puts lower counts as {floor:g}{off}.")
+    if cap is not None and high.max() >= cap:
+        said.append(f"Forecasts do not go above {cap:g}: what the model puts higher counts as {cap:g}.")
+    return said

@@ -8,10 +8,12 @@ and v be the mean and variance of f at a row, given the weights, and s^2 the noi
 
     y - E y = (y - m) s^2 / (s^2 - v),    Var y = s^4 / (s^2 - v)
 
-Over the draws of the weights both are mixtures. Nothing is refitted: hyperparameters and weights are those of the whole
-fit. For noise that is not Gaussian, residuals are those of the fit, and calibration is not checked.
+Over the draws both are mixtures; where each draw has its own noise variance, s^2 is that. Nothing is refitted:
+hyperparameters and weights are those of the whole fit. For noise that is not Gaussian, residuals are those of the fit,
+and calibration is not checked.
 """
 
+from collections.abc import Iterable
 from typing import Any
 
 import numpy as np
@@ -50,6 +52,16 @@ def model_checks(result: Result, setting: Setting) -> list[Check]:
     return checks(residual, times, calibration, axis, _say(setting))
 
 
+def about_checks(verdicts: Iterable[tuple[str, str]]) -> list[str]:
+    """What checks say, from the verdict and the sentence of each: those that failed, or that none did."""
+    judged = [(verdict, sentence) for verdict, sentence in verdicts if verdict != "none"]
+    failed = [f"A check failed: {sentence}" for verdict, sentence in judged if verdict == "bad"]
+    doubtful = [f"A check is doubtful: {sentence}" for verdict, sentence in judged if verdict == "doubtful"]
+    if judged and not failed and not doubtful:
+        return [f"Checks of what is left over: {'all' if len(judged) > 1 else 'it'} passed."]
+    return failed + doubtful
+
+
 def given_earlier(fitted: Fitted, inputs: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of each fitted row given the rows before it, for each draw of the weights, (S, N)."""
     posterior: Any = fitted.posterior
@@ -60,7 +72,7 @@ def given_earlier(fitted: Fitted, inputs: np.ndarray, z: np.ndarray) -> tuple[np
 def left_out(fitted: Fitted, inputs: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of each fitted row given all other rows, for each draw of the weights, (S, N)."""
     mean, variance = fitted.posterior.draws(inputs)
-    noise = _noise(fitted)
+    noise: Any = _noise(fitted) if fitted.noises is None else fitted.noises[:, None]
     left = np.maximum(noise - variance, LEAST * noise)
     return z - (z - mean) * noise / left, noise**2 / left
 

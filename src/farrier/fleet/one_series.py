@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
+from farrier.estimators.arguments import check_percent
 from farrier.estimators.fitted_series import FittedSeries
-from farrier.estimators.forecaster import Forecaster, check_percent
+from farrier.estimators.forecaster import Forecaster
 from farrier.inference.blas import one_thread
 from farrier.series.columns import read_numbers
 from farrier.series.observed import Layout, Observed

@@ -6,6 +6,11 @@ A value that cannot lie below a floor f is max(f, Y). Its quantiles are those of
 d = (m - f) / s and h = phi(d) - d (1 - Phi(d)):
 
     E = f + s (d + h),     Var = s^2 (Phi(d) - d h - h^2)
+
+A cap c is a floor of -Y at -c. With both, the part above the cap is taken away again: with e = (m - c) / s, w = c - f,
+r(d) = d + h(d) and q(d) = (d^2 + 1) Phi(d) + d phi(d), the first two moments of min(c, max(f, Y)) - f are
+
+    s (r(d) - r(e)),     s^2 (q(d) - q(e)) - 2 w s r(e)
 """
 
 from collections.abc import Sequence
@@ -13,6 +18,8 @@ from collections.abc import Sequence
 import numpy as np
 from scipy.special import ndtr, ndtri
 
+FAR = 8.0
+"""Distance of floor and cap, in standard deviations, from which they change nothing: 1e-15 of the values lie beyond."""
 HALVINGS = 50
 """Bisections of the interval that contains a quantile: 2^-50 of its width is about the rounding error."""
 
@@ -31,6 +38,38 @@ def censored_moments(mean: np.ndarray, variance: np.ndarray, floor: float) -> tu
     each = sd * np.maximum(d + h, 0.0), variance * np.maximum(ndtr(d) - d * h - h**2, 0.0)
     above, spread = moments(*each)
     return floor + above, spread
+
+
+def clipped_moments(
+    mean: np.ndarray, variance: np.ndarray, floor: float | None, cap: float | None
+) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of Y kept between a floor and a cap, None for none, for an equal mixture (S, N) of normals."""
+    if floor is None and cap is None:
+        return moments(mean, variance)
+    if cap is None:
+        assert floor is not None
+        return censored_moments(mean, variance, floor)
+    if floor is None:
+        mean, variance = censored_moments(-mean, variance, -cap)
+        return -mean, variance
+    sd = np.sqrt(variance)
+    d, e = (mean - floor) / sd, (mean - cap) / sd
+    first = sd * (_beyond(d) - _beyond(e))
+    second = variance * (_squared_beyond(d) - _squared_beyond(e)) - 2.0 * (cap - floor) * sd * _beyond(e)
+    free = (d > FAR) & (e < -FAR)
+    each = np.where(free, mean - floor, first), np.where(free, variance, np.maximum(second - first**2, 0.0))
+    above, spread = moments(*each)
+    return floor + above, spread
+
+
+def _beyond(d: np.ndarray) -> np.ndarray:
+    """r(d) = E max(0, Z) for Z ~ N(d, 1)."""
+    return d * ndtr(d) + np.exp(-0.5 * d**2) / np.sqrt(2.0 * np.pi)
+
+
+def _squared_beyond(d: np.ndarray) -> np.ndarray:
+    """q(d) = E max(0, Z)^2 for Z ~ N(d, 1)."""
+    return (d**2 + 1.0) * ndtr(d) + d * np.exp(-0.5 * d**2) / np.sqrt(2.0 * np.pi)
 
 
 def joint_moments(

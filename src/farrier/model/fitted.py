@@ -3,7 +3,8 @@
 The model works on z = (t(y) - mean) / sd, where t is a transform of target_scale.py. Given a draw of the parameters an
 observation of z is Gaussian (for another likelihood it is approximated by a Gaussian with the same mean and variance).
 Over the draws it is a mixture, whose quantiles are computed and transformed back to y. If y has a floor, an
-observation is max(floor, y): its quantiles are at least the floor, so they never cross and need no correction.
+observation is max(floor, y): its quantiles are at least the floor, so they never cross and need no correction. A cap
+does the same from above.
 
 The mean of an exponential of a wide Gaussian is dominated by values that hardly ever occur. On a transformed scale the
 mean is therefore that of the middle 95 % of the distribution, so that it lies inside the 95 % interval. Where the
@@ -25,7 +26,7 @@ from scipy.special import logsumexp
 from farrier.inference.counts import CountLikelihood, count_quantiles
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
-from farrier.inference.mixtures import censored_moments, moments
+from farrier.inference.mixtures import clipped_moments, moments
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.predictions import Prediction, mixed_quantiles
@@ -131,7 +132,9 @@ class Fitted:
     noises: np.ndarray | None = None
     """The noise variance (of a Student-t the squared scale) of each draw of the posterior, where draws differ in it."""
     floor: float | None = None
-    """The lowest possible y: an observation below it counts as the floor. None: any y is possible."""
+    """The lowest possible y: an observation below it counts as the floor. None: there is none."""
+    cap: float | None = None
+    """The highest possible y: an observation above it counts as the cap. None: there is none."""
 
     @property
     def explaining(self) -> Alone:
@@ -193,10 +196,8 @@ class Fitted:
         straight = all(scale.transform.name == "identity" for scale in scales)
         if straight and not self.others:
             mean, variance = self.observed(inputs)
-            if self.floor is None:
-                mean, variance = moments(mean, variance)
-            else:
-                mean, variance = censored_moments(mean, variance, (self.floor - self.scale.mean) / self.scale.sd)
+            ends = [None if y is None else (y - self.scale.mean) / self.scale.sd for y in (self.floor, self.cap)]
+            mean, variance = clipped_moments(mean, variance, *ends)
             return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd
         values = self.quantiles(inputs, LEVELS)
         return values[slice(None) if straight else MIDDLE].mean(axis=0), values.std(axis=0)
@@ -204,9 +205,12 @@ class Fitted:
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
         if isinstance(self.likelihood, CountLikelihood):
-            return count_quantiles(self.likelihood, *moments(*self.posterior.draws(inputs)), np.asarray(levels, float))
-        found = mixed_quantiles(self._predictions(inputs), np.asarray(levels, float))
-        return found if self.floor is None else np.maximum(found, self.floor)
+            each = moments(*self.posterior.draws(inputs))
+            found = count_quantiles(self.likelihood, *each, np.asarray(levels, float))
+        else:
+            found = mixed_quantiles(self._predictions(inputs), np.asarray(levels, float))
+        found = found if self.floor is None else np.maximum(found, self.floor)
+        return found if self.cap is None else np.minimum(found, self.cap)
 
     def _predictions(self, inputs: np.ndarray) -> list[Prediction]:
         """The prediction of each structure."""
@@ -216,7 +220,7 @@ class Fitted:
         return [own, *(Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each)]
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """The log predictive density of new observations, without regard to the floor."""
+        """The log predictive density of new observations, without regard to floor and cap."""
         if self.others:
             return np.asarray(logsumexp([one.log_density(y) for one in self._predictions(inputs)], axis=0))
         mean, variance = self.posterior.draws(inputs)

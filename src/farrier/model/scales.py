@@ -47,7 +47,10 @@ def searched_scales(
         scaled.structure = scaled.whole = scaled.search.whole(periods)
     for scaled in (left := _close(searches, Scaled.total, scales.pool_margin)):
         scaled.structure = scaled.search.shrunk(scaled.structure)
-    for scaled in (left := _close(left, Scaled.score, scales.structure_margin)):
+    left = _close(left, Scaled.score, scales.structure_margin)
+    for scaled in left:
+        tell("planning a search", scaled.score())
+    for scaled in left:
         scaled.structure = scaled.search.best(scaled.structure)
     found = sorted(left, key=Scaled.score, reverse=True)
     best = found[0]

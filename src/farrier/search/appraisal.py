@@ -42,6 +42,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     """The appraisal of a structure on the rows of the search."""
     if structure.model is None or not structure.parts:
         return Appraisal((), (), (), (float(search.y.std()),), (), ())
+    search.tell("appraising the components", structure.score)
     low, high = intervals(structure)
     C = search.covariance_at(structure) + structure.noise * np.eye(len(search.y))
     a = np.linalg.solve(C, search.y)
@@ -63,6 +64,7 @@ def appraise_sites(search: Search, structure: Structure) -> Appraisal:
     """The same for a likelihood that is not Gaussian: there are no leave-one-out errors."""
     if structure.model is None or not structure.parts:
         return Appraisal((), (), (), (), (), ())
+    search.tell("appraising the components", structure.score)
     sizes = search.sizes(structure)
     return Appraisal(
         *intervals(structure),

@@ -161,6 +161,7 @@ class Search(Simplifying):
 
     def shrunk(self, whole: Structure) -> Structure:
         """The large components of a shrunk pool, pruned."""
+        self.tell("pruning the pool", whole.score)
         sizes, settings = self.sizes(whole), self.settings.growing
         large = [i for i in np.argsort(sizes)[::-1] if sizes[i] > settings.smallest_size][: settings.most_kept]
         for i, part in enumerate(whole.parts):
@@ -176,6 +177,7 @@ class Search(Simplifying):
         The two sides share only the noise variance, so they are evaluated separately. None if no split is better than
         one simple kernel for all rows.
         """
+        self.tell("looking for a changepoint", np.nan)
         settings, own = self.settings.changepoints, self.settings.candidates
         order = np.argsort(self.X[:, 0])
         x, y = self.X[order, 0], self.y[order]
@@ -246,6 +248,7 @@ class Search(Simplifying):
 
     def single(self) -> Structure:
         """The best structure of one ordinary component, or of none."""
+        self.tell("trying single components", np.nan)
         kernels, noise = [Linear(0.0), *self.ordinary(self.seasons(), [])], self.settings.fits.start_noise
         alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise) for kernel in kernels]
         return max([self.empty(), *alone], key=lambda one: one.score)
@@ -269,6 +272,7 @@ class Search(Simplifying):
 
     def _simplest(self, structure: Structure) -> Structure:
         """The structure without components and factors that it does not need, and without those that are noise."""
+        self.tell("simplifying the structure", structure.score)
         last = self.settings.growing.rounds + 1
         kept = [part for part in structure.parts if not self._is_noise(part.kernel)]
         if len(kept) < len(structure.parts):
@@ -280,7 +284,7 @@ class Search(Simplifying):
         structure = start or self.empty()
         first = max((decision.round for decision in self.record), default=0) + 1
         for round in range(first, first + (rounds or self.settings.growing.rounds)):
-            self.tell("looking for components", structure.score)
+            self.tell("growing from nothing" if start is None else "growing the structure", structure.score)
             grown = None if self.exhausted else self.grow(structure, round)
             if grown is None:
                 break

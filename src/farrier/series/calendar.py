@@ -18,10 +18,10 @@ from typing import Any
 import numpy as np
 
 from farrier.model.quoting import quoted
-from farrier.series.stamps import Column, Form, Number, Stamps, read_stamps, tzinfo_of, zone_of
+from farrier.series.stamp_forms import Form, Number, tzinfo_of, zone_of
+from farrier.series.stamps import Column, Stamps, read_stamps
+from farrier.series.steps import DAY, HOUR, LONG, MINUTE, MONTHS, SECOND, Steps, chosen_step, infer_steps
 
-COMPLETE = 2 / 3
-"""Stamps on a grid are regular if at least this share of the grid is present, else irregular; by judgement."""
 CYCLES, POINTS = 2.0, 2.5
 """Fewest cycles in the data, and fewest points in a cycle, for a period of the calendar; by judgement."""
 YEARS = (1000.0, 2200.0)
@@ -37,13 +37,6 @@ LARGEST = 1e150
 """Largest plain number as a time; by judgement: squares of times stay finite."""
 DIGITS = 10, 17
 """Fewest and most digits of a plain number in a label; 17 digits tell any two numbers apart."""
-
-MONTHS = {"yearly": 12, "quarterly": 3, "monthly": 1}
-"""The length of a step in months."""
-LONG = frozenset({*MONTHS, "weekly", "business-daily", "daily"})
-"""The frequencies whose steps are days or longer."""
-SECOND, MINUTE, HOUR, DAY = 1_000_000, 60_000_000, 3_600_000_000, 86_400_000_000
-"""In microseconds, the unit of time in this file."""
 
 
 @dataclass(frozen=True)
@@ -77,6 +70,8 @@ class TimeAxis:
     _detail: str
     _form: Form
     _local: bool
+    chosen: "Steps | None" = None
+    """The step that the user has chosen for a forecast of irregular times."""
 
     @classmethod
     def of(cls, values: Any, name: str, rows: Sequence[str] | None = None) -> "TimeAxis":
@@ -90,9 +85,9 @@ class TimeAxis:
         instants = stamps.wall if stamps.utc is None else stamps.utc
         column.refuse_twice(instants, _label(stamps, _detail(stamps.wall, "irregular")))
         clock = stamps.wall if stamps.utc is None else _without_skipped_hours(stamps.wall)
-        steps = _infer(np.sort(clock), stamps.months)
+        steps = infer_steps(np.sort(clock), stamps.months)
         if stamps.utc is not None and steps.frequency not in LONG:
-            clock, steps = stamps.utc, _infer(np.sort(stamps.utc), 0)
+            clock, steps = stamps.utc, infer_steps(np.sort(stamps.utc), 0)
         years, detail = steps.frequency in MONTHS, _detail(stamps.wall, steps.frequency)
         return cls(
             name=name,
@@ -128,13 +123,13 @@ class TimeAxis:
             raise ValueError(
                 f"column {quoted(self.name)} holds one time only, so its spacing is unknown: give at least two"
             )
-        ahead = np.arange(1, horizon + 1)
+        ahead, steps = np.arange(1, horizon + 1), self.chosen or self._steps
         if isinstance(self._form, Number):
-            numbers = self.numbers.max() + self.spacing * ahead
+            numbers = self.numbers.max() + (self.chosen.size if self.chosen else self.spacing) * ahead
             return FutureTimes(numbers, self._form.write(numbers, self.name, local=True), _plain(numbers))
         last, end = self._clock.max(), self._form.last
-        most = min(horizon, self._steps.most(last, end))
-        times = self._steps.after(last, ahead[:most])
+        most = min(horizon, steps.most(last, end))
+        times = steps.after(last, ahead[:most])
         fits = int(np.count_nonzero(times <= end))
         if fits < horizon:
             raise ValueError(
@@ -144,6 +139,18 @@ class TimeAxis:
         stamps = self._form.write(times, self.name, local=self._local)
         labels = _label(read_stamps(stamps, Column(self.name)), self._detail)
         return FutureTimes(_numbers(times, self.frequency), stamps, labels)
+
+    def stepped(self, step: str | float | None) -> "TimeAxis":
+        """The axis whose future has the step that the user has chosen, such as "week"; only irregular times take it."""
+        if step is None:
+            return self
+        if self.frequency != "irregular":
+            raise ValueError(f"step={step!r}: the times of {quoted(self.name)} are {self.frequency}: leave it out.")
+        return replace(self, chosen=chosen_step(step, self._clock, plain=isinstance(self._form, Number)))
+
+    def stepping_as(self, other: "TimeAxis") -> "TimeAxis":
+        """The axis with the step that was chosen for another one, if its times are irregular too."""
+        return replace(self, chosen=other.chosen if self.frequency == "irregular" else None)
 
     def take(self, rows: np.ndarray) -> "TimeAxis":
         """The axis with some of its times, in the order of `rows`; the steps stay the same."""
@@ -188,84 +195,6 @@ def decimal_years(times: np.ndarray) -> np.ndarray:
     year = times.astype("M8[Y]")
     start, end = year.astype("M8[us]"), (year + 1).astype("M8[us]")
     return 1970 + year.astype(np.int64) + (times.astype("M8[us]") - start) / (end - start)
-
-
-@dataclass(frozen=True)
-class Steps:
-    """The step from one time to the next."""
-
-    frequency: str
-    size: float
-    """The size of one step: in months for yearly, quarterly and monthly, else in microseconds."""
-    gaps: int
-    day: str | int = 0
-    """The day of the month of the stamps: a number, "end", "business end" or "business start"."""
-
-    def most(self, last: np.datetime64, end: np.datetime64) -> int:
-        """At least the number of steps from `last` to `end`: months count as their shortest, 28 days."""
-        step = self.size * 28 * DAY if self.frequency in MONTHS else self.size
-        return max(int((end - last).astype(np.int64) / step), 0)
-
-    def after(self, last: np.datetime64, ahead: np.ndarray) -> np.ndarray:
-        """The times `ahead` steps after `last`, datetime64[us]."""
-        date = last.astype("M8[D]")
-        if self.frequency in MONTHS:
-            return _in_month(date.astype("M8[M]") + int(self.size) * ahead, self.day) + (last - date)
-        if self.frequency == "business-daily":
-            return np.busday_offset(date, ahead) + (last - date)
-        return last + (self.size * ahead).astype("m8[us]")
-
-
-def _infer(times: np.ndarray, months: int) -> Steps:
-    """The steps of sorted times, each of which stands for `months` months (0: an instant or a day)."""
-    dates = times.astype("M8[D]")
-    dated = len(np.unique(times - dates)) == 1
-    if len(times) == 1:
-        frequency = next((name for name, width in MONTHS.items() if width == months), "irregular")
-        return Steps(frequency, months, 0, 1)
-    if dated and (found := _infer_months(dates)):
-        return found
-    step = np.diff(times.astype(np.int64))
-    size = int(np.gcd.reduce(step))
-    gaps = int(step.sum() // size) - len(step)
-    if dated and size % (7 * DAY) and np.all(np.is_busday(dates)):
-        days = int(np.busday_count(dates[0], dates[-1]))
-        if days < (dates[-1] - dates[0]).astype(int) and len(step) >= COMPLETE * days:
-            return Steps("business-daily", DAY, days - len(step))
-    if len(step) < COMPLETE * (len(step) + gaps):
-        median, unit = float(np.median(step)), DAY if dated else SECOND
-        return Steps("irregular", unit * round(median / unit) if median > unit else median, 0)
-    if dated:
-        return Steps("weekly" if size % (7 * DAY) == 0 else "daily", size, gaps)
-    return Steps("hourly" if size % HOUR == 0 else "minutes" if size % MINUTE == 0 else "seconds", size, gaps)
-
-
-def _infer_months(dates: np.ndarray) -> Steps | None:
-    """Steps of whole months if all dates are on the same day of the month, or at its end; else None."""
-    month = dates.astype("M8[M]")
-    step = np.diff(month.astype(np.int64))
-    if not step.all():
-        return None
-    largest = int((dates - month.astype("M8[D]")).max().astype(int)) + 1
-    for day in ("end", largest, "business end", "business start"):
-        if np.array_equal(_in_month(month, day), dates):
-            size = int(np.gcd.reduce(step))
-            frequency = next(name for name, width in MONTHS.items() if size % width == 0)
-            return Steps(frequency, size, int(step.sum()) // size - len(step), day)
-    return None
-
-
-def _in_month(month: np.ndarray, day: str | int) -> np.ndarray:
-    """The date on a day of each month; the last day of months that are shorter."""
-    first, last = month.astype("M8[D]"), (month + 1).astype("M8[D]") - 1
-    match day:
-        case "end":
-            return last
-        case "business end":
-            return np.busday_offset(last, 0, roll="backward")
-        case "business start":
-            return np.busday_offset(first, 0, roll="forward")
-    return np.minimum(first + (int(day) - 1), last)
 
 
 def _without_skipped_hours(wall: np.ndarray) -> np.ndarray:

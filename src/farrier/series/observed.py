@@ -114,6 +114,7 @@ class Observed:
         stamps = append(take(self.stamps, keep), more.stamps)
         y, extra = np.concatenate([self.y[keep], more.y]), np.concatenate([self.extra[keep], more.extra])
         found = Observed.of(self.layout, stamps, y, extra)
+        found = replace(found, axis=found.axis.stepping_as(self.axis))
         if found.axis.kind != self.axis.kind:
             raise ValueError(
                 f"new rows: the times were {self.axis.frequency} and would become {found.axis.frequency}: correct "
