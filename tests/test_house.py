@@ -32,6 +32,7 @@ MODULES = sorted(path.relative_to(SOURCE) for path in SOURCE.rglob("*.py") if pa
 TESTS = Path(__file__).parent
 COVERED_BY = {
     "series/stamp_forms.py": "tests/series/test_stamps.py",
+    "estimators/series_reports.py": "tests/estimators/test_series_methods.py",
     "estimators/predicting.py": "tests/estimators/test_estimators.py",
     "search/changepoints.py": "tests/search/test_search.py",
     "search/signatures.py": "tests/search/test_candidates.py",

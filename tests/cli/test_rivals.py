@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.cli import compare, rivals
 
@@ -35,6 +35,27 @@ def test_methods_of_libraries_that_are_not_there_are_left_out(monkeypatch):
     monkeypatch.setattr(rivals.importlib.util, "find_spec", lambda name: None)
     assert rivals.available("series") == ["last-value", "last-season"]
     assert rivals.available("table") == ["boosting"]
+
+
+def test_prophet_gets_the_dates_of_the_times():
+    months = 2020.0 + (np.arange(14) + 0.5) / 12.0
+    assert rivals.dates_of(months, "years").astype("M8[D]").tolist() == [
+        *(np.datetime64("2020-01") + np.arange(14)).astype("M8[D]").tolist()
+    ]
+    hours = np.arange(5) / 24.0
+    assert_array_equal(rivals.dates_of(hours, "days"), np.datetime64("1970-01-01T00") + np.arange(5))
+    with pytest.raises(ValueError, match=r"prophet needs dates"):
+        rivals.dates_of(hours, "number")
+
+
+@pytest.mark.parametrize("name", [*rivals.STATSFORECAST, "prophet"])
+def test_methods_of_other_libraries_follow_a_season_with_intervals(name):
+    pytest.importorskip("prophet" if name == "prophet" else "statsforecast")
+    months = (2015.0 + (np.arange(60) + 0.5) / 12.0)[:, None]
+    y = 100.0 + 20.0 * np.sin(2.0 * np.pi * np.arange(60) / 12.0) + np.random.default_rng(0).normal(size=60)
+    mean, sd = rivals.predict(name, months[:48], y[:48], months[48:], [1.0], 0, "years")
+    assert np.abs(mean - y[48:]).mean() < 5.0
+    assert np.all((sd > 0.3) & (sd < 20.0))
 
 
 def test_origins_roll_and_the_first_knows_half_of_the_rows():

@@ -18,7 +18,16 @@ TINY = {"kernels": ["SE", "Lin"], "inducing": 6, "iterations": 100, "learning_ra
 SMALLEST = {"kernels": ["SE"], "inducing": 5, "iterations": 100, "learning_rate": 0.1}
 
 
-@parametrize_with_checks([Regressor(**SMALLEST), Classifier(**SMALLEST)])
+REPEATED = "a weight is a factor of the noise variance, whose size is fitted: a row of weight 2 is not two rows"
+NOT_KEPT = {
+    "check_sample_weight_equivalence_on_dense_data": REPEATED,
+    "check_sample_weights_invariance": REPEATED,
+}
+
+
+@parametrize_with_checks(
+    [Regressor(**SMALLEST), Classifier(**SMALLEST)], expected_failed_checks=lambda estimator: NOT_KEPT
+)
 def test_scikit_learn_contract(estimator, check):
     check(estimator)
 

@@ -64,7 +64,8 @@ def compare(
     for train, _ in splits:
         _check_varies(chosen.y[train])
     periods = [] if chosen.axis is None else chosen.axis.calendar_periods()
-    packed = [pack(chosen.X, chosen.y, train, test, periods) for train, test in splits]
+    kind = "number" if chosen.axis is None else chosen.axis.kind
+    packed = [pack(chosen.X, chosen.y, train, test, periods, kind) for train, test in splits]
     outcomes: list[Outcome] = []
     stopped = False
     with live(quiet=quiet) as screen:
@@ -135,11 +136,18 @@ def _check_varies(y: np.ndarray) -> None:
         raise ValueError(f"--test: the target is {y[0]:g} in every row to fit: hold out fewer rows")
 
 
-def pack(X: np.ndarray, y: np.ndarray, train: np.ndarray, test: np.ndarray, periods: Sequence[float]) -> bytes:
-    """The rows in bytes for another process, without inputs that are constant."""
-    varies = np.ptp(X[train], axis=0) > 0
-    file = io.BytesIO()
-    np.savez(file, X=X[train][:, varies], y=y[train], X_new=X[test][:, varies], y_new=y[test], periods=periods)
+def pack(
+    X: np.ndarray,
+    y: np.ndarray,
+    train: np.ndarray,
+    test: np.ndarray,
+    periods: Sequence[float],
+    kind: str = "number",
+) -> bytes:
+    """The rows in bytes for another process, without inputs that are constant; `kind` says what the times are."""
+    varies, file = np.ptp(X[train], axis=0) > 0, io.BytesIO()
+    rows = {"X": X[train][:, varies], "y": y[train], "X_new": X[test][:, varies], "y_new": y[test]}
+    np.savez(file, **rows, periods=periods, kind=kind)
     return file.getvalue()
 
 

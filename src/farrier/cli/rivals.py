@@ -2,7 +2,7 @@
 
 Each gives a mean and a standard deviation at the rows that were held out. The last value and the last season are the
 yardsticks of forecasts: what is not better than them is not worth its name. AutoETS, AutoARIMA and Theta are those of
-statsforecast, if it is installed; gradient boosting, for tables, is scikit-learn's.
+statsforecast, if it is installed, and so is Prophet; gradient boosting, for tables, is scikit-learn's.
 """
 
 import importlib
@@ -18,6 +18,7 @@ SERIES = {
     "auto-ets": "exponential smoothing, by statsforecast",
     "auto-arima": "ARIMA, by statsforecast",
     "theta": "the Theta method, by statsforecast",
+    "prophet": "Prophet, with its own settings",
 }
 """Methods for series, and what they are."""
 TABLES = {"boosting": "gradient boosting, by scikit-learn"}
@@ -34,16 +35,27 @@ def available(kind: str) -> list[str]:
     """The methods for a series or a table that can run here."""
     if kind != "series":
         return list(TABLES)
-    installed = importlib.util.find_spec("statsforecast") is not None
-    return [name for name in SERIES if installed or name not in STATSFORECAST]
+    needed = {**dict.fromkeys(STATSFORECAST, "statsforecast"), "prophet": "prophet"}
+    return [name for name in SERIES if name not in needed or importlib.util.find_spec(needed[name]) is not None]
 
 
 def predict(
-    name: str, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, periods: Sequence[float], seed: int
+    name: str,
+    X: np.ndarray,
+    y: np.ndarray,
+    X_new: np.ndarray,
+    periods: Sequence[float],
+    seed: int,
+    kind: str = "number",
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and standard deviation of y at the rows X_new, which for a series are the next ones."""
+    """Mean and standard deviation of y at the rows X_new, which for a series are the next ones.
+
+    `kind` says what the times are: "years", "days" (since 1970-01-01) or "number".
+    """
     if name == "boosting":
         return _boosted(X, y, X_new, seed)
+    if name == "prophet":
+        return _prophet(dates_of(X[:, 0], kind), y, dates_of(X_new[:, 0], kind))
     season = season_of(X[:, 0], periods)
     ahead = np.arange(1, len(X_new) + 1)
     if name in STATSFORECAST:
@@ -60,6 +72,22 @@ def season_of(x: np.ndarray, periods: Sequence[float]) -> int:
     spacing = float(np.median(np.diff(np.sort(x))))
     steps = [round(period / spacing) for period in periods if spacing > 0]
     return max((step for step in steps if 2 <= step <= len(x) // 2), default=1)
+
+
+def dates_of(x: np.ndarray, kind: str) -> np.ndarray:
+    """Times of a series as dates: decimal years as the months in which they lie, days to the second."""
+    if kind == "number":
+        raise ValueError("prophet needs dates, and these times are plain numbers: leave it out")
+    if kind == "years":
+        return (np.floor(np.round(12.0 * x, 6)).astype(np.int64) - 12 * 1970).astype("M8[M]").astype("M8[ns]")
+    return np.round(86_400.0 * x).astype(np.int64).astype("M8[s]").astype("M8[ns]")
+
+
+def _prophet(past: np.ndarray, y: np.ndarray, ahead: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    pandas: Any = importlib.import_module("pandas")
+    model: Any = importlib.import_module("prophet").Prophet(interval_width=0.95)
+    found = model.fit(pandas.DataFrame({"ds": past, "y": y})).predict(pandas.DataFrame({"ds": ahead}))
+    return found["yhat"].to_numpy(), (found["yhat_upper"] - found["yhat_lower"]).to_numpy() / (2.0 * Z95)
 
 
 def _statsforecast(name: str, y: np.ndarray, horizon: int, season: int) -> tuple[np.ndarray, np.ndarray]:

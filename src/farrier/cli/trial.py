@@ -12,12 +12,15 @@ import json
 import sys
 from dataclasses import fields
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from farrier.cli import rivals
 from farrier.model.scores import coverage, gaussian_log_score, log_score, rmse
+
+if TYPE_CHECKING:
+    from farrier.estimators.regressor import Regressor
 
 SEARCHING = 0.6
 """The part of the time limit for a search, by judgement: its best kernel must still be fitted."""
@@ -44,18 +47,17 @@ def score(
     X_new: np.ndarray,
     y_new: np.ndarray,
     periods: np.ndarray,
+    kind: np.ndarray,
 ) -> dict[str, Any]:
     """The scores of a method at held-out rows."""
     twice = {}
     if name == "farrier":
-        from farrier.estimators.regressor import Regressor
-
-        model = Regressor(random_state=seed, periods=periods.tolist() if X.shape[1] == 1 else None).fit(X, y)
+        model, X_new = _farrier(X, y, X_new, seed, periods.tolist(), str(kind))
         mean, likely = model.predict(X_new), log_score(model.log_density(X_new, y_new))
         low, high = model.predict_quantiles(X_new, (0.025, 0.975)).T
         found = f"{model.transform_}: " + " + ".join(repr(kernel) for kernel in model.pool_)
     elif name in (*rivals.SERIES, *rivals.TABLES):
-        mean, sd = rivals.predict(name, X, y, X_new, periods.tolist(), seed)
+        mean, sd = rivals.predict(name, X, y, X_new, periods.tolist(), seed, str(kind))
         found, likely = "", gaussian_log_score(y_new, mean, sd)
         low, high = mean - rivals.Z95 * sd, mean + rivals.Z95 * sd
     else:
@@ -82,6 +84,24 @@ def score(
         "found": found,
         "predicted": {name: _short(values) for name, values in (("mean", mean), ("low", low), ("high", high))},
     } | twice
+
+
+def _farrier(
+    X: np.ndarray, y: np.ndarray, X_new: np.ndarray, seed: int, periods: list[float], kind: str
+) -> tuple["Regressor", Any]:
+    """A fitted model, and the rows that were held out as its inputs: dates have the patterns of the calendar."""
+    if X.shape[1] > 1 or kind == "number":
+        from farrier.estimators.regressor import Regressor
+
+        given = periods if X.shape[1] == 1 else None
+        return Regressor(random_state=seed, periods=given).fit(X, y), X_new
+    from farrier.estimators.fitted_series import FittedSeries
+    from farrier.estimators.forecaster import Forecaster
+
+    past, ahead = (rivals.dates_of(x[:, 0], kind) for x in (X, X_new))
+    fitted = Forecaster(random_state=seed).fit(past, y).fitted_
+    assert isinstance(fitted, FittedSeries)
+    return fitted.model, fitted.ahead(ahead, None).X
 
 
 def _short(values: np.ndarray) -> list[float]:

@@ -31,7 +31,7 @@ def backtest_of(
     ahead = len(rows) - known[-1]
     season, period = season_of(axis, settings.get("periods"))
     model: Regressor | None = None
-    others = [1.0 if search_again else REFIT] * (len(known) - 1)
+    others = [1.0 if search_again or observed.weights is not None else REFIT] * (len(known) - 1)
     folds_done = Folds(progress, "forecasting from past origins", [1.0, *others])
 
     def inputs(chosen: np.ndarray) -> Any:
@@ -41,10 +41,11 @@ def backtest_of(
         nonlocal model
         folds_done.start(known.index(count))
         past = np.arange(count)
-        if model is None or search_again:
+        if model is None or search_again or observed.weights is not None:
             known_axis = axis.take(rows[:count])
             made: dict[str, Any] = dated(settings | {"progress": folds_done}, known_axis, known_axis)
-            model = TimeRegressor(**made).fit(inputs(past), y[past])
+            weights = None if observed.weights is None else observed.weights[rows[past]]
+            model = TimeRegressor(**made).fit(inputs(past), y[past], weights)
         else:
             model = model.refit(inputs(past), y[past])
         return model.predict_quantiles(inputs(later), QUANTILES)

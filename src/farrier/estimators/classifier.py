@@ -29,6 +29,7 @@ from farrier.model.result import Result
 from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale, check_varies, column_names
 from farrier.model.target_scale import TargetScale
+from farrier.series.calendar import TimeAxis
 
 
 class Classifier(ClassifierMixin, Estimator):
@@ -83,14 +84,20 @@ class Classifier(ClassifierMixin, Estimator):
             raise ValueError(f"y holds one class only ({classes[0]!r}): a classifier needs rows of two.")
         self.classes_ = classes
         if len(classes) == 2:
-            return self._fit_two(X, rows, target, table, tuple(str(label) for label in classes))
+            return self._named(self._fit_two(X, rows, target, table, tuple(str(label) for label in classes)), y)
         with watched(self.progress) as show:
             folds = Folds(show, "fitting a model of each class", [1.0] * len(classes))
             self.models_ = []
             for k, label in enumerate(classes):
                 folds.start(k)
                 self.models_.append(self._against_others(X, target == k, str(label), folds))
-        return self
+        return self._named(self, y)
+
+    @staticmethod
+    def _named(model: "Classifier", y: Any) -> "Classifier":
+        """The model with the name of y, if it has one."""
+        name = getattr(y, "name", None)
+        return model.describe(target_name=name) if isinstance(name, str) and name else model
 
     def _against_others(self, X: Any, inside: np.ndarray, name: str, show: Show) -> "Classifier":
         """A classifier of one class against all others."""
@@ -160,9 +167,20 @@ class Classifier(ClassifierMixin, Estimator):
         found = np.argmax(self.predict_proba(X), axis=1)
         return self.classes_[found]
 
-    def describe(self, **said: Any) -> Self:
+    def describe(
+        self,
+        *,
+        title: str = "",
+        target_name: str = "y",
+        target_unit: str = "",
+        axis: TimeAxis | None = None,
+        labels: Sequence[str] | None = None,
+        columns: Sequence[str] | None = None,
+    ) -> Self:
         """Name the data, for explanations, reports and plots; see `Regressor.describe`."""
         check_is_fitted(self)
+        said: dict[str, Any] = {"title": title, "target_name": target_name, "target_unit": target_unit}
+        said |= {"axis": axis, "labels": labels, "columns": columns}
         if len(self.classes_) == 2:
             return super().describe(**said)
         for model in self.models_:
@@ -178,11 +196,11 @@ class Classifier(ClassifierMixin, Estimator):
 
         return ClassExplanations({str(k): one.explain() for k, one in zip(self.classes_, self.models_, strict=True)})
 
-    def report(self, path: str | os.PathLike[str], *, title: str | None = None, **more: Any) -> Path:
+    def report(self, path: str | os.PathLike[str], *, title: str | None = None) -> Path:
         """Write the report; of three or more classes a page for each, and at `path` one that links to them."""
         check_is_fitted(self)
         if len(self.classes_) == 2:
-            return super().report(path, title=title, **more)
+            return super().report(path, title=title)
         from farrier.explain.many_classes import write_pages
 
         return write_pages(self.explain(), path, title)

@@ -80,7 +80,8 @@ class FittedSeries:
         rows = observed.check().present
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
         regressor = TimeRegressor(**dated(settings, observed.axis, observed.axis.take(rows)))
-        return cls(observed, _without_callback(regressor.fit(X, observed.y[rows])))
+        weights = None if observed.weights is None else observed.weights[rows]
+        return cls(observed, _without_callback(regressor.fit(X, observed.y[rows], weights)))
 
     def updated(self, more: Observed, progress: bool | Show | None = None) -> "FittedSeries":
         """The series with more rows, fitted with the same structure."""

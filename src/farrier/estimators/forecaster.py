@@ -29,6 +29,7 @@ from farrier.estimators.fitted_series import DATED, OWN, STEP, Ahead, FittedSeri
 from farrier.estimators.panel import ID, Panel, fit_panel
 from farrier.estimators.regressor import Regressor
 from farrier.estimators.series_methods import SeriesMethods
+from farrier.estimators.series_reports import SeriesReports
 from farrier.estimators.watching import Show, watched
 from farrier.explain.backtest import Backtest
 from farrier.explain.components import ComponentTable, Decomposition
@@ -38,7 +39,7 @@ from farrier.model.result import Result
 from farrier.series.observed import Layout, read
 
 
-class Forecaster(SeriesMethods):
+class Forecaster(SeriesReports, SeriesMethods):
     """Explain and forecast one series, or many.
 
     Parameters
@@ -135,6 +136,7 @@ class Forecaster(SeriesMethods):
         target: str | None = None,
         regressors: Sequence[str] = (),
         id: str | None = None,
+        sample_weight: Any = None,
     ) -> "Forecaster":
         """Find the components of a series.
 
@@ -151,6 +153,8 @@ class Forecaster(SeriesMethods):
             Further columns of numbers whose future is known; `forecast` then needs their future values.
         id : str, default=None
             The column that identifies the series of a panel; None takes "unique_id" if the frame has it.
+        sample_weight : numbers, or the name of a column, default=None
+            How much each row counts: a row of weight 4 has half the noise of a row of weight 1. (One series.)
         """
         settings = self.checked_settings()
         check_frame(series, "series")
@@ -160,6 +164,8 @@ class Forecaster(SeriesMethods):
         table = nw.from_native(series, eager_only=True, pass_through=True)
         if isinstance(table, nw.DataFrame) and (id is not None or ID in table.columns):
             names = {"time": time, "target": target, "regressors": regressors}
+            if sample_weight is not None:
+                raise ValueError("sample_weight: it is for one series: leave it out, or fit the series one by one.")
             layout = Layout(id=id or ID)
             with watched(self.progress) as show:
                 self.fitted_: FittedSeries | Panel = fit_panel(
@@ -168,7 +174,8 @@ class Forecaster(SeriesMethods):
             return self
         if id is not None:
             raise ValueError(f"id={id!r} names a column of a frame: give a frame, or leave it out.")
-        observed = read(series, y, time=time, target=target, regressors=regressors)
+        names = {"time": time, "target": target, "regressors": regressors, "sample_weight": sample_weight}
+        observed = read(series, y, **names)
         self.fitted_ = FittedSeries.fit(observed, self._settings())
         return self
 
@@ -270,41 +277,6 @@ class Forecaster(SeriesMethods):
             found = backtest_of(one.observed, settings, folds, horizon, search_again=search_again, progress=show)
         self.fitted_ = replace(one, backtest=found)
         return found
-
-    def explain(self, *arguments: Any, **options: Any) -> Any:
-        """The components in sentences, as `Regressor.explain`."""
-        return self._one().described().explain(*arguments, **options)
-
-    def report(
-        self,
-        path: str | os.PathLike[str],
-        *,
-        title: str | None = None,
-        horizon: int | None = None,
-        backtest: bool | None = None,
-    ) -> Path:
-        """The report in one HTML file, as `Regressor.report`.
-
-        With `backtest=True` it shows how good such forecasts were in the past, with a backtest of the same horizon
-        unless there was one before. None shows the last backtest if there was one, False shows none.
-        """
-        if backtest and self._one().backtest is None:
-            self.backtest(horizon=horizon or None)
-        one = self._one()
-        shown = None if backtest is False else one.backtest
-        return one.described().report(path, title=title, horizon=horizon, backtest=shown)
-
-    def plot(self, **options: Any) -> Any:
-        """A plot of data, fit and forecast, as `Regressor.plot`."""
-        return self._one().described().plot(**options)
-
-    def plot_components(self, **options: Any) -> Any:
-        """A plot of every component, as `Regressor.plot_components`."""
-        return self._one().described().plot_components(**options)
-
-    def plot_weights(self, **options: Any) -> Any:
-        """A plot of the weights before and after the fit, as `Regressor.plot_weights`."""
-        return self._one().described().plot_weights(**options)
 
     def save(self, path: str | os.PathLike[str]) -> Path:
         """Write the forecaster, of one series or of many, to a file for `farrier.load`."""

@@ -27,6 +27,7 @@ from farrier.estimators.counting import COUNTS
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.predicting import PredictingEstimator
 from farrier.estimators.watching import Show, kind_of, told, watched
+from farrier.estimators.weights import check_weights, factors_of
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
@@ -53,7 +54,7 @@ class Regressor(RegressorMixin, PredictingEstimator):
         "auto" searches for a structure: candidates come from the data, and each component must pay for its complexity.
         "paper" fits the paper's pool of 24 kernels. A list holds kernels in the units of X
         (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``), whose hyperparameters start at
-        values taken from the data.
+        values taken from the data. A list with a ``Step`` gets a level beside it, unless it holds a ``Constant``.
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
     likelihood : {"auto", "gaussian", "student-t", "poisson", "negative-binomial"}, default="auto"
@@ -183,8 +184,12 @@ class Regressor(RegressorMixin, PredictingEstimator):
         self.cap = cap
         self.starts = starts
 
-    def fit(self, X: Any, y: Any) -> "Regressor":
-        """Find the components of y as a function of X."""
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "Regressor":
+        """Find the components of y as a function of X.
+
+        `sample_weight` says how much each row counts: a row of weight 4 has half the noise of a row of weight 1. With
+        weights the noise is Gaussian, and inference exact.
+        """
         self._validate_params()
         check_periods(self.periods)
         check_table(y, "y")
@@ -208,11 +213,14 @@ class Regressor(RegressorMixin, PredictingEstimator):
             raise ValueError(f"scale={self.scale!r} needs a positive y, got {target.min():g}: try 'identity'.")
         self.frame_ = frame_library(X)
         floor, cap = bounds_of(target, self.floor, self.cap)
+        factors = factors_of(sample_weight, len(rows))
+        if factors is not None:
+            check_weights(self, *rows.shape)
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target), coded)
         inputs = scale.inputs(rows)
         with watched(self.progress) as show:
-            fitted = self._fit(inputs, target, scale, columns, coded, show)
+            fitted = self._fit(inputs, target, scale, columns, coded, show, factors)
         self.hold(
             Result(
                 fitted=replace(fitted, floor=floor, cap=cap),
@@ -221,7 +229,7 @@ class Regressor(RegressorMixin, PredictingEstimator):
                 scale=scale,
                 columns=tuple(columns),
                 seconds=perf_counter() - begin,
-                recipe=self._recipe(),
+                recipe=self._recipe() if factors is None else self._recipe().weighted(),
                 table=table,
             )
         )
@@ -235,6 +243,8 @@ class Regressor(RegressorMixin, PredictingEstimator):
         target stays. The stochastic tier fits from the beginning.
         """
         inputs = self._inputs(X)
+        if self.result_.recipe.has_weights:
+            raise ValueError("refit: this model was fitted with sample_weight: fit all rows again.")
         target = self._values(y, len(inputs))
         again = copy(self)
         again.progress = progress
@@ -257,6 +267,7 @@ class Regressor(RegressorMixin, PredictingEstimator):
         columns: list[str],
         coded: tuple[int, ...],
         show: Show | None,
+        factors: np.ndarray | None = None,
     ) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
         if self.likelihood in COUNTS:
@@ -268,15 +279,15 @@ class Regressor(RegressorMixin, PredictingEstimator):
             seasons = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             seasons = seasons or find_periods(inputs[:, 0], target.forward(y), 1)
             patterns = {"calendar": self._patterns(scale), "transform": self.scale}
-            if self.likelihood == "gaussian":
-                return fit_structural(inputs, y, seasons, **patterns)
+            if self.likelihood == "gaussian" or factors is not None:
+                return fit_structural(inputs, y, seasons, factors=factors, **patterns)
             return fit_robust_structural(inputs, y, seasons, chosen=chosen, **patterns)
         if self.method != "stochastic" and self._searches():
             known = [] if coded else [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
             found = {"known": known, "timed": self._timed, "tell": tell, "calendar": self._patterns(scale)}
             found |= {"coded": coded}
-            if self.likelihood == "gaussian" or self.method != "auto":
-                return learn(inputs, y, transform=self.scale, tier=self.method, **found)
+            if self.likelihood == "gaussian" or self.method != "auto" or factors is not None:
+                return learn(inputs, y, transform=self.scale, tier=self.method, factors=factors, **found)
             return learn_robust(inputs, y, chosen=chosen, transform=self.scale, **found)
         kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed(), coded)
         if self.method == "stochastic" or (chosen and self.prior != "horseshoe"):
@@ -294,6 +305,7 @@ class Regressor(RegressorMixin, PredictingEstimator):
             tier=self.method,
             iterations=int(self.iterations),
             tolerance=self.tolerance * len(y),
+            factors=factors,
             tell=tell,
         )
 

@@ -18,6 +18,7 @@ from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
+from farrier.kernels.registry import Constant, Step, StepUntil
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
@@ -57,24 +58,25 @@ def learn(
     timed: bool = False,
     calendar: tuple[Kernel, ...] = (),
     coded: tuple[int, ...] = (),
+    factors: np.ndarray | None = None,
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it.
 
     `known` are periods to try, and `calendar` patterns over the first input, in units of the standardised inputs.
-    `timed` says that the first input is time, `coded` which inputs are codes of categories. `tell` is called with the
-    current phase and bound.
+    `timed` says that the first input is time, `coded` which inputs are codes of categories. `factors` are the noise
+    variances of the rows over the common one, for exact inference. `tell` is called with the current phase and bound.
     """
     if (X.shape[1] > 1 or coded) and not timed and tier in ("auto", "exact"):
         with one_thread():
-            tables = search_table(X, y, transform, tell, settings, coded)
+            tables = search_table(X, y, transform, tell, settings, coded, factors)
         if tier == "exact" or len(X) <= settings.rows.exact_table:
             return fit_few_rows(tables, X, y)
         with one_thread(small=False):
             return _finish_many_rows(tables[0], X, y)
     with one_thread():
-        found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded)
+        found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded, factors)
     # a category is no series
     tier = tier_for(len(X), settings, tier, None if coded else X.shape[1])
     with one_thread(small=tier == "linear" or len(X) <= settings.rows.exact):
@@ -95,15 +97,19 @@ def fit_given(
     tier: str = "auto",
     iterations: int = 300,
     tolerance: float | None = None,
+    factors: np.ndarray | None = None,
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """Fit weights and hyperparameters of given kernels; nothing is added or dropped."""
+    """Fit weights and hyperparameters of given kernels; nothing is dropped, and at most a level is added (`levelled`).
+
+    `factors` as in `learn`.
+    """
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
     z, tier = scale.forward(y), tier_for(len(X), settings, tier, X.shape[1])
-    parts = parts_of(kernels)
+    parts, level = levelled(parts_of(kernels))
     seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
-    model = horseshoe_model(parts, settings.fits.start_noise, X.shape[1])
+    model = replace(horseshoe_model(parts, settings.fits.start_noise, X.shape[1]), factors=factors)
     if prior != "horseshoe":
         model = replace(model, prior=PRIORS[prior].initial(len(parts)))
     structure, steps = climbed(
@@ -122,7 +128,20 @@ def fit_given(
     with one_thread(small=tier != "collapsed"):
         posterior = POSTERIORS[tier](model, X, z, settings)
         predictor = Predictor(model, posterior, found, tier, bound_of(tier, model, X, z, settings))
-    return finished(predictor, structure, X, y, scale=scale, level=None, steps=steps, settings=settings)
+    chosen = replace(structure, parts=structure.parts[:level])
+    return finished(predictor, chosen, X, y, scale=scale, level=level, steps=steps, settings=settings)
+
+
+def levelled(parts: Sequence[Part]) -> tuple[list[Part], int | None]:
+    """The components with a level, and its index, if a step is among them and no constant; else as they are, and None.
+
+    A step is zero on one side, where y would otherwise have to be at its mean.
+    """
+    each = [part.kernel.products()[0] for part in parts]
+    steps = any(isinstance(factor, Step | StepUntil) for factors in each for factor in factors)
+    if not steps or any(len(factors) == 1 and isinstance(factors[0], Constant) for factors in each):
+        return list(parts), None
+    return [*parts, LEVEL], len(parts)
 
 
 def parts_of(kernels: Sequence[Kernel]) -> list[Part]:
@@ -144,7 +163,7 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     contenders = [one for scaled in scales for one in _contenders(scaled, seen)]
     return fitted_set(
         contenders,
-        Contender("the best structure", scales[0].structure, scales[0].search, best.scale, seen),
+        Contender("the best structure", scales[0].structure, scales[0].search, best.scale, seen, factors=best.factors),
         X,
         y,
         appraisal=appraise(best.search, best.structure),
@@ -170,7 +189,7 @@ def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     if scaled.whole is not None and scaled.structure.parts:
         name = "the ordinary candidates alone" + where
         found.append(Contender(name, scaled.whole, search, scaled.scale, y, searched=False))
-    return found
+    return [replace(one, factors=scaled.factors) for one in found]
 
 
 def _finish_many_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> Fitted:

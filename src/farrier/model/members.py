@@ -59,6 +59,8 @@ class Contender:
     mode_only: bool = False
     """Whether predictions use the mode of the parameters, without draws about it: in a pool of many components most
     directions are flat, and a normal distribution reaches too far along them."""
+    factors: np.ndarray | None = None
+    """The noise variance of each of all rows over the common one, if rows have weights."""
 
     @property
     def height(self) -> float:
@@ -82,7 +84,7 @@ class Contender:
         """The model at the mode, and at an even number of draws of its parameters, for all rows."""
         mode = self.structure.mode
         assert mode is not None
-        factors = None if self.noise is None else self.noise.factors
+        factors = self.factors if self.noise is None else self.noise.factors
         return [replace(model, factors=factors) for model in mode.models(draws)]
 
 
@@ -201,7 +203,7 @@ def _left_out_densities(contender: Contender) -> np.ndarray:
     weights = mode.model.prior.quantile(0.5)[None]
     posterior = exact_posterior(mode.model, evaluator.X, evaluator.y, evaluator.settings, weights)
     (mean,), (variance,) = posterior.left_out()
-    variance = variance + mode.model.noise
+    variance = variance + evaluator.spread(contender.structure)
     away = (evaluator.y - mean) ** 2 / variance
     return -0.5 * (away + np.log(2.0 * np.pi * variance)) + contender.scale.log_slopes(contender.rows)
 

@@ -18,7 +18,7 @@ from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
-from farrier.model.learning import parts_of
+from farrier.model.learning import levelled, parts_of
 from farrier.model.scales import Scaled
 from farrier.model.site_fits import SiteFit, fit_in_turn, marginals, updated_sites
 from farrier.model.target_scale import TargetScale
@@ -122,8 +122,9 @@ def fit_given_sites(
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """Fit weights and hyperparameters of given kernels; nothing is added or dropped."""
-    z, tier, parts = scale.forward(y), tier_for(len(X), settings), parts_of(kernels)
+    """Fit weights and hyperparameters of given kernels; nothing is dropped, and at most a level is added."""
+    z, tier = scale.forward(y), tier_for(len(X), settings)
+    parts, level = levelled(parts_of(kernels))
 
     def fit(sites: Sites) -> ExactModel:
         model = horseshoe_model(parts, 1.0, X.shape[1], sites.variance)
@@ -139,14 +140,14 @@ def fit_given_sites(
         Part(found.model.pool[i], part.centre, float(median))
         for i, (part, median) in enumerate(zip(parts, medians, strict=True))
     )
-    structure = Structure(chosen, found.model.noise, found.bound, found.model)
+    structure = Structure(chosen[:level], found.model.noise, found.bound, found.model)
     return finished(
         _predictor(found, len(X), settings),
         structure,
         X,
         y,
         scale=scale,
-        level=None,
+        level=level,
         steps=settings.sites.fits * settings.fits.final_iterations,
         settings=settings,
         likelihood=found.likelihood,

@@ -104,7 +104,9 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
     structure = whole = _refitted_pool(tier, fitted.kernels, fitted.prior, noise, X[seen], z[seen], fitted)
     search = None
-    if fitted.alone is not None or fitted.level is not None:
+    if fitted.appraisal is None and fitted.level is not None:  # given kernels and a level
+        structure = replace(whole, parts=whole.parts[: fitted.level])
+    elif fitted.alone is not None or fitted.level is not None:
         search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
         structure = search.empty()
     if search is not None and fitted.alone is not None:

@@ -11,7 +11,7 @@ the conversion to the user's units. Both are immutable.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -20,6 +20,9 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale
+
+WEIGHTS = "sample_weight"
+"""The argument of `fit` that holds the weights of the rows."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,15 @@ class Recipe:
         """`random_state` if it is an integer, else None."""
         seed = self.settings.get("random_state")
         return seed if isinstance(seed, int) else None
+
+    def weighted(self) -> "Recipe":
+        """The same for rows with weights."""
+        return replace(self, call=self.call.replace(")", f", {WEIGHTS}={WEIGHTS})"))
+
+    @property
+    def has_weights(self) -> bool:
+        """Whether the rows of the fit had weights."""
+        return WEIGHTS in self.call
 
     @property
     def code(self) -> str:

@@ -32,12 +32,13 @@ def searched_scales(
     settings: SearchSettings,
     calendar: tuple[Kernel, ...] = (),
     coded: tuple[int, ...] = (),
+    factors: np.ndarray | None = None,
 ) -> list["Scaled"]:
     """The scales of y that were searched to the end, with the structures found on them, best first."""
     scales = settings.scales
     tried = worth_trying(y, scales.smallest_ratio) if transform == "auto" else [named(transform)]
     searches = [
-        Scaled.of(one, X, y, known, tell, settings, timed, calendar, coded)
+        Scaled.of(one, X, y, known, tell, settings, timed, calendar, coded, factors)
         for one in tried
         if one.name != "square root" or transform != "auto"
     ]
@@ -79,6 +80,8 @@ class Scaled:
     """The shrunk pool of the ordinary candidates."""
     pool: tuple[Search, Structure] | None = None
     """The same for the rows of the members of a table (table_fits.py)."""
+    factors: np.ndarray | None = None
+    """The noise variance of each row over the common one; None if all rows have the same."""
 
     @classmethod
     def of(
@@ -92,6 +95,7 @@ class Scaled:
         timed: bool = False,
         calendar: tuple[Kernel, ...] = (),
         coded: tuple[int, ...] = (),
+        factors: np.ndarray | None = None,
     ) -> "Scaled":
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
@@ -113,14 +117,16 @@ class Scaled:
             beliefs=beliefs,
             calendar=calendar,
             coded=coded,
+            factors=None if factors is None else factors[rows],
         )
-        return cls(scale, scale.log_jacobian(y[rows]), search, search.empty())
+        return cls(scale, scale.log_jacobian(y[rows]), search, search.empty(), factors=factors)
 
     def on_all_rows(self, X: np.ndarray, y: np.ndarray) -> "Scaled":
         """The same structure fitted to all rows; itself if the search has seen them all."""
         if len(self.search.y) == len(y):
             return self
-        search = replace(self.search, X=X, y=self.scale.forward(y), covariance=covariance_of(X))
+        z, covariance = self.scale.forward(y), covariance_of(X)
+        search = replace(self.search, X=X, y=z, covariance=covariance, factors=self.factors)
         return replace(
             self, search=search, structure=search.fit(self.structure.parts, self.structure.noise), whole=None
         )
@@ -164,7 +170,8 @@ class Scaled:
         if not self.structure.parts:
             return self
         own = self.search
-        root = Scaled.of(named("square root"), X, y, known, tell, own.settings, own.timed, own.calendar, own.coded)
+        given = known, tell, own.settings, own.timed, own.calendar, own.coded, self.factors
+        root = Scaled.of(named("square root"), X, y, *given)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()
         better = gain > 0.0

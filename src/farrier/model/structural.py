@@ -37,13 +37,18 @@ def fit_structural(
     *,
     calendar: Sequence[Kernel] = (),
     transform: str = "auto",
+    factors: np.ndarray | None = None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X."""
+    """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X.
+
+    `factors` are the noise variances of the rows over the common one.
+    """
     beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
     with one_thread():
         scales = transforms_to_try(y, transform, settings)
-        return fitted_structural([structural_fit(X, y, beliefs, one, settings, calendar) for one in scales], X, y)
+        fits = [structural_fit(X, y, beliefs, one, settings, calendar, factors=factors) for one in scales]
+        return fitted_structural(fits, X, y)
 
 
 def fitted_structural(found: Sequence[Contender], X: np.ndarray, y: np.ndarray) -> Fitted:
@@ -100,16 +105,18 @@ def structural_fit(
     settings: SearchSettings,
     calendar: Sequence[Kernel] = (),
     noise: RowNoise | None = None,
+    factors: np.ndarray | None = None,
 ) -> Contender:
     """The structural model on one scale of the target, with Gaussian noise if no other is given."""
     own, scale = settings.structural, TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
-    factors = None if noise is None else noise.factors[last]
+    each = factors if noise is None else noise.factors
+    seen = None if each is None else each[last]
     z = scale.forward(y[last])
-    evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=factors)
+    evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=seen)
     parts = structural_parts(beliefs, settings, calendar)
     structure = evaluator.fit(parts, beliefs.noise, own.iterations, own.tolerance)
-    return Contender(f"the {transform.name} scale", structure, evaluator, scale, y[last], noise)
+    return Contender(f"the {transform.name} scale", structure, evaluator, scale, y[last], noise, factors=factors)
 
 
 def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel] = ()) -> list[Part]:

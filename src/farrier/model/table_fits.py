@@ -34,6 +34,7 @@ def search_table(
     tell: Tell,
     settings: SearchSettings,
     coded: tuple[int, ...] = (),
+    factors: np.ndarray | None = None,
 ) -> list[Scaled]:
     """The scales of y, best first, each with its pool; the first has a structure, on the rows of its search."""
     tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else (named(transform),)
@@ -42,7 +43,7 @@ def search_table(
     for one in tried:
         if one.name == "square root" and transform == "auto":
             continue
-        scaled = Scaled.of(one, X, y, (), tell, settings, coded=coded)
+        scaled = Scaled.of(one, X, y, (), tell, settings, coded=coded, factors=factors)
         scaled.search.warps = warps
         scaled.whole = scaled.search.whole(())
         found.append(scaled)
@@ -69,11 +70,12 @@ def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitte
     structure = best.structure
     if len(rows) > len(best.search.y):
         structure = search.fit(structure.parts, structure.noise)
-    contenders = [Contender("the structure", structure, search, best.scale, y[rows])]
+    contenders = [Contender("the structure", structure, search, best.scale, y[rows], factors=best.factors)]
     for scaled in found:
         assert scaled.pool is not None
         name = f"the ordinary candidates on the {scaled.scale.transform.name} scale"
-        contenders.append(Contender(name, scaled.pool[1], scaled.pool[0], scaled.scale, y[rows], mode_only=True))
+        own = Contender(name, scaled.pool[1], scaled.pool[0], scaled.scale, y[rows], mode_only=True)
+        contenders.append(replace(own, factors=best.factors))
     with one_thread(small=len(X) <= settings.rows.exact):
         return fitted_set(
             contenders,
@@ -102,6 +104,7 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[Search, Stru
     if len(rows) == len(search.y):
         return search, whole
     larger = replace(search, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
+    larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
     fits = search.settings.fits
     return larger, larger.fit(whole.parts, whole.noise, fits.final_iterations, fits.final_tolerance)
 

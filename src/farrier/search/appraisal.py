@@ -44,7 +44,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
         return Appraisal((), (), (), (float(search.y.std()),), (), ())
     search.tell("appraising the components", structure.score)
     low, high = intervals(structure)
-    C = search.covariance_at(structure) + structure.noise * np.eye(len(search.y))
+    C = search.noisy(search.covariance_at(structure), structure)
     a = np.linalg.solve(C, search.y)
     grams = search.covariance.grams(structure.model.pool)[: len(structure.parts)]
     adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]
@@ -55,7 +55,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     total = np.zeros_like(C)
     for K in weighted:
         total = total + K
-        errors.append(left_out_error(total, structure.noise, search.y, search.settings.appraisal))
+        errors.append(left_out_error(total, search.spread(structure), search.y, search.settings.appraisal))
     losses = tuple(float(loss) for loss in search.refitted_losses(structure))
     return Appraisal(low, high, losses, tuple(errors), order, sizes)
 
@@ -75,11 +75,11 @@ def appraise_sites(search: Search, structure: Structure) -> Appraisal:
     )
 
 
-def left_out_error(K: np.ndarray, noise: float, y: np.ndarray, settings: AppraisalSettings) -> float:
-    """The root mean square leave-one-out residual, at the noise variance of highest evidence for K."""
+def left_out_error(K: np.ndarray, noise: np.ndarray, y: np.ndarray, settings: AppraisalSettings) -> float:
+    """The root mean square leave-one-out residual, at the multiple of the rows' noise of highest evidence for K."""
     best, error = -np.inf, float(y.std())
     for multiple in settings.noise_factors:
-        C = K + multiple * noise * np.eye(len(y))
+        C = K + np.diag(multiple * noise)
         found = leave_one_out(C, y)
         if found is not None and found[0] > best:
             best, error = found[0], float(np.sqrt(np.mean(found[1] ** 2)))

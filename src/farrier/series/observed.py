@@ -71,10 +71,21 @@ class Observed:
     """NaN where a value is missing."""
     extra: np.ndarray
     """The regressors, (N, R)."""
+    weights: np.ndarray | None = None
+    """How much each row counts; None if all count the same."""
 
     @classmethod
-    def of(cls, layout: Layout, stamps: Any, y: np.ndarray, extra: np.ndarray | None = None) -> "Observed":
+    def of(
+        cls,
+        layout: Layout,
+        stamps: Any,
+        y: np.ndarray,
+        extra: np.ndarray | None = None,
+        weights: np.ndarray | None = None,
+    ) -> "Observed":
         """From rows in any order."""
+        if weights is not None and weights.shape != (len(y),):
+            raise ValueError(f"sample_weight has {weights.size} values and there are {len(y)} rows: give one a row.")
         if len(stamps) != len(y):
             raise ValueError(f"y has {len(y)} values and there are {len(stamps)} times: give one value a time.")
         if len(y) == 0:
@@ -82,7 +93,8 @@ class Observed:
         axis = TimeAxis.of(stamps, layout.time)
         order = np.argsort(axis.numbers, kind="stable")
         extra = np.empty((len(y), 0)) if extra is None else extra
-        return cls(layout, take(stamps, order), axis.take(order), y[order], extra[order])
+        own = None if weights is None else weights[order]
+        return cls(layout, take(stamps, order), axis.take(order), y[order], extra[order], own)
 
     @property
     def present(self) -> np.ndarray:
@@ -124,24 +136,36 @@ class Observed:
 
 
 def read(
-    series: Any, y: Any = None, *, time: str | None = None, target: str | None = None, regressors: Sequence[str] = ()
+    series: Any,
+    y: Any = None,
+    *,
+    time: str | None = None,
+    target: str | None = None,
+    regressors: Sequence[str] = (),
+    sample_weight: Any = None,
 ) -> Observed:
-    """One series from a pandas Series, a frame, or times and values."""
+    """One series from a pandas Series, a frame, or times and values; weights are numbers, or a column of the frame."""
     native = nw.from_native(series, eager_only=True, allow_series=True, pass_through=True)
     if isinstance(native, nw.DataFrame):
         if y is not None:
             raise ValueError("y: the values are a column of the frame: name it by target, and leave y out.")
+        if isinstance(sample_weight, str):
+            weights, native = read_regressors(native, (sample_weight,))[:, 0], native.drop(sample_weight)
+        else:
+            weights = _weights(sample_weight)
         layout, columns = read_frame(native, time=time, target=target, regressors=regressors)
-        return Observed.of(layout, *columns)
+        return Observed.of(layout, *columns, weights)
     if time is not None or target is not None or len(regressors):
         raise ValueError("time, target and regressors name columns of a frame: give a frame, or leave them out.")
+    weights = _weights(sample_weight)
     if y is not None:
         name = getattr(y, "name", None)
         layout = Layout(target=name) if isinstance(name, str) and name else Layout()
-        return Observed.of(layout, native_column(series), _values(y, "y"))
+        return Observed.of(layout, native_column(series), _values(y, "y"), weights=weights)
     if nw.dependencies.is_pandas_series(series):
         name = str(series.index.name or "time"), str(series.name if series.name is not None else "y")
-        return Observed.of(Layout(*name, backend="pandas", indexed=True), series.index, _values(series, name[1]))
+        layout = Layout(*name, backend="pandas", indexed=True)
+        return Observed.of(layout, series.index, _values(series, name[1]), weights=weights)
     raise ValueError("y: None, and series holds no times: give fit(times, values), a frame, or a pandas Series.")
 
 
@@ -218,6 +242,12 @@ def append(first: Any, *others: Any) -> Any:
     if isinstance(first, np.ndarray):
         return np.concatenate([first, *(np.asarray(other) for other in others)])
     return [value for column in (first, *others) for value in column]
+
+
+def _weights(given: Any) -> np.ndarray | None:
+    if isinstance(given, str):
+        raise ValueError(f"sample_weight={given!r} names a column of a frame: give a frame, or numbers.")
+    return None if given is None else _values(given, "sample_weight")
 
 
 def _values(y: Any, name: str) -> np.ndarray:

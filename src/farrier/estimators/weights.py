@@ -1,0 +1,36 @@
+"""`sample_weight`: how much each row counts.
+
+A row of weight w has 1 / w times the noise variance of a row of weight one, as the mean of w observations would have.
+Only the ratios of weights count: their mean is set to one. New observations have weight one.
+"""
+
+from typing import Any
+
+import numpy as np
+
+from farrier.search.settings import SearchSettings
+
+
+def factors_of(sample_weight: Any, rows: int) -> np.ndarray | None:
+    """The noise variance of each row over that of a row of mean weight; None if all rows weigh the same."""
+    if sample_weight is None:
+        return None
+    weights = np.asarray(sample_weight, dtype=np.float64)
+    if weights.shape != (rows,):
+        raise ValueError(f"sample_weight has shape {weights.shape}, and there are {rows} rows: give one weight a row.")
+    bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0.0)))
+    if len(bad):
+        raise ValueError(f"sample_weight: row {bad[0]} has {weights[bad[0]]:g}: give numbers above 0, or leave it out.")
+    return None if np.ptp(weights) == 0.0 else weights.mean() / weights
+
+
+def check_weights(estimator: Any, rows: int, inputs: int) -> None:
+    """Raise ValueError for what weights are not possible with."""
+    for name, possible in (("likelihood", ("auto", "gaussian")), ("method", ("auto", "exact"))):
+        value = getattr(estimator, name)
+        if value not in possible:
+            raise ValueError(f"sample_weight needs {name}={possible[-1]!r}, got {value!r}: leave the weights out.")
+    settings = SearchSettings().rows
+    most = settings.exact if inputs == 1 else settings.exact_table
+    if rows > most and estimator.method != "exact":
+        raise ValueError(f"sample_weight: {rows:,} rows are too many: give at most {most:,}, or leave the weights out.")
