@@ -11,7 +11,7 @@ import pytest
 from farrier.explain import report
 from farrier.explain.report_opening import SHOWN, as_csv, forecast
 from tests.explain import stories
-from tests.explain.test_report import CHROMIUM
+from tests.explain.test_report_in_browser import CHROMIUM
 
 
 def downloaded(page: str) -> list[list[str]]:

@@ -66,13 +66,14 @@ class Course:
         show: Callable[[Progress], None],
         kind: str = "series",
         searches: int = 1,
-        clock: Callable[[], float] = perf_counter,
+        clock: Callable[[], float] | None = None,
     ) -> None:
         """`kind` is one of `TAILS`; all stages but the tail come `searches` times."""
-        self._show, self._clock, self._rounds = show, clock, searches
+        self._show, self._rounds = show, searches
+        self._clock = perf_counter if clock is None else clock
         self._costs, self._tail = STAGES[kind.split()[-1]], TAILS[kind]
         self._count = 0
-        self._stage, self._since = "", clock()
+        self._stage, self._since = "", self._clock()
         self._spent = self._paid = 0.0
         self._planned = self._searched = 0
         self._best = 0.0
