@@ -146,8 +146,8 @@ def pack(
 ) -> bytes:
     """The rows in bytes for another process, without inputs that are constant; `kind` says what the times are."""
     varies, file = np.ptp(X[train], axis=0) > 0, io.BytesIO()
-    rows = {"X": X[train][:, varies], "y": y[train], "X_new": X[test][:, varies], "y_new": y[test]}
-    np.savez(file, **rows, periods=periods, kind=kind)
+    fitted, held = X[train][:, varies], X[test][:, varies]
+    np.savez(file, X=fitted, y=y[train], X_new=held, y_new=y[test], periods=periods, kind=kind)
     return file.getvalue()
 
 
