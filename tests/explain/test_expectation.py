@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from farrier import Classifier, Regressor
-from farrier.explain.expectation import sharing
+from farrier.explain.expectation import sharing, wanders
 from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 
@@ -38,6 +38,12 @@ def test_a_random_walk_says_that_nothing_tells_the_way():
     found = told([RandomWalk(2000.0)], y, horizon=12)
     assert found["expect"][0].startswith("It moves like a random walk: the best forecast is near the last value")
     assert found["summary"][0] == "The 60 rows move like a random walk: the best forecast is the last value."
+
+
+def test_a_forecast_that_leaves_the_last_value_is_not_called_the_last_value():
+    half = np.array([2.0, 3.0])
+    assert "near the last value, 97," in wanders("97", 0.5, np.array([97.2, 97.5]), half)
+    assert wanders("97", 1.8, np.array([97.9, 98.8]), half).endswith("from the last value, 97, to about 98.8.")
 
 
 def test_a_table_names_the_inputs_without_effect():

@@ -14,7 +14,8 @@ def test_each_level_has_its_bar_and_its_interval():
     assert '<th scope="row">Munich</th>' in page
     assert 'class="above" style="left: 50.0%; width: 50.0%"' in page
     assert 'class="below" style="left: 25.0%; width: 25.0%"' in page
-    assert "+10.0 EUR (9.0 to 11.0)" in page
+    # the interval stays on one line
+    assert "+10.0 EUR (9.0\N{NO-BREAK SPACE}to\N{NO-BREAK SPACE}11.0)" in page
     assert "&lt;b&gt;" in page
 
 

@@ -156,7 +156,9 @@ class FittedSeries:
         """The model with the names of its target and of its rows."""
         observed, rows = self.observed, self.observed.present
         axis = observed.axis.take(rows)
-        return copy(self.model).describe(target_name=observed.layout.target, axis=axis, labels=axis.labels())
+        names, layout = axis.labels(), observed.layout
+        columns = [layout.time, *layout.regressors]
+        return copy(self.model).describe(target_name=layout.target, axis=axis, labels=names, columns=columns)
 
 
 def dated(settings: dict[str, Any], axis: TimeAxis, present: TimeAxis) -> dict[str, Any]:

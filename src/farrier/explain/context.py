@@ -173,7 +173,7 @@ def _columns(table: TableInputs) -> str:
     every, used = len(table.columns), len(table.columns) - len(table.left_out)
     empty = sum(column.empty for column in table.columns if column.inputs)
     said = f"all {count(every)} columns" if used == every else f"{count(used)} of {count(every)} columns"
-    said = "one column" if every == 1 else said
+    said = "one column" if every == 1 else "both columns" if used == every == 2 else said
     missing = "nothing missing" if not empty else f"{empty:,} cell{'s' if empty > 1 else ''} empty"
     return f"{said} used, {missing}"
 

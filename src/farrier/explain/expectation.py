@@ -95,9 +95,7 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
     unit = _unit(setting.target)
     last = _text(float(result.target[setting.order[-1]]), unit, half)
     if parts and all(_walks(one) for one in parts):
-        said = [
-            f"It moves like a random walk: the best forecast is near the last value, {last}, and nothing tells the way."
-        ]
+        said = [wanders(last, float(median[-1]) - float(result.target[setting.order[-1]]), median, half)]
     elif not parts:
         mean = _text(median[-1], unit, half)
         said = [f"Nothing but a level and noise was found: the best forecast is the mean, {mean}."]
@@ -109,6 +107,16 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
             high, low = (f"{labels[place]} ({_text(median[place], '', half)})" for place in ends)
             said.append(f"Highest at {high}, lowest at {low}.")
     return [*said, _width(future, half)]
+
+
+def wanders(last: str, change: float, median: np.ndarray, half: np.ndarray) -> str:
+    """Where a random walk goes: nowhere, unless the structures that share the forecast return a little."""
+    if abs(change) <= SAME * half[-1]:
+        return (
+            f"It moves like a random walk: the best forecast is near the last value, {last}, and nothing tells the way."
+        )
+    end = _text(float(median[-1]), "", half)
+    return f"It moves nearly like a random walk: the forecast goes from the last value, {last}, to about {end}."
 
 
 def _walks(parts: Parts) -> bool:

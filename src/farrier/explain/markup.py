@@ -18,6 +18,11 @@ def text(value: Any) -> str:
     return "" if value is None else escape(str(value))
 
 
+def prose(value: Any) -> str:
+    """The same for sentences: a number and its per cent sign stay on one line."""
+    return text(value).replace(" %", "\N{NO-BREAK SPACE}%")
+
+
 def join(pieces: Iterable[str]) -> str:
     """Pieces of HTML in one string."""
     return "".join(pieces)

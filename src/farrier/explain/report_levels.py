@@ -1,5 +1,6 @@
 """The levels of a category in the report: a table with a bar and an interval for each, highest first."""
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -31,7 +32,8 @@ def _row(level: Mapping[str, Any], far: float, y: Target) -> str:
     above = level["value"] >= 0.0
     style = f"left: {50.0 if above else 50.0 - part:.1f}%; width: {part:.1f}%"
     bar = f'<i class="{"above" if above else "below"}" style="{style}"></i>'
-    said = text(_said(level, y))
+    # an interval stays on one line
+    said = re.sub(r"\(.*\)", lambda found: found[0].replace(" ", "\N{NO-BREAK SPACE}"), text(_said(level, y)))
     return f'<tr><th scope="row">{text(level["name"])}</th><td class="bars">{bar}</td><td>{said}</td></tr>'
 
 

@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from farrier.explain import report_figures
-from farrier.explain.markup import bar, fixed_columns, join, share, text
+from farrier.explain.markup import bar, fixed_columns, join, prose, share, text
 from farrier.explain.numbers import capital
 
 Story = Mapping[str, Any]
@@ -35,7 +35,7 @@ def opening(story: Story) -> str:
             _expect(story),
             f'<div class="first">{report_figures.main(story)}{forecast(story)}</div>' if series else _effects(story),
             "<h2>Why</h2>" if story.get("expect") else "",
-            f'<p class="summary">{text(" ".join(story.get("summary") or []))}</p>',
+            f'<p class="summary">{prose(" ".join(story.get("summary") or []))}</p>',
             f'<p class="subtitle">{text(subtitle)}</p>' if subtitle else "",
             _list(story),
             _rounds(story),
@@ -50,8 +50,8 @@ def _expect(story: Story) -> str:
     if not said:
         return ""
     more = [*said[1:], *(story.get("shared") or []), *past[:1]]
-    rest = f'<p class="expects">{text(" ".join(more))}</p>' if more else ""
-    return f'<p class="expect">{text(said[0])}</p>{rest}'
+    rest = f'<p class="expects">{prose(" ".join(more))}</p>' if more else ""
+    return f'<p class="expect">{prose(said[0])}</p>{rest}'
 
 
 def _list(story: Story) -> str:
@@ -67,7 +67,7 @@ def _rounds(story: Story) -> str:
     """One year, week or day of all repeating patterns together."""
     return join(
         f'<h3 class="round">One {text(one.get("name"))}</h3>'
-        f'<p class="small quiet">{text(one.get("sentence"))}</p>{report_figures.profile(story, one)}'
+        f'<p class="small quiet">{prose(one.get("sentence"))}</p>{report_figures.profile(story, one)}'
         for one in story.get("rounds") or []
     )
 
@@ -78,7 +78,7 @@ def _effects(story: Story) -> str:
     drawn = [(i, part) for i, part in parts if part.get("effect") or part.get("profile")][:EFFECTS]
     pictures = join(
         f'<div><h3><a href="#component-{i}">{text(part.get("title"))}</a></h3>'
-        f'<p class="small quiet">{text(capital(str(part.get("shape") or "") if part.get("effect") else ""))}</p>'
+        f'<p class="small quiet">{prose(capital(str(part.get("shape") or "") if part.get("effect") else ""))}</p>'
         f"{report_figures.effect(story, i, part) or report_figures.profile(story, part)}</div>"
         for i, part in drawn
     )
