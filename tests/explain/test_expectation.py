@@ -43,7 +43,7 @@ def test_a_random_walk_says_that_nothing_tells_the_way():
 def test_a_forecast_that_leaves_the_last_value_is_not_called_the_last_value():
     half = np.array([2.0, 3.0])
     assert "near the last value, 97," in wanders("97", 0.5, np.array([97.2, 97.5]), half)
-    assert wanders("97", 1.8, np.array([97.9, 98.8]), half).endswith("from the last value, 97, to about 98.8.")
+    assert wanders("97", 1.8, np.array([97.9, 98.8]), half).endswith("from the last value, 97, to about 99.")
 
 
 def test_a_table_names_the_inputs_without_effect():
