@@ -14,6 +14,8 @@ from benchmarks import (
     beside,
     bound,
     calendar_suite,
+    calibration,
+    calibration_table,
     classification,
     competition_table,
     competitions,
@@ -59,6 +61,7 @@ SUITES = {
     "truth": truth,
     "plain": plain,
     "progress": progress,
+    "calibration": calibration,
     "recovery": recovery,
     "uci": uci,
     "tables": tables,
@@ -71,8 +74,12 @@ SUITES = {
     "reproduction": reproduction,
     "sampling": sampling,
 }
-OWN_TABLES = {**dict.fromkeys(beside.SUITES, beside.tables), "competitions": competition_table.tables}
-"""Suites whose tables stand beside published numbers."""
+OWN_TABLES = {
+    **dict.fromkeys(beside.SUITES, beside.tables),
+    "competitions": competition_table.tables,
+    "calibration": calibration_table.tables,
+}
+"""Suites with tables of their own; most stand beside published numbers."""
 RESULTS = Path(__file__).parent / "results"
 GRACE = 30
 """Seconds between asking a run to stop and ending the process, for compiled code that does not listen."""
