@@ -18,6 +18,9 @@ export PYRIGHT_PYTHON_USE_BUNDLED_PYRIGHT := 1
 export PYRIGHT_PYTHON_IGNORE_WARNINGS := 1
 unexport PYRIGHT_PYTHON_FORCE_VERSION PYRIGHT_PYTHON_PYLANCE_VERSION
 
+# The folder for `make mutants`: kernels, evaluation, inference or search.
+FOLDER ?= kernels
+
 # Stamps. The first carries the interpreter's name, so that another PYTHON starts the environment afresh.
 MADE := $(VENV)/.made-by-$(subst /,-,$(PYTHON))
 READY := $(VENV)/.ready
@@ -25,7 +28,7 @@ READY_TO_TEST := $(VENV)/.ready-to-test
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test docs package clusters fuzz audit lint format examples bench clean
+.PHONY: help demo test docs package clusters fuzz mutants audit lint format examples bench clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1|\2/p' $(firstword $(MAKEFILE_LIST)) | \
@@ -42,6 +45,9 @@ clusters: $(CLUSTERS)/.ready ## test the recipes for Dask, Spark and Ray, in an 
 
 fuzz: $(READY_TO_TEST) ## try 10,000 hostile files, arrays, models and signals (minutes)
 	$(BIN)/python -m tests.fuzz
+
+mutants: $(READY_TO_TEST) ## change the mathematical core in small ways and see that tests notice: FOLDER=kernels (minutes)
+	$(BIN)/python -m tests.mutants $(FOLDER)
 
 audit: $(READY_TO_TEST) ## look up the installed versions in the database of known vulnerabilities (network)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pip-audit

@@ -1,0 +1,1 @@
+"""Mutation tests: small changes of the mathematical core, each of which some test must notice."""
