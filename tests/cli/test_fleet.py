@@ -102,6 +102,16 @@ def test_what_cannot_be_done_is_refused_before_the_work(run, tmp_path, options, 
     assert why in err
 
 
+def test_a_file_with_a_header_alone_is_refused(run, tmp_path):
+    path = tmp_path / "empty.csv"
+    path.write_text("unique_id,ds,y\n")
+    for more in ((), ("--out", f"{tmp_path / 'folder'}/")):
+        code, _, err = run("forecast", path, "--id", "unique_id", "--horizon", "3", *more)
+        assert code == 2
+        assert "has no rows" in err
+        assert [one.name for one in tmp_path.iterdir()] == ["empty.csv"]
+
+
 def test_the_pace_says_the_rate_and_what_is_left(monkeypatch):
     said, now = [], [100.0]
     monkeypatch.setattr("farrier.cli.fleet.monotonic", lambda: now[0])

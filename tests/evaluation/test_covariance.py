@@ -214,3 +214,16 @@ def test_room_is_used_again_and_grows():
     assert np.shares_memory(workspace.of("a", 3, 2), small)
     assert not np.shares_memory(workspace.of("b", 2, 3), small)
     assert workspace.of("a", 4, 4).shape == (4, 4)
+
+
+@pytest.mark.parametrize(
+    "way", [DenseCovariance, SeriesCovariance.anywhere, covariance_of], ids=["dense", "any", "best"]
+)
+@pytest.mark.parametrize("wandering", [True, False])
+def test_every_draw_has_its_own_covariance_also_where_a_weight_is_zero(way, wandering):
+    pool = Products.of([*KNOWN[:4], *(KNOWN[7:9] if wandering else [])], 1)
+    w2 = RNG.uniform(0.2, 1.5, (3, len(pool)))
+    w2[1, 0] = w2[2, 1] = 0.0
+    covariance, grams = way(X), pool.gram(X, X)
+    for draw, C in zip(w2, covariance.forward(pool, pool.numbers, w2)[0], strict=True):
+        assert_allclose(covariance.gather(C), np.tensordot(draw, grams, 1), rtol=1e-10, atol=1e-12)

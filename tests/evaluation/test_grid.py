@@ -63,3 +63,8 @@ def test_the_empty_part_of_a_grid_has_a_limit():
         # every place but those at the ends may be empty
         left = np.sort(RNG.permutation(np.arange(1, 99))[: round(100 * empty)])
         assert (on_grid(np.delete(x, left)) is not None) is expected
+
+
+def test_three_rows_are_enough_for_a_grid_and_two_are_not():
+    assert on_grid(np.array([1.0, 3.0, 5.0])) is not None
+    assert on_grid(np.array([1.0, 3.0])) is None

@@ -1,7 +1,9 @@
 """Hostile files: those of the corpus with cells, lines, bytes, encodings and containers changed.
 
 Each file goes through the whole of `farrier forecast` or `farrier explain` with a fast fit. Exit code 0 needs a whole
-output, 2 needs one short line and no output, and nothing else may happen. The folder holds no other file afterwards.
+output, 2 needs one short line and no output. Of several series in one file some may fail: exit code 1 needs the whole
+output of the others and a short line for each that is missing (docs/fleets.md). Nothing else may happen. The folder
+holds no other file afterwards.
 """
 
 import contextlib
@@ -95,6 +97,10 @@ def command(random: Random, source: Path) -> None:
         check = _check_forecast if forecasting else _check_report
         check(target.read_text(encoding="utf-8"))
         return
+    if code == 1 and left == {target.name} and forecasting:
+        check_missing(said)
+        _check_forecast(target.read_text(encoding="utf-8"))
+        return
     if left:
         raise FailureError("lost output", f"exit code {code} left {sorted(left)}")
     if code != 2 or not re.fullmatch(r"farrier: [^\n]+\n", said) or len(said) > LONGEST:
@@ -124,6 +130,21 @@ def _check_forecast(text: str) -> None:
     _, median, low, high, lowest, highest = numbers.T
     if not (np.all(lowest <= low) and np.all(low <= median) and np.all(median <= high) and np.all(high <= highest)):
         raise FailureError("wrong order", "quantiles of a forecast")
+
+
+def check_missing(said: str) -> None:
+    """Every series without a forecast is in a line (equal errors share one), and the last line counts them."""
+    *lines, last = said.splitlines()
+    more = bool(lines) and re.fullmatch(r"farrier: and [\d,]+ other kinds of errors", lines[-1]) is not None
+    named = lines[:-1] if more else lines
+    counted = re.match(r"farrier: ([\d,]+) of [\d,]+ series (is|are) missing", last)
+    short = all(line.startswith("farrier: no forecast of ") and len(line) <= LONGEST for line in named)
+    if counted is None or not short:
+        raise FailureError("traceback", f"exit code 1: {said[:300]!r}")
+    others = [re.search(r" and ([\d,]+) others?: ", line) for line in named]
+    count = len(named) + sum(int(one[1].replace(",", "")) for one in others if one)
+    if count != int(counted[1].replace(",", "")) and not more:
+        raise FailureError("lost output", f"{count} of {counted[1]} missing series are named: {said[:300]!r}")
 
 
 def _check_report(text: str) -> None:

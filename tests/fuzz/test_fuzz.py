@@ -27,6 +27,19 @@ def test_the_corpus_itself_is_read():
         assert len(choose_columns(read_table(path)).y) >= 12, path.name
 
 
+@pytest.mark.parametrize(
+    ("said", "wrong"),
+    [
+        ("farrier: no forecast of 'a': y: too few\nfarrier: 1 of 3 series is missing: correct their rows\n", False),
+        ("farrier: 1 of 3 series is missing: correct their rows\n", True),
+        ("Traceback\nfarrier: 1 of 3 series is missing: correct their rows\n", True),
+        ("farrier: something went wrong\n", True),
+    ],
+)
+def test_a_series_without_a_forecast_must_be_said(said, wrong):
+    assert (judged(lambda: files.check_missing(said))[0] != "result") == wrong
+
+
 def raising(error):
     def call():
         raise error

@@ -97,3 +97,15 @@ def test_first_sites_are_logarithms():
         target, variance = likelihood.start(np.array([0.0, 99.5]))
         assert_allclose(target, np.log([0.5, 100.0]) - 1.0)
         assert_allclose(variance, [2.0, 0.01], rtol=1e-6)
+
+
+def test_no_other_size_has_a_higher_expected_likelihood():
+    f = 0.4 * RNG.standard_normal(300)
+    y = RNG.negative_binomial(2.0, 2.0 / (2.0 + np.exp(f + 1.0))).astype(float)
+    variance = np.full(300, 0.05)
+    best = NegativeBinomial(1.0, 5.0).with_best_size(y, f, variance)
+
+    def height(size):
+        return np.sum(NegativeBinomial(1.0, size).expected_log(y, f, variance))
+
+    assert height(best.size) > max(height(1.2 * best.size), height(best.size / 1.2))

@@ -123,3 +123,22 @@ def test_leaving_a_row_out_is_the_posterior_given_the_others():
         mean, variance = without.draws(X[n : n + 1])
         assert_allclose(means[:, n], mean[:, 0], rtol=1e-5, atol=1e-7)
         assert_allclose(variances[:, n], variance[:, 0], rtol=1e-4, atol=1e-7)
+
+
+def test_means_of_components_by_draw_are_the_textbook_s_and_average_to_the_components():
+    by_draw = POSTERIOR.component_means(NEW)
+    for w, means in zip(WEIGHTS, by_draw, strict=True):
+        for i, mean in enumerate(means):
+            assert_allclose(mean, textbook(w, NEW, np.eye(3)[i])[0], rtol=1e-6, atol=1e-8)
+    assert_allclose(by_draw.mean(axis=0), POSTERIOR.components(NEW)[0], rtol=1e-8, atol=1e-10)
+    both = POSTERIOR.component_means(NEW, np.array([[1.0, 0.0, 1.0]]))
+    assert_allclose(both[:, 0], by_draw[:, 0] + by_draw[:, 2], rtol=1e-10)
+
+
+def test_repeated_rows_without_noise_have_a_posterior():
+    rows = np.repeat(np.array([[0.1], [0.7]]), 3, axis=0)
+    y = np.repeat([1.0, -0.5], 3)
+    posterior = GaussianPosterior(Products.of([SquaredExponential(0.9)], 1), np.ones((1, 1)), np.zeros(6), rows, y)
+    mean, variance = posterior.draws(rows)
+    assert_allclose(mean[0], y, atol=1e-4)
+    assert_allclose(variance, 0.0, atol=1e-4)

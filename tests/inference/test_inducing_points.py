@@ -124,3 +124,21 @@ def test_each_level_of_a_category_has_its_point_though_it_has_one_row():
     rows = np.column_stack([RNG.standard_normal(3000), codes])
     groups = choose(Products.of([Category(dims=1)], 2), rows, 1e-9, 200)
     assert set(groups.Z[0, : groups.sizes[0], 1]) == set(codes)
+
+
+def test_groups_that_are_too_large_together_are_cut_to_one_size():
+    limits = PointLimits(together=20)
+    found = choose(POOL, X, 1e-6, 60, limits)
+    assert sum(found.sizes) <= 20
+    whole = choose(POOL, X, 1e-6, 60)
+    cut = max(found.sizes)
+    assert found.sizes == tuple(min(size, cut) for size in whole.sizes)
+    # one more point for each group would be too many
+    assert sum(min(size, cut + 1) for size in whole.sizes) > 20
+
+
+def test_points_come_from_the_rows_that_represent_all():
+    shuffled = RNG.permutation(X)
+    kept = np.sort(X[:, 0])[np.linspace(0, 59, 5).astype(int)]
+    found = choose(Products.of([Matern12(0.3)], 1), shuffled, 0.0, 60, PointLimits(rows=5))
+    assert_array_equal(np.sort(found.Z[0, :, 0]), kept)

@@ -86,3 +86,10 @@ def test_the_posterior_is_the_mixture_of_its_draws():
     assert_allclose(variance, one.components(new)[1] + means.var(axis=0))
     assert_allclose(np.diagonal(both.joint(new)[1]), moments(*both.draws(new))[1])
     assert both.pool is one.pool
+
+
+def test_a_mixture_of_one_is_that_one():
+    X = np.linspace(-1.0, 1.0, 6)[:, None]
+    one = GaussianPosterior(Products.of([Linear(0.3)], 1), np.ones((1, 1)), np.full(6, 0.1), X, X[:, 0])
+    for found, expected in zip(LaplacePosterior((one,)).draws(X), one.draws(X), strict=True):
+        assert_allclose(found, expected)

@@ -129,3 +129,10 @@ def test_numbers_are_given_by_name_and_changed_one_at_a_time():
     assert {name: float(value) for name, value in c.parameters().items()} == {"period": 1.3, "lengthscale": 0.7}
     changed = c.replace(period=2.0)
     assert (float(changed.period), float(changed.lengthscale), float(c.period)) == (2.0, 0.7, 1.3)
+
+
+def test_without_a_shift_only_the_unit_changes():
+    X = np.linspace(-1.0, 2.0, 7)[:, None]
+    kernel = Linear(0.4) * Matern12(0.7) + Periodic(1.3, 0.8)
+    for one in (kernel, kernel.terms[0], kernel.terms[1]):
+        assert_allclose(one.rescale(3.0).gram(3.0 * X, 3.0 * X), one.gram(X, X), rtol=1e-12)

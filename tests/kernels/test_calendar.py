@@ -173,3 +173,11 @@ def test_the_derivative_of_the_local_day_is_that_of_finite_differences():
 def test_a_clock_with_too_few_offsets_is_refused():
     with pytest.raises(ValueError, match="DayOfWeek: offsets has 2 entries for 2 changes of the clock: give 3"):
         DayOfWeek(changes=[1.0, 2.0], offsets=[0.0, 0.5])
+
+
+def test_shares_of_the_calendar_add_up_to_one():
+    shared = [family for family in CALENDAR if getattr(family, "shares", None) is not None]
+    assert len(shared) > 3
+    for family in shared:
+        assert np.all(family.shares > 0.0)
+        assert np.sum(family.shares) == pytest.approx(1.0)

@@ -56,3 +56,20 @@ def test_it_is_known_by_its_name_and_no_symbol_or_rank_comes_twice():
     symbols, ranks = zip(*((one.symbol, one.rank) for one in (*FAMILIES, *CALENDAR, *CODES)), strict=True)
     assert len(set(symbols)) == len(symbols)
     assert len(set(ranks)) == len(ranks)
+
+
+def test_codes_are_counted_from_the_origin_in_steps():
+    kernel, X = Category(2.0, 0.5), 2.0 + 0.5 * ROWS
+    assert_allclose(kernel.gram(X, X[:9]), Category().gram(ROWS, ROWS[:9]))
+    assert_allclose(Category.codes({"origin": np.array([2.0]), "step": np.array([0.5])}, X), ROWS[:, 0])
+    near = X + 0.2 * RNG.choice([-1.0, 1.0], X.shape)  # less than half a step away
+    assert_allclose(kernel.gram(near, near), kernel.gram(X, X))
+    assert_allclose(kernel.rescale(4.0, -1.0).gram(4.0 * near - 1.0, 4.0 * near - 1.0), kernel.gram(X, X))
+
+
+def test_codes_with_other_steps_are_told_apart_in_one_pool():
+    fine, coarse = Category(0.0, 1.0), Category(0.25, 2.0)
+    both = Products.of([fine * SquaredExponential(0.7), coarse * SquaredExponential(0.7)], 1).gram(ROWS, ROWS)
+    for gram, kernel in zip(both, (fine, coarse), strict=True):
+        assert_allclose(gram, kernel.gram(ROWS, ROWS) * SquaredExponential(0.7).gram(ROWS, ROWS))
+    assert not np.array_equal(fine.gram(ROWS, ROWS), coarse.gram(ROWS, ROWS))

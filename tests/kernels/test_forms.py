@@ -196,3 +196,23 @@ def test_families_of_distance_share_their_lengthscales_with_no_column():
 def test_noise_has_no_numbers_and_so_no_backward_pass():
     _, back = White.of_lags({}, np.array([0.0, 1.0]))
     assert back(np.ones((1, 2))) == {}
+
+
+@lagged
+def test_the_general_form_of_a_stationary_kernel_has_the_derivative_of_finite_differences(kernel):
+    values, names = spread_out(kernel, 1), list(trained(type(kernel)))
+    X, Z = RNG.uniform(-1.0, 1.0, (4, 1)), RNG.uniform(-1.0, 1.0, (3, 1))
+    dK = RNG.standard_normal((4, 3))
+    found, back = Stationary.between.__func__(type(kernel), values, X, Z)
+    assert_allclose(found, kernel.replace(**values).gram(X, Z), rtol=1e-12)
+    slopes = back(dK)
+    expected = differences(
+        lambda moved: np.vdot(dK, Stationary.between.__func__(type(kernel), moved, X, Z)[0]), values, names
+    )
+    for name in names:
+        assert_allclose(np.ravel(slopes[name]), np.ravel(expected[name]), rtol=1e-5, atol=1e-7)
+
+
+@pytest.mark.parametrize("family", [Step, StepUntil, DampedTrend, RandomWalk], ids=lambda family: family.__name__)
+def test_families_of_one_column_have_one_value_of_each_trained_number(family):
+    assert all(mark.shared for mark in trained(family).values())

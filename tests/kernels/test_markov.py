@@ -101,3 +101,23 @@ def test_two_steps_are_one_on_both_sides_of_the_quadrature(form):
         assert_allclose(A2 @ A1, A, rtol=1e-9, atol=1e-10)
         assert_allclose(A2 @ Q1 @ A2.T + Q2, Q, rtol=1e-8, atol=1e-11)
         assert np.linalg.eigvalsh(Q1 / np.sqrt(np.outer(np.diagonal(Q1), np.diagonal(Q1)))).min() > 0
+
+
+@pytest.mark.parametrize("kernel", [one for one in FORMS if isinstance(one, RandomWalk | DampedTrend)], ids=repr)
+def test_values_after_a_state_have_the_covariance_of_its_noise(kernel):
+    # given the state, the values h and h + d later have the covariance of the noise of the first step, carried on
+    form = markov_form(kernel)
+    first, apart = np.array([0.002, 0.3, 1.7]), np.array([0.4, 0.0, 2.2])
+    _, Q = form.steps(first)
+    A, _ = form.steps(apart)
+    expected = [form.observation @ a @ q @ form.observation for a, q in zip(A, Q, strict=True)]
+    assert_allclose(form.since(first, apart), expected, rtol=1e-8)
+
+
+@pytest.mark.parametrize("kernel", [Matern12(1.3), Matern32(0.8), Matern52(1.7), SquaredExponential(0.6)], ids=str)
+def test_the_covariance_over_a_distance_is_that_of_the_steps(kernel):
+    form = smooth_form(kernel) if isinstance(kernel, SquaredExponential) else markov_form(kernel)
+    distances = np.array([0.0, 0.01, 0.4, 1.9, 6.0])
+    A, _ = form.steps(distances)
+    expected = [form.observation @ a @ form.initial @ form.observation for a in A]
+    assert_allclose(form.correlation(distances), expected, atol=1e-8)

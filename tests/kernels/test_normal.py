@@ -124,3 +124,11 @@ def test_equal_structures_have_equal_formulas():
 def test_no_factors_are_a_constant():
     (one,) = simplify(())
     assert equal(one, Constant())
+
+
+def test_noise_on_all_columns_absorbs_that_on_some_and_the_next_noise_is_still_looked_at():
+    factors = simplify([White((0,)), White(), White((1,)), Periodic(1.3, 0.7, (1,))])
+    assert [type(one) for one in factors] == [White]
+    assert factors[0].dims is None
+    apart = simplify([White((0,)), White((0, 1)), White((2,)), Periodic(1.3, 0.7, (2,))])
+    assert [one.dims for one in apart] == [(0, 1), (2,)]

@@ -111,3 +111,21 @@ def test_beliefs_of_every_family_are_proper(family):
         assert np.isfinite(prior.reach)
         # the optimiser's unit is not wider than where it may go
         assert prior.typical <= prior.reach
+
+
+def test_a_number_is_of_one_column_and_no_table_unless_that_is_said():
+    @dataclass(frozen=True)
+    class Plain:
+        a: float = real()
+        b: float = positive()
+        c: float = fixed()
+        d: float = positive(shared=True)
+        e: float = fixed(whole=True)
+
+    assert [(mark.shared, mark.whole) for mark in marks(Plain).values()] == [
+        (False, False),
+        (False, False),
+        (False, False),
+        (True, False),
+        (False, True),
+    ]

@@ -102,7 +102,7 @@ def of_file(path: Path, tests: coverage.Covered, count: int, seed: int) -> np.nd
     counts = np.array([len(found), len(chosen), 0, 0, 0])
     for i in sorted(chosen):
         outcome, after = judged(path, found[i], tests)
-        if outcome == "survived" and (path.name, found[i].before, after) in EQUIVALENT:
+        if outcome == "survived" and (path.name, found[i].text, found[i].before, after) in EQUIVALENT:
             outcome = "equivalent"
         counts[2 + ("killed", "survived", "equivalent").index(outcome)] += 1
         if outcome == "survived":

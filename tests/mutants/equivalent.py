@@ -1,6 +1,70 @@
-"""Mutants that no test can kill, because they compute the same: for each the file, the text of the line, the change,
-and the reason. They are left out of the score.
+"""Mutants that no test can kill, because they compute the same. They are left out of the score.
+
+Each has its file, the line, what is changed, what it is changed to, and the reason.
 """
 
-EQUIVALENT: dict[tuple[str, str, str], str] = {}
-"""By file, changed text and new text: why both compute the same."""
+KEPT = "Grams that are not kept for the backward pass are computed again there: only time and memory change."
+GROUPS = (
+    "The number tells groups apart that one product has several factors in; any rising numbers give the same groups."
+)
+
+EQUIVALENT: dict[tuple[str, str, str, str], str] = {
+    ("covariance.py", "keep = len(pool) * len(self.X) ** 2 <= KEPT", "len(self.X) ** 2", "len(self.X) * 2"): KEPT,
+    (
+        "covariance.py",
+        "found.append(one if keep else None)",
+        "one if keep else None",
+        "one if not keep else None",
+    ): KEPT,
+    (
+        "grid.py",
+        "if count < len(x) - 1 or len(x) < (1.0 - EMPTY) * (count + 1):",
+        "1",
+        "2",
+    ): "With one place less than rows, two rows have the same place, and the last check refuses them.",
+    ("lagged.py", "repeat = 0", "0", "1"): GROUPS,
+    ("lagged.py", "repeat += 1", "1", "2"): GROUPS,
+    (
+        "lagged.py",
+        "return None if any(one is None for one in constants) else np.stack([one[:1] for one in constants])",
+        "1",
+        "2",
+    ): "A stationary factor acts on one column, so each constant has one entry.",
+    (
+        "products.py",
+        "numbers = np.where(self.positive, np.exp(np.where(self.positive, u, 0.0)), u)",
+        "0.0",
+        "1.0",
+    ): "The value stands where the outer choice takes u: it only keeps exp from overflowing.",
+    (
+        "normal.py",
+        "if one.dims is None or other.dims is None:",
+        "one.dims is None or other.dims is None",
+        "one.dims is None and other.dims is None",
+    ): "Kernels are merged only where both name columns or neither does.",
+    (
+        "constant.py",
+        "stationary: ClassVar[bool] = True",
+        "True",
+        "False",
+    ): "A constant leaves a product before the flag is read, and its diagonal is one.",
+    (
+        "inducing_points.py",
+        "if left[pivot] <= 1e-10 * max(total / len(K), 1e-300):",
+        "left[pivot] <= 1e-10 * max(total / len(K), 1e-300)",
+        "left[pivot] < 1e-10 * max(total / len(K), 1e-300)",
+    ): "They differ only where a rounded number equals the limit to the last bit.",
+    (
+        "inducing_points.py",
+        "if len(X) <= count:",
+        "len(X) <= count",
+        "len(X) < count",
+    ): "With as many rows as asked for, all are taken; the greedy choice does not depend on their order.",
+    (
+        "laplace.py",
+        "self._factorise()",
+        "self._factorise()",
+        "pass",
+    ): "The factors are computed when they are first asked for; at once they share what is common: only time changes.",
+}
+"""By file, line, changed text and new text: why both compute the same."""

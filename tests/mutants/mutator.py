@@ -66,6 +66,11 @@ class Mutant:
     change: Change
     """Changes the node in its tree, and gives the new text."""
 
+    @property
+    def text(self) -> str:
+        """The line of the change, without its margin."""
+        return self.source.splitlines()[self.line - 1].strip()
+
     def made(self) -> tuple[ast.Module, str]:
         """The changed file, and the new text of what was changed."""
         tree = ast.parse(self.source)

@@ -21,15 +21,8 @@ from typing import Any
 import pytest
 
 LIBRARIES = (
-    "numpy",
-    "scipy.linalg",
-    "scipy.optimize",
-    "scipy.special",
-    "scipy.stats",
-    "scipy.fft",
-    "jax",
-    "jaxtyping",
-    "beartype",
+    *("numpy", "scipy.linalg", "scipy.optimize", "scipy.special", "scipy.stats", "scipy.fft"),
+    *("jax", "jaxtyping", "beartype"),
 )
 """Loaded once, before processes are forked: what the core and tests/conftest.py import."""
 PLUGINS = ("-p", "pytest_timeout")

@@ -101,7 +101,7 @@ def test_every_folder_of_the_core_has_tests_that_concern_it(folder):
 
 def test_equivalent_mutants_exist_and_have_a_reason():
     names = {path.name: path for folder in FOLDERS for path in (SOURCE / folder).glob("*.py")}
-    for (name, before, after), reason in EQUIVALENT.items():
-        found = {(one.before, one.made()[1]) for one in mutants(names[name].read_text()) if one.before == before}
-        assert (before, after) in found, f"{name}: {before}"
+    for (name, line, before, after), reason in EQUIVALENT.items():
+        some = [one for one in mutants(names[name].read_text()) if (one.text, one.before) == (line, before)]
+        assert after in {one.made()[1] for one in some}, f"{name}: {line}: {before}"
         assert len(reason) > 20

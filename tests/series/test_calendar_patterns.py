@@ -88,3 +88,10 @@ def test_years_reach_ahead_of_the_rows():
     assert first == 2023
     assert last >= 2034
     assert shows_days(axis)
+
+
+def test_years_stay_within_those_that_a_date_can_have():
+    for start in ("0001-01-01", "9999-11-01"):
+        days = np.datetime64(start) + np.arange(40)
+        first, last = year_range(TimeAxis.of(days, "t"))
+        assert 1 <= first <= last <= 9999

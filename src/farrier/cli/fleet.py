@@ -70,6 +70,8 @@ class Fleet:
         places: dict[Any, list[int]] = {}
         for i, name in enumerate(_plain(table[id])):
             places.setdefault(None if name is None or name != name else name, []).append(i)
+        if not places:
+            raise ValueError(f"{table.name!r} has no rows: give times with values")
         return cls(table, id, plan, {name: np.array(rows) for name, rows in places.items()})
 
     def jobs(self, done: Mapping[str, Any]) -> Iterator[Job]:

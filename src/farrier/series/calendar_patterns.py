@@ -31,6 +31,8 @@ from farrier.kernels.registry import (
 from farrier.series.calendar import TimeAxis
 from farrier.series.holidays import days_of
 
+EPOCH = date(1970, 1, 1)
+"""The day from which times are counted."""
 BEFORE, AHEAD = 366, 3660
 """How long before the first row and after the last one holidays and changes of the clock are known. [days; by
 judgement: forecasts of steps of days or less do not reach further]"""
@@ -48,9 +50,10 @@ SHAPE = 0.7
 
 def year_range(axis: TimeAxis) -> tuple[int, int]:
     """The first and the last year whose holidays can matter."""
-    ends = axis.numbers.min() - BEFORE, axis.numbers.max() + AHEAD
-    first, last = (date(1970, 1, 1) + timedelta(days=float(end)) for end in ends)
-    return first.year, last.year
+    ends = np.array([axis.numbers.min() - BEFORE, axis.numbers.max() + AHEAD])
+    # within the years that a date can have
+    first, last = np.clip(ends, (date.min - EPOCH).days, (date.max - EPOCH).days)
+    return (EPOCH + timedelta(days=float(first))).year, (EPOCH + timedelta(days=float(last))).year
 
 
 def shows_days(axis: TimeAxis) -> bool:
