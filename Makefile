@@ -40,8 +40,8 @@ demo: $(READY) ## explain and forecast the bundled airline series, and write rep
 test: lint ## lint, types and tests
 	$(BIN)/python -m pytest -n 2
 
-clusters: $(CLUSTERS)/.ready ## test the recipes for Dask, Spark and Ray, in an environment of their own (needs Java)
-	$(CLUSTERS)/bin/python -m pytest tests/clusters tests/fleet/test_partition.py
+clusters: $(CLUSTERS)/.ready ## test large tables and the recipes for Dask, Spark and Ray, in an environment of their own (needs Java)
+	$(CLUSTERS)/bin/python -m pytest tests/clusters tests/out_of_core tests/cli/test_large.py tests/fleet/test_partition.py
 
 fuzz: $(READY_TO_TEST) ## try 10,000 hostile files, arrays, models and signals (minutes)
 	$(BIN)/python -m tests.fuzz

@@ -20,6 +20,7 @@ ORDER = (
     "paper",
     "baselines",
     "datasets",
+    "out_of_core",
     "fleet",
     "cli",
 )
@@ -51,6 +52,7 @@ COVERED_BY = {
     "inference/linear_blocks.py": "tests/inference/test_linear.py",
     "inference/linear_sites.py": "tests/inference/test_linear_posterior.py",
     "inference/linear_slopes.py": "tests/inference/test_linear.py",
+    "search/inducing_settings.py": "tests/search/test_settings.py",
     "search/long_settings.py": "tests/model/test_long_rows.py",
     "inference/without_caches.py": "tests/inference/test_exact.py",
     "explain/variance.py": "tests/model/test_variance_shares.py",

@@ -19,6 +19,7 @@ import typer
 from farrier.cli.options import (
     BacktestOption,
     CapOption,
+    ClusterOption,
     CountryOption,
     Data,
     DateFormatOption,
@@ -27,6 +28,7 @@ from farrier.cli.options import (
     HolidaysOption,
     Kernels,
     KernelsOption,
+    LargeJobsOption,
     Likelihood,
     LikelihoodOption,
     Method,
@@ -102,6 +104,8 @@ def explain(
     step: StepOption = None,
     seed: SeedOption = 0,
     backtest: BacktestOption = False,
+    cluster: ClusterOption = None,
+    jobs: LargeJobsOption = 1,
     quiet: QuietOption = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the whole result as JSON.")] = False,
 ) -> None:
@@ -112,7 +116,7 @@ def explain(
 
     check_out(path, data)
     classes = likelihood.value == "classes"
-    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes, step)
+    reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes, step, cluster, jobs or 1)
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _bounds(floor, cap)
     settings |= _search(settings, periods, reading, quick=quick)

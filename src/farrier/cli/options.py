@@ -137,3 +137,10 @@ BacktestOption = Annotated[
     typer.Option("--backtest", help="Forecast from past dates too, and say how good that was. It takes as long again."),
 ]
 QuietOption = Annotated[bool, typer.Option("--quiet", help="Print results and errors only, no progress.")]
+ClusterOption = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="A Dask scheduler, tcp://HOST:PORT, for a table too large for memory."),
+]
+LargeJobsOption = Annotated[
+    int, typer.Option(min=-1, metavar="N", help="Processes for a table too large for memory; -1: one for each core.")
+]

@@ -23,6 +23,7 @@ from farrier.series.observed import Layout, Observed
 from farrier.series.stamps import Column
 
 if TYPE_CHECKING:
+    from farrier.cli.large import LargeTable
     from farrier.estimators.classifier import Classifier
     from farrier.estimators.regressor import Regressor
 
@@ -41,6 +42,10 @@ class Reading:
     """Whether the target is classes, though its cells may be numbers."""
     step: str | None = None
     """The step of a forecast of irregular times."""
+    cluster: str | None = None
+    """The address of a Dask scheduler, for a large table."""
+    jobs: int = 1
+    """Processes for a large table."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -55,6 +60,8 @@ class Source:
     """Columns whose future is known; in the X of `chosen` they follow the times."""
     later: tuple[int, ...] = ()
     """The rows after the last target in order of time, which hold the future of the regressors."""
+    large: "LargeTable | None" = None
+    """All rows, if they are read in blocks and `table` is a sample of them."""
 
     @property
     def stamps(self) -> Any:
@@ -110,6 +117,9 @@ def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None
     `table` is the table of `data` if it has been read before. `mixed` says that a table may hold text, dates and empty
     cells.
     """
+    large = _open_large(data, reading) if mixed and table is None else None
+    if large is not None:
+        table = large[1]
     table = open_table(data, reading) if table is None else table
     chosen = datasets.choose_table(table, reading.time, reading.target, classes=reading.classes) if mixed else None
     if chosen is None and reading.classes:
@@ -125,7 +135,7 @@ def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None
     if reading.regressors:
         chosen, later = _with_regressors(table, chosen, reading.regressors)
     if not quiet and data not in datasets.names():
-        note(understood(table))
+        note(understood(table) if large is None else f"reading {table.notes[0]}")
     if not quiet:
         _note_left_out(chosen)
     if data in datasets.names():
@@ -134,7 +144,20 @@ def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None
     stem = Path(table.name.removesuffix(".gz")).stem
     title = stem.replace("_", " ") if chosen.target.lower() in TARGET_WORDS else chosen.target
     unit = table.units.get(chosen.target, "")
-    return Source(title[:1].upper() + title[1:], unit, table, chosen, reading.regressors, later)
+    title = title[:1].upper() + title[1:]
+    return Source(title, unit, table, chosen, reading.regressors, later, None if large is None else large[0])
+
+
+def _open_large(data: str, reading: Reading) -> "tuple[LargeTable, Table] | None":
+    """A table that is read in blocks, and a sample of its rows; None if it is a series, or not large."""
+    if reading.time is not None or reading.classes or not Path(data).exists():
+        return None
+    from farrier.cli.large import open_large
+
+    found = open_large(data, reading.cluster, reading.jobs)
+    if found is None or datasets.choose_table(found[1], None, reading.target) is None:
+        return None
+    return found
 
 
 def understood(table: Table) -> str:
@@ -226,6 +249,9 @@ def read_days(path: Path) -> dict[str, str]:
 
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor | Classifier":
     """Fit a model, and give it the names of the rows and columns."""
+    if source.large is not None:
+        model = source.large.fit(source.chosen.target, settings)
+        return model.describe(title=source.title, target_name=source.chosen.target, target_unit=source.unit)
     if source.chosen.cells is not None:
         return fit_table(source, settings)
     from farrier.estimators.fitted_series import DATED, TimeRegressor, dated

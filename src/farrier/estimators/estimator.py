@@ -155,10 +155,10 @@ class Estimator(ExplainingMixin, BaseEstimator):
         except TypeError:  # some names are text and others are not
             raise ValueError("X: some columns are named by text and others are not: name all by text.") from None
 
-    def _recipe(self) -> Recipe:
+    def _recipe(self, call: str = "fit(X, y)") -> Recipe:
         name = type(self).__name__
         own = {name: value for name, value in self.get_params().items() if name != "progress"}
-        return Recipe.of(name, own, type(self)().get_params(), "fit(X, y)")
+        return Recipe.of(name, own, type(self)().get_params(), call)
 
     def _searches(self) -> bool:
         """Whether the structure is searched for: the candidates are not given, and the prior is the horseshoe."""

@@ -33,6 +33,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.search.appraisal": ("Appraisal",),
     "farrier.search.beliefs": ("Beliefs",),
     "farrier.search.clock": ("Clock",),
+    "farrier.search.inducing_settings": ("BlockSettings", "InducingSettings"),
     "farrier.search.long_settings": ("LongSettings",),
     "farrier.search.structure": ("Decision",),
     "farrier.search.candidate_settings": (
@@ -52,7 +53,6 @@ HOMES: dict[str, tuple[str, ...]] = {
         "ChangepointSettings",
         "ScaleSettings",
         "AveragingSettings",
-        "InducingSettings",
         "PosteriorSettings",
         "SiteSettings",
         "OutlierSettings",

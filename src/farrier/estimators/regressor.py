@@ -25,6 +25,7 @@ from farrier.estimators.arguments import (
 )
 from farrier.estimators.counting import COUNTS
 from farrier.estimators.estimator import Estimator
+from farrier.estimators.large_tables import LargeTableMixin, is_large
 from farrier.estimators.predicting import PredictingEstimator
 from farrier.estimators.watching import Show, kind_of, told, watched
 from farrier.estimators.weights import check_weights, factors_of
@@ -45,7 +46,7 @@ from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
 
-class Regressor(RegressorMixin, PredictingEstimator):
+class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     """Explain and predict a number.
 
     Parameters
@@ -188,8 +189,10 @@ class Regressor(RegressorMixin, PredictingEstimator):
         """Find the components of y as a function of X.
 
         `sample_weight` says how much each row counts: a row of weight 4 has half the noise of a row of weight 1. With
-        weights the noise is Gaussian, and inference exact.
+        weights the noise is Gaussian, and inference exact. Dask arrays and large memory maps are read in blocks.
         """
+        if is_large(X):
+            return self._fit_large(X, y, sample_weight)
         self._validate_params()
         check_periods(self.periods)
         check_table(y, "y")

@@ -79,6 +79,8 @@ class Setting:
     """All inputs of the next steps of a series with regressors, in the user's units; None if not known."""
     command: str = ""
     """The command that made the report, if one did."""
+    sampled_from: int | None = None
+    """The rows that were fitted, if what is shown is a sample of them."""
 
     @classmethod
     def of(cls, result: Result, context: Context | None = None) -> "Setting":
@@ -119,6 +121,7 @@ class Setting:
             table=result.table,
             later=context.later,
             command=context.command,
+            sampled_from=result.sampled_from,
         )
 
     @property
@@ -145,6 +148,8 @@ class Setting:
     def sentence(self) -> str:
         """The rows in one line: '144 rows from January 1949 to December 1960, one a month, no gaps.'"""
         rows = f"{len(self.order):,} rows"
+        if self.sampled_from is not None:
+            rows = f"{self.sampled_from:,} rows, of which a random sample of {len(self.order):,} is shown"
         if self.table is not None:
             return f"{rows}, {_columns(self.table)}."
         if self.time is None:

@@ -14,6 +14,7 @@ rows enter only through the sums
 They are accumulated over blocks of rows, once for all draws, so memory does not grow with the number of rows.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -111,9 +112,96 @@ def collapsed_evidence(
     )
 
 
+def block_statistics(features: "Features", X: np.ndarray, y: np.ndarray, precision: np.ndarray) -> Statistics:
+    """The sums over some rows."""
+    R, m = len(features.owner), len(features.own)
+    A, b, t, yy, log_d = np.zeros((R, R)), np.zeros(R), np.zeros(m), 0.0, 0.0
+    for rows in _slices(len(X)):
+        phi, left = features.at(X[rows])
+        scaled = phi * precision[rows][None, :]
+        A += scaled @ phi.T
+        b += scaled @ y[rows]
+        t += left @ precision[rows]
+        yy += float(precision[rows] @ y[rows] ** 2)
+        log_d -= float(np.log(precision[rows]).sum())
+    return Statistics(A, b, t, yy, log_d)
+
+
+def block_slopes(
+    features: "Features", X: np.ndarray, y: np.ndarray, precision: np.ndarray, by: tuple[np.ndarray, ...]
+) -> np.ndarray:
+    """The backward pass from the statistics A, b and t of some rows to the hyperparameters.
+
+    `by` are the derivatives with respect to the statistics. Those with respect to the Cholesky factors are accumulated
+    in the features, for `pull_factors`.
+    """
+    dA, db, dt = by
+    slopes, both = features.pool.no_slopes(), dA + dA.T
+    for rows in _slices(len(X)):
+        phi, _ = features.at(X[rows])
+        # A = phi D phi', b = phi D y, t_i = sum D (k - |phi_i|^2)
+        dphi = both @ phi + np.outer(db, y[rows]) - 2.0 * dt[features.owner][:, None] * phi
+        dphi *= precision[rows][None, :]
+        features.pull(X[rows], phi, dphi, dt[:, None] * precision[rows][None, :], slopes)
+    return slopes
+
+
+def _slices(rows: int) -> Iterator[slice]:
+    return (slice(first, first + BLOCK) for first in range(0, rows, BLOCK))
+
+
+class CollapsedBound(Parametrised, ABC):
+    """The collapsed bound of a model, as a function of the vector of unbounded parameters; rows may be anywhere."""
+
+    groups: Groups
+
+    @property
+    @abstractmethod
+    def count(self) -> int:
+        """The number of rows."""
+
+    @abstractmethod
+    def statistics(self, features: "Features") -> Statistics:
+        """The sums over all rows."""
+
+    @abstractmethod
+    def slopes(self, features: "Features", by: tuple[np.ndarray, ...]) -> np.ndarray:
+        """The derivative with respect to the hyperparameters, given that with respect to the statistics."""
+
+    def value(self, numbers: np.ndarray) -> Terms:
+        """The terms of the bound without derivatives; cheap enough for many draws."""
+        made = self.parameters.make(numbers)
+        features = Features(self.parameters.pool, made.numbers, self.groups)
+        stats = self.statistics(features)
+        noise = made.noise if self.template.rows is None else 1.0
+        found = [collapsed_value(stats, w2, features.owner, noise, self.count) for w2 in made.weighed.w2]
+        values = [-np.inf if one is None else one.value for one in found]
+        return Terms.of(float(np.mean(values)), made)
+
+    def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
+        """The terms of the bound, and its derivative."""
+        made = self.parameters.make(numbers)
+        common = self.template.rows is None
+        features = Features(self.parameters.pool, made.numbers, self.groups)
+        stats = self.statistics(features)
+        found = [
+            collapsed_evidence(stats, w2, features.owner, made.noise if common else 1.0, self.count)
+            for w2 in made.weighed.w2
+        ]
+        values = [one[0] for one in found if one]
+        if len(values) < len(found) or not np.isfinite(values).all():
+            return Terms.of(-np.inf, made), np.zeros_like(numbers)
+        each = [one[1] for one in found if one]
+        by = tuple(np.mean([getattr(one, name) for one in each], axis=0) for name in ("A", "b", "t"))
+        dw2 = np.stack([one.w2 for one in each]) / len(each)
+        dnoise = float(np.mean([one.noise for one in each])) if common else 0.0
+        slopes = self.slopes(features, by)
+        return Terms.of(float(np.mean(values)), made), self.parameters.gradient(made, slopes, dw2, dnoise)
+
+
 @dataclass
-class CollapsedObjective(Parametrised):
-    """The collapsed bound of a model, as a function of the vector of unbounded parameters."""
+class CollapsedObjective(CollapsedBound):
+    """The collapsed bound given rows in memory."""
 
     template: ExactModel
     groups: Groups
@@ -136,86 +224,42 @@ class CollapsedObjective(Parametrised):
         groups = choose(template.pool, X, tolerance, most, limits)
         return cls(template, groups, X, y, quasi_normal(draws, template.prior.noise_size))
 
-    def value(self, numbers: np.ndarray) -> Terms:
-        """The terms of the bound without derivatives; cheap enough for many draws."""
-        made = self.parameters.make(numbers)
-        features = Features(self.parameters.pool, made.numbers, self.groups)
-        stats = self.statistics(features)
-        noise = made.noise if self.template.rows is None else 1.0
-        found = [collapsed_value(stats, w2, features.owner, noise, len(self.y)) for w2 in made.weighed.w2]
-        values = [-np.inf if one is None else one.value for one in found]
-        return Terms.of(float(np.mean(values)), made)
-
-    def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
-        """The terms of the bound, and its derivative."""
-        made = self.parameters.make(numbers)
-        common = self.template.rows is None
-        features = Features(self.parameters.pool, made.numbers, self.groups)
-        stats = self.statistics(features)
-        found = [
-            collapsed_evidence(stats, w2, features.owner, made.noise if common else 1.0, len(self.y))
-            for w2 in made.weighed.w2
-        ]
-        values = [one[0] for one in found if one]
-        if len(values) < len(found) or not np.isfinite(values).all():
-            return Terms.of(-np.inf, made), np.zeros_like(numbers)
-        each = [one[1] for one in found if one]
-        A, b, t = (np.mean([getattr(one, name) for one in each], axis=0) for name in ("A", "b", "t"))
-        dw2 = np.stack([one.w2 for one in each]) / len(each)
-        dnoise = float(np.mean([one.noise for one in each])) if common else 0.0
-        slopes = self._slopes(features, A, b, t)
-        return Terms.of(float(np.mean(values)), made), self.parameters.gradient(made, slopes, dw2, dnoise)
-
-    def blocks(self) -> Iterator[tuple[np.ndarray, np.ndarray, np.ndarray]]:
-        """Rows, targets and precisions, block by block."""
-        precision = np.ones(len(self.y)) if self.template.rows is None else 1.0 / np.asarray(self.template.rows)
-        for first in range(0, len(self.X), BLOCK):
-            rows = slice(first, first + BLOCK)
-            yield self.X[rows], self.y[rows], precision[rows]
+    @property
+    def count(self) -> int:
+        return len(self.y)
 
     def statistics(self, features: "Features") -> Statistics:
-        """The sums over all rows."""
-        R, m = len(features.owner), len(self.groups.sizes)
-        A, b, t, yy, log_d = np.zeros((R, R)), np.zeros(R), np.zeros(m), 0.0, 0.0
-        for X, y, precision in self.blocks():
-            phi, left = features.at(X)
-            scaled = phi * precision[None, :]
-            A += scaled @ phi.T
-            b += scaled @ y
-            t += left @ precision
-            yy += float(precision @ y**2)
-            log_d -= float(np.log(precision).sum())
-        return Statistics(A, b, t, yy, log_d)
+        return block_statistics(features, self.X, self.y, self._precision())
 
-    def _slopes(self, features: "Features", dA: np.ndarray, db: np.ndarray, dt: np.ndarray) -> np.ndarray:
-        """The backward pass from the statistics to the hyperparameters."""
-        slopes = self.parameters.pool.no_slopes()
-        both = dA + dA.T
-        for X, y, precision in self.blocks():
-            phi, _ = features.at(X)
-            # A = phi D phi', b = phi D y, t_i = sum D (k - |phi_i|^2)
-            dphi = (both @ phi + np.outer(db, y) - 2.0 * dt[features.owner][:, None] * phi) * precision[None, :]
-            features.pull(X, phi, dphi, dt[:, None] * precision[None, :], slopes)
+    def slopes(self, features: "Features", by: tuple[np.ndarray, ...]) -> np.ndarray:
+        slopes = block_slopes(features, self.X, self.y, self._precision(), by)
         features.pull_factors(slopes)
         return slopes
 
+    def _precision(self) -> np.ndarray:
+        return np.ones(len(self.y)) if self.template.rows is None else 1.0 / np.asarray(self.template.rows)
+
 
 class Features:
-    """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked; `owner` gives the kernel of each feature."""
+    """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked.
+
+    `owner` gives the kernel of each feature, `own` the features of each kernel. `factor_slopes` are the derivatives
+    with respect to the Cholesky factors that `pull` has accumulated.
+    """
 
     def __init__(self, pool: Products, numbers: np.ndarray, groups: Groups) -> None:
         self.pool, self.numbers = pool, numbers
         self.owner = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
         self._Z = [Z[:size] for Z, size in zip(groups.Z, groups.sizes, strict=True)]
-        self._own = [np.flatnonzero(self.owner == i) for i in range(len(self._Z))]
+        self.own = [np.flatnonzero(self.owner == i) for i in range(len(self._Z))]
         self._K = [kernel.gram(numbers, Z, Z) for kernel, Z in zip(pool.terms, self._Z, strict=True)]
         self._L = [cholesky(K) for K, _ in self._K]
-        self._dL = [np.zeros_like(L) for L in self._L]
+        self.factor_slopes = [np.zeros_like(L) for L in self._L]
 
     def at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """phi (R, N), and the variance of each kernel that the inducing points do not explain, (m, N)."""
         phi, left = np.empty((len(self.owner), len(X))), np.empty((len(self._Z), len(X)))
-        for i, (kernel, own) in enumerate(zip(self.pool.terms, self._own, strict=True)):
+        for i, (kernel, own) in enumerate(zip(self.pool.terms, self.own, strict=True)):
             k, _ = kernel.gram(self.numbers, self._Z[i], X)
             phi[own] = solve_triangular(self._L[i], k, lower=True, check_finite=False)
             left[i] = np.maximum(kernel.diag(self.numbers, X)[0] - np.sum(phi[own] ** 2, axis=0), 0.0)
@@ -223,16 +267,16 @@ class Features:
 
     def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: np.ndarray) -> None:
         """The backward pass from phi and k(x, x); derivatives by the Cholesky factors are kept for `pull_factors`."""
-        for i, (kernel, own) in enumerate(zip(self.pool.terms, self._own, strict=True)):
+        for i, (kernel, own) in enumerate(zip(self.pool.terms, self.own, strict=True)):
             dk = solve_triangular(self._L[i], dphi[own], lower=True, trans=1, check_finite=False)
             kernel.gram(self.numbers, self._Z[i], X)[1](dk, slopes)
             kernel.diag(self.numbers, X)[1](dleft[i], slopes)
             # phi = L^-1 k, hence dL -= L^-T dphi phi'
-            self._dL[i] -= dk @ phi[own].T
+            self.factor_slopes[i] -= dk @ phi[own].T
 
     def pull_factors(self, slopes: np.ndarray) -> None:
         """The backward pass from the Cholesky factors, with the derivatives that `pull` has accumulated."""
-        for (_, pull), L, dL in zip(self._K, self._L, self._dL, strict=True):
+        for (_, pull), L, dL in zip(self._K, self._L, self.factor_slopes, strict=True):
             # L L' = K: dK is L^-T half_tril(L' dL) L^-1, symmetrised
             inner = np.tril(L.T @ np.tril(dL))
             inner[np.diag_indices(len(L))] *= 0.5
@@ -254,7 +298,7 @@ class CollapsedPosterior(WithoutCaches):
     b: np.ndarray
 
     @classmethod
-    def of(cls, objective: CollapsedObjective, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":
+    def of(cls, objective: CollapsedBound, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":
         """The posterior given the rows of an objective."""
         stats = objective.statistics(_features(model.pool, objective.groups))
         noise = float(model.noise) if model.rows is None else 1.0

@@ -91,6 +91,8 @@ class Result:
     """The labels of the classes 0 and 1; None if the target is a number."""
     table: TableInputs | None = None
     """What was done with each column of the user's table; None if all are numbers without empty cells."""
+    sampled_from: int | None = None
+    """The rows that were fitted, if they were read in blocks and `inputs` and `target` are a sample of them."""
 
     @property
     def rows(self) -> np.ndarray:

@@ -13,7 +13,6 @@ for a target with variance one; lengths and locations are for standardised input
 from dataclasses import asdict, dataclass
 from typing import Any, final
 
-from farrier.inference.inducing_points import PointLimits
 from farrier.search.candidate_settings import (
     CandidateSettings,
     ColumnSettings,
@@ -23,6 +22,7 @@ from farrier.search.candidate_settings import (
     StartSettings,
 )
 from farrier.search.described import Setting, described
+from farrier.search.inducing_settings import BlockSettings, InducingSettings
 from farrier.search.long_settings import LongSettings
 
 
@@ -229,19 +229,6 @@ class AveragingSettings:
 
 @final
 @dataclass(frozen=True)
-class InducingSettings:
-    """The number of inducing points of each kernel."""
-
-    tolerance: float = 1e-4
-    """Part of a kernel's trace that its inducing points may leave unexplained. [part of the trace; by judgement]"""
-    most: int = 400
-    """Most inducing points of one kernel. [points; by judgement]"""
-    limits: PointLimits = PointLimits()
-    """Limits for all kernels together."""
-
-
-@final
-@dataclass(frozen=True)
 class PosteriorSettings:
     """The posterior that predicts."""
 
@@ -370,6 +357,8 @@ class SearchSettings:
     """Pools that predict together."""
     inducing: InducingSettings = InducingSettings()
     """Inducing points."""
+    blocks: BlockSettings = BlockSettings()
+    """Tables that are read in blocks."""
     posterior: PosteriorSettings = PosteriorSettings()
     """The posterior that predicts."""
     long: LongSettings = LongSettings()

@@ -1,0 +1,176 @@
+"""From rows that are read in blocks to a fitted model: a table that need not fit in memory, for Gaussian noise.
+
+1. The structure is searched on a random sample of the rows, as that of any table (table_fits.py).
+2. Inducing points are chosen in the sample, and hyperparameters are fitted to it.
+3. From there they are fitted to all rows, by sums over the blocks (inference/collapsed_blocks.py): first the structure,
+   which explains. The ordinary candidates beside it predict too if the bound of the sample is clearly higher with them.
+
+So many rows determine the parameters, so predictions are those of the mode.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from farrier.inference.blas import one_thread
+from farrier.inference.collapsed import CollapsedBound, CollapsedObjective, CollapsedPosterior
+from farrier.inference.collapsed_blocks import BlockObjective, RowBlocks
+from farrier.inference.inducing_points import choose
+from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.lbfgs import climb
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.weight_priors import HalfCauchy
+from farrier.model.finishing import prediction_pool
+from farrier.model.fitted import Alone, Fitted
+from farrier.model.long_series import appraised
+from farrier.model.scales import Scaled, searched_scales
+from farrier.model.table_fits import search_table
+from farrier.model.target_scale import TargetScale
+from farrier.model.tiers import Tell, weights_of
+from farrier.search.search import Search
+from farrier.search.settings import SearchSettings
+from farrier.search.structure import LEVEL, Mode, Part, Structure
+
+
+def learn_blocks(
+    X: np.ndarray,
+    y: np.ndarray,
+    blocks: Callable[[TargetScale], RowBlocks],
+    *,
+    transform: str = "auto",
+    coded: tuple[int, ...] = (),
+    tell: Tell = lambda what, bound: None,
+    settings: SearchSettings = SearchSettings(),
+) -> Fitted:
+    """Find the structure of a table on a sample of its rows, X and y, and fit it to all rows.
+
+    `blocks` gives all rows on the scale of the model, for a scale of the target.
+    """
+    with one_thread():
+        if X.shape[1] > 1 or coded:
+            found = search_table(X, y, transform, tell, settings, coded)[0]
+        else:
+            found = searched_scales(X, y, (), transform, False, tell, settings)[0]
+        return fit_blocks(found, X, y, blocks(found.scale))
+
+
+def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) -> Fitted:
+    """The structure that was found on a sample, fitted to all rows, with its posterior given all rows."""
+    search, scale = scaled.search, scaled.scale
+    fit = _Fit(search, X, scale.forward(y), rows)
+    found = scaled.structure
+    sampled = fit.to_sample(found.parts, found.noise, "the structure")
+    own = wide = fit.to_all(sampled, "the structure")
+    pool = prediction_pool(search, own.structure)
+    if len(pool) > len(own.structure.parts):
+        more = fit.to_sample(pool, own.structure.noise, "the predictive model")
+        if more.score - sampled.score > search.settings.blocks.minimum_gain * len(y) / 1000:
+            wide = fit.to_all(more, "the predictive model")
+    search.tell("computing the posterior of all rows", wide.structure.score)
+    explains = own.with_deviations(fit)
+    model, alone = wide.model, None
+    kernels = tuple(part.kernel for part in explains.parts)
+    if wide is not own and kernels:
+        assert explains.model is not None
+        alone = Alone(own.posterior(), explains.model.prior, kernels, len(kernels), own.model.noise)
+    jacobian = sum(rows.map(_log_jacobian, scale))
+    return Fitted(
+        posterior=wide.posterior(),
+        likelihood=Gaussian(model.noise),
+        prior=model.prior,
+        kernels=tuple(model.pool),
+        survivors=len(kernels),
+        scale=scale,
+        bound=wide.structure.score + jacobian,
+        tier="collapsed",
+        steps=search.steps,
+        level=len(wide.structure.parts),
+        record=tuple(search.record),
+        appraisal=appraised(search, found, explains),
+        alone=alone,
+        settings=search.settings,
+        beliefs=search.beliefs,
+    )
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Fitted:
+    """A structure at the maximum of its bound, and the bound."""
+
+    structure: Structure
+    objective: BlockObjective
+    u: np.ndarray
+
+    @property
+    def model(self) -> ExactModel:
+        assert self.structure.model is not None
+        return self.structure.model
+
+    def posterior(self) -> CollapsedPosterior:
+        """The posterior given all rows."""
+        return CollapsedPosterior.of(self.objective, self.model, weights_of(self.model, 1))
+
+    def with_deviations(self, fit: "_Fit") -> Structure:
+        """The structure with Laplace's approximation: the curvature of some rows, in proportion to all."""
+        settings = fit.search.settings
+        some = slice(settings.blocks.curvature_rows)
+        X, z = fit.X[some], fit.z[some]
+        objective = CollapsedObjective(self.model, self.objective.groups, X, z, self.objective.draws)
+        limits = objective.limits()
+        moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
+        H = curvature(objective, self.u, moving, settings.appraisal.difference * objective.typical())
+        laplace = Laplace.of(self.u[moving], H * (fit.rows.count / len(z)), settings.structural.least_curvature)
+        mode = Mode(self.model, self.u, moving, laplace)
+        prior = self.model.prior
+        assert isinstance(prior, HalfCauchy)
+        prior = replace(prior, deviation=mode.deviations[: len(self.model.pool)])
+        return replace(self.structure, model=replace(self.model, prior=prior), mode=mode)
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class _Fit:
+    """Fits structures, first to the sample X and z, then to all rows."""
+
+    search: Search
+    X: np.ndarray
+    z: np.ndarray
+    rows: RowBlocks
+
+    def to_sample(self, parts: Sequence[Part], noise: float, what: str) -> Structure:
+        """A structure with all parameters fitted to the sample; its score is the log posterior density."""
+        search, own, points = self.search, self.search.settings.blocks, self.search.settings.inducing
+        model = search.beliefs.model([*parts, LEVEL], noise, self.X.shape[1])
+        objective = CollapsedObjective.of(model, self.X, self.z, 1, points.tolerance, points.most, own.limits)
+        return self._climbed(objective, parts, own.sample_iterations, f"{what} to {len(self.z):,} rows")[0]
+
+    def to_all(self, structure: Structure, what: str) -> _Fitted:
+        """A structure with all parameters fitted to all rows, from their values on the sample."""
+        own, points, model = self.search.settings.blocks, self.search.settings.inducing, structure.model
+        assert model is not None
+        groups = choose(model.pool, self.X, points.tolerance, points.most, own.limits)
+        objective = BlockObjective(model, groups, self.rows, np.zeros((1, 0)))
+        what = f"{what} to all {self.rows.count:,} rows"
+        found, u = self._climbed(objective, structure.parts, own.iterations, what)
+        return _Fitted(found, objective, u)
+
+    def _climbed(
+        self, objective: CollapsedBound, parts: Sequence[Part], iterations: int, what: str
+    ) -> tuple[Structure, np.ndarray]:
+        tolerance = self.search.settings.blocks.tolerance * objective.count / 1000
+        tell = self.search.tell
+        u, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell(f"fitting {what}", t.total))
+        self.search.steps += len(terms)
+        model = objective.model(u)
+        weights = model.prior.quantile(0.5)
+        found = tuple(Part(model.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
+        return Structure(found, model.noise, terms[-1].total, model, terms[-1]), u
+
+
+def _log_jacobian(X: np.ndarray, z: np.ndarray, scale: TargetScale) -> float:
+    """The log Jacobian of the scale at the rows of a block."""
+    return scale.log_jacobian(scale.inverse(z))

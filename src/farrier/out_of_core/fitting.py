@@ -1,0 +1,88 @@
+"""The fit of a table that is read in blocks."""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, TypeVar
+
+import numpy as np
+
+from farrier.estimators.large_tables import LargeTableMixin, Reading
+from farrier.estimators.regressor import Regressor
+from farrier.model.progress import Progress
+from farrier.model.quoting import quoted
+from farrier.model.table_inputs import Cells, TableInputs
+from farrier.model.tables import frame_of
+from farrier.model.target_scale import TargetScale
+from farrier.out_of_core.blocks import DaskBlock
+from farrier.out_of_core.rows import EncodedRows, Survey
+from farrier.out_of_core.runners import runner_for
+from farrier.out_of_core.sources import Source, open_rows
+from farrier.search.settings import SearchSettings
+
+Model = TypeVar("Model", bound=LargeTableMixin)
+
+
+def fit(
+    data: Any,
+    target: str | None = None,
+    *,
+    y: Any = None,
+    client: Any = None,
+    jobs: int = 1,
+    progress: Callable[[Progress], None] | None = None,
+    **settings: Any,
+) -> Regressor:
+    """Fit a `Regressor` to a table that need not fit in memory.
+
+    Parameters
+    ----------
+    data : str, Path, numpy.memmap, Dask array or Dask frame
+        A Parquet or Arrow file or a folder of them, which every worker must be able to read, or an array.
+    target : str
+        The column to explain, for a file or a frame. All others are inputs.
+    y : array, default=None
+        The target, if `data` is an array.
+    client : dask.distributed.Client, default=None
+        The cluster that works on the blocks. Its workers may die. None takes the active client if `data` is Dask's.
+    jobs : int, default=1
+        Processes on this machine, if there is no client.
+    progress : callable, default=None
+        Called with a ``farrier.model.progress.Progress`` during the fit.
+    **settings
+        Parameters of `Regressor`, such as scale="log".
+
+    Returns
+    -------
+    A fitted `Regressor`. Its `result_` holds a random sample of the rows, which explanations and reports show.
+    """
+    return fit_estimator(Regressor(**settings, progress=progress), data, target=target, y=y, client=client, jobs=jobs)
+
+
+def fit_estimator(
+    model: Model, data: Any, *, target: str | None = None, y: Any = None, client: Any = None, jobs: int = 1
+) -> Model:
+    """Fit an estimator to a table that is read in blocks; the arguments are those of `fit`."""
+    settings = SearchSettings().blocks
+    source = open_rows(data, target, y, rows=settings.rows)
+    if source.target is None:
+        raise ValueError("target: name the column to explain, target='...', or give y.")
+    runner = runner_for(source, client, jobs)
+    survey = Survey.of(source, runner, settings.sample)
+
+    def blocks(reading: Reading, scale: TargetScale) -> EncodedRows:
+        return EncodedRows(source, runner, reading, scale, survey.count)
+
+    named = f", target={source.target!r}" if source.named else ", y=y"
+    shown = quoted(source.name) if isinstance(data, str | Path) else "X"
+    model.fit_sample(survey, _frame(survey, source), blocks, f"farrier.out_of_core.fit({shown}{named})")
+    return model.describe(target_name=source.target) if source.named else model
+
+
+def _frame(survey: Survey, source: Source) -> Any:
+    """The inputs of the sample as predictions will get them: an array, or a frame whose columns have names."""
+    if source.named and TableInputs.of(Cells(survey.cells), SearchSettings().columns) is not None:
+        return Cells(survey.cells)
+    if not source.named:
+        return np.column_stack(list(survey.cells.values()))
+    library = "pandas" if isinstance(source.blocks[0], DaskBlock) else "pyarrow"
+    return frame_of(dict(survey.cells), library)
