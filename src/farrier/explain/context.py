@@ -125,6 +125,11 @@ class Setting:
         )
 
     @property
+    def count(self) -> int:
+        """The number of rows that were fitted."""
+        return len(self.order) if self.sampled_from is None else self.sampled_from
+
+    @property
     def axis(self) -> Axis:
         """The axis of the first input."""
         return next(iter(self.axes.values()))
@@ -147,9 +152,9 @@ class Setting:
 
     def sentence(self) -> str:
         """The rows in one line: '144 rows from January 1949 to December 1960, one a month, no gaps.'"""
-        rows = f"{len(self.order):,} rows"
+        rows = f"{self.count:,} rows"
         if self.sampled_from is not None:
-            rows = f"{self.sampled_from:,} rows, of which a random sample of {len(self.order):,} is shown"
+            rows += f", of which a random sample of {len(self.order):,} is shown"
         if self.table is not None:
             return f"{rows}, {_columns(self.table)}."
         if self.time is None:

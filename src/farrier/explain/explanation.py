@@ -32,7 +32,7 @@ class Explanation:
     def __str__(self) -> str:
         found = self.findings
         axes, target = found.setting.axes, found.setting.target
-        rows, told = len(found.setting.order), [*found.about_rounds, *found.about_outliers]
+        rows, told = found.setting.count, [*found.about_rounds, *found.about_outliers]
         return sentences.text(found.facts, axes, target, found.noise, rows, found.rest_share, told, found.notes)
 
     def __repr__(self) -> str:

@@ -8,6 +8,7 @@ the result is the same to the bit however many processes there are, and whatever
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import Any, Protocol
 
 import numpy as np
@@ -85,7 +86,8 @@ def slopes_of_block(
 
 def added(found: Iterator[Statistics]) -> Statistics:
     """The sum of statistics, in their order."""
-    total = next(found)
-    for one in found:
-        total = Statistics(*(a + b for a, b in zip(total, one, strict=True)))
-    return total
+    return reduce(_sum, found)
+
+
+def _sum(one: Statistics, other: Statistics) -> Statistics:
+    return Statistics(one.A + other.A, one.b + other.b, one.t + other.t, one.yy + other.yy, one.log_d + other.log_d)

@@ -145,14 +145,14 @@ class _Fit:
         """A structure with all parameters fitted to the sample; its score is the log posterior density."""
         search, own, points = self.search, self.search.settings.blocks, self.search.settings.inducing
         model = search.beliefs.model([*parts, LEVEL], noise, self.X.shape[1])
-        objective = CollapsedObjective.of(model, self.X, self.z, 1, points.tolerance, points.most, own.limits)
+        objective = CollapsedObjective.of(model, self.X, self.z, 1, own.unexplained, points.most, own.limits)
         return self._climbed(objective, parts, own.sample_iterations, f"{what} to {len(self.z):,} rows")[0]
 
     def to_all(self, structure: Structure, what: str) -> _Fitted:
         """A structure with all parameters fitted to all rows, from their values on the sample."""
         own, points, model = self.search.settings.blocks, self.search.settings.inducing, structure.model
         assert model is not None
-        groups = choose(model.pool, self.X, points.tolerance, points.most, own.limits)
+        groups = choose(model.pool, self.X, own.unexplained, points.most, own.limits)
         objective = BlockObjective(model, groups, self.rows, np.zeros((1, 0)))
         what = f"{what} to all {self.rows.count:,} rows"
         found, u = self._climbed(objective, structure.parts, own.iterations, what)

@@ -1,6 +1,6 @@
 """Tables that can be read in blocks: Parquet and Arrow files, folders of them, memory maps, Dask arrays and frames."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -87,7 +87,9 @@ def _files(path: Path, target: str | None, rows: int) -> Source:
     return _source(path.name, names, target, blocks)
 
 
-def _source(name: str, names: tuple[str, ...], target: str | None, blocks: list[Block], named: bool = True) -> Source:
+def _source(
+    name: str, names: tuple[str, ...], target: str | None, blocks: Sequence[Block], named: bool = True
+) -> Source:
     if target is not None and target not in names:
         raise ValueError(f"target: there is no column {quoted(target)}: choose one of {list_names(names)}.")
     if not blocks:

@@ -48,5 +48,8 @@ class BlockSettings:
     curvature_rows: int = 4_000
     """Rows of the sample at which the curvature of the log posterior is computed; that of all rows is in proportion.
     [rows; by judgement]"""
+    unexplained: float = 1e-6
+    """Part of a kernel's trace that its inducing points may leave unexplained: many rows tell smaller differences from
+    noise. [part of the trace; by judgement]"""
     limits: PointLimits = PointLimits(together=256, rows=1500)
     """Limits for the inducing points of all kernels together; time is quadratic in their number."""
