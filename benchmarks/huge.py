@@ -2,8 +2,8 @@
 
 The rows have eight inputs, of which three have no effect: y = 2 sin(1.5 a) + b + c^2 / 2 + sin(d) e + 0.3 noise. The
 figures: seconds on the wall, processor seconds of the main process and of all workers, the largest memory of each
-process, the error of the function on new rows, and how often their 95 % intervals hold. With `--kill` a worker is killed
-in the middle of the fit to all rows, and the predictions must be those of the undisturbed run to the bit.
+process, the error of the function on new rows, and how often their 95 % intervals hold. With `--kill` a worker is
+killed in the middle of the fit to all rows, and the predictions must be those of the undisturbed run to the bit.
 """
 
 import argparse
