@@ -114,7 +114,7 @@ class _Watch:
         self._cluster, self._done = cluster, False
 
     def __call__(self, progress: Progress) -> None:
-        if "to all" in progress.phase and not self._done:
+        if progress.phase == "fitting all rows" and not self._done:
             self._done = True
             pid = next(iter(self._cluster.workers.values())).pid
             threading.Timer(AFTER, os.kill, (pid, signal.SIGKILL)).start()

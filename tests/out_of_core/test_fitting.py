@@ -39,7 +39,7 @@ def test_the_parts_add_up_to_the_prediction(fitted):
 def test_the_rows_that_were_fitted_are_told(fitted):
     assert fitted.result_.sampled_from == len(Y)
     said = fitted.explain().findings.setting.sentence()
-    assert said.startswith("150 rows, of which a random sample of 151 is shown")
+    assert said.startswith("150 rows, of which a random sample of 152 is shown")
 
 
 def test_a_saved_model_predicts_the_same(fitted, tmp_path):

@@ -62,13 +62,13 @@ def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) ->
     search, scale = scaled.search, scaled.scale
     fit = _Fit(search, X, scale.forward(y), rows)
     found = scaled.structure
-    sampled = fit.to_sample(found.parts, found.noise, "the structure")
-    own = wide = fit.to_all(sampled, "the structure")
+    sampled = fit.to_sample(found.parts, found.noise)
+    own = wide = fit.to_all(sampled)
     pool = prediction_pool(search, own.structure)
     if len(pool) > len(own.structure.parts):
-        more = fit.to_sample(pool, own.structure.noise, "the predictive model")
+        more = fit.to_sample(pool, own.structure.noise)
         if more.score - sampled.score > search.settings.blocks.minimum_gain * len(y) / 1000:
-            wide = fit.to_all(more, "the predictive model")
+            wide = fit.to_all(more)
     search.tell("computing the posterior of all rows", wide.structure.score)
     explains = own.with_deviations(fit)
     model, alone = wide.model, None
@@ -141,29 +141,28 @@ class _Fit:
     z: np.ndarray
     rows: RowBlocks
 
-    def to_sample(self, parts: Sequence[Part], noise: float, what: str) -> Structure:
+    def to_sample(self, parts: Sequence[Part], noise: float) -> Structure:
         """A structure with all parameters fitted to the sample; its score is the log posterior density."""
         search, own, points = self.search, self.search.settings.blocks, self.search.settings.inducing
         model = search.beliefs.model([*parts, LEVEL], noise, self.X.shape[1])
         objective = CollapsedObjective.of(model, self.X, self.z, 1, own.unexplained, points.most, own.limits)
-        return self._climbed(objective, parts, own.sample_iterations, f"{what} to {len(self.z):,} rows")[0]
+        return self._climbed(objective, parts, own.sample_iterations, "fitting the predictive model")[0]
 
-    def to_all(self, structure: Structure, what: str) -> _Fitted:
+    def to_all(self, structure: Structure) -> _Fitted:
         """A structure with all parameters fitted to all rows, from their values on the sample."""
         own, points, model = self.search.settings.blocks, self.search.settings.inducing, structure.model
         assert model is not None
         groups = choose(model.pool, self.X, own.unexplained, points.most, own.limits)
         objective = BlockObjective(model, groups, self.rows, np.zeros((1, 0)))
-        what = f"{what} to all {self.rows.count:,} rows"
-        found, u = self._climbed(objective, structure.parts, own.iterations, what)
+        found, u = self._climbed(objective, structure.parts, own.iterations, "fitting all rows")
         return _Fitted(found, objective, u)
 
     def _climbed(
-        self, objective: CollapsedBound, parts: Sequence[Part], iterations: int, what: str
+        self, objective: CollapsedBound, parts: Sequence[Part], iterations: int, phase: str
     ) -> tuple[Structure, np.ndarray]:
         tolerance = self.search.settings.blocks.tolerance * objective.count / 1000
         tell = self.search.tell
-        u, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell(f"fitting {what}", t.total))
+        u, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell(phase, t.total))
         self.search.steps += len(terms)
         model = objective.model(u)
         weights = model.prior.quantile(0.5)

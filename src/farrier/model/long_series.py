@@ -6,7 +6,8 @@ posterior density rises. So many rows determine the parameters, so predictions a
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import final
 
 import numpy as np
 
@@ -30,35 +31,52 @@ from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Decision, Mode, Part, Structure
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Windows:
+    """The rows of a long series to which parameters are fitted."""
+
+    X: np.ndarray
+    z: np.ndarray
+    factors: np.ndarray | None = None
+    """The noise variance of each row over the common one; None if all are alike."""
+
+    @classmethod
+    def of(cls, X: np.ndarray, z: np.ndarray, settings: SearchSettings, factors: np.ndarray | None = None) -> "Windows":
+        """Windows of all rows (long_rows.py)."""
+        seen = window_rows(X[:, 0], settings.long)
+        return cls(X[seen], z[seen], None if factors is None else factors[seen])
+
+
 def finish_long_series(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> Fitted:
     """The structure that was found on some rows, fitted to more of them, with its posterior given all rows."""
     search, settings = scaled.search, scaled.search.settings
-    z, seen = scaled.scale.forward(y), window_rows(X[:, 0], settings.long)
+    rows = Windows.of(X, scaled.scale.forward(y), settings)
     search.tell("fitting the long series", scaled.structure.score)
     found = scaled.structure
-    structure = fitted_to(search, found.parts, found.noise, X[seen], z[seen])
-    rough = _with_memory(search, structure, X[seen], z[seen])
+    structure = fitted_to(search, found.parts, found.noise, rows)
+    rough = with_memory(search, structure, rows)
     if rough is not structure:
         found = search.fit([*found.parts, rough.parts[-1]], found.noise)
-    structure = with_deviations(rough, X[seen], z[seen], settings)
-    wide = _with_ordinary(search, structure, X[seen], z[seen])
+    structure = with_deviations(rough, rows, settings)
+    wide = with_ordinary(search, structure, rows)
     return _finished(search, found, structure, wide, scaled.scale, X, y, search.record)
 
 
 def refit_long_series(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """A structure that is known, fitted to other rows."""
     settings, own, z = fitted.settings, fitted.explaining, fitted.scale.forward(y)
-    rows, seen = search_rows(X, settings), window_rows(X[:, 0], settings.long)
+    rows, windows = search_rows(X, settings), Windows.of(X, z, settings)
     search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
     weights, noise = own.prior.quantile(0.5), fitted.noise_variance
     parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
     found = search.fit(parts, noise, settings.fits.refit_iterations)
-    structure = fitted_to(search, parts, noise, X[seen], z[seen])
-    structure = wide = with_deviations(structure, X[seen], z[seen], settings)
+    structure = fitted_to(search, parts, noise, windows)
+    structure = wide = with_deviations(structure, windows, settings)
     if fitted.alone is not None or not parts:
         others, weights = fitted.kernels[fitted.survivors : -1], fitted.prior.quantile(0.5)[fitted.survivors :]
         more = [search.part(kernel, float(w)) for kernel, w in zip(others, weights, strict=False)]
-        wide = fitted_to(search, [*structure.parts, *more], structure.noise, X[seen], z[seen])
+        wide = fitted_to(search, [*structure.parts, *more], structure.noise, windows)
     return _finished(search, found, structure, wide, fitted.scale, X, y, fitted.record)
 
 
@@ -93,14 +111,15 @@ def _finished(
 
 
 def fitted_to(
-    search: Search, parts: Sequence[Part], noise: float, X: np.ndarray, z: np.ndarray, iterations: int | None = None
+    search: Search, parts: Sequence[Part], noise: float, rows: Windows, iterations: int | None = None
 ) -> Structure:
     """A structure with all parameters fitted to some rows, from their current values; its score is the log posterior
     density."""
     settings = search.settings
     own = settings.long
     model = search.beliefs.model([*parts, LEVEL], max(noise, own.start_noise), 1)
-    objective = LinearObjective.of(model, X, z, 1, own.limits)
+    model = replace(model, factors=rows.factors)
+    objective = LinearObjective.of(model, rows.X, rows.z, 1, own.limits)
     u, terms = climb(
         objective, iterations or own.iterations, own.tolerance, callback=lambda i, t: search.tell("fitting", t.total)
     )
@@ -111,11 +130,11 @@ def fitted_to(
     return Structure(found, fitted.noise, terms[-1].total, fitted, terms[-1])
 
 
-def with_deviations(structure: Structure, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> Structure:
+def with_deviations(structure: Structure, rows: Windows, settings: SearchSettings) -> Structure:
     """The structure with Laplace's approximation at its parameters, by the rows to which it was fitted."""
     model = structure.model
     assert model is not None
-    objective = LinearObjective.of(model, X, z, 1, settings.long.limits)
+    objective = LinearObjective.of(model, rows.X, rows.z, 1, settings.long.limits)
     u, limits = objective.start(), objective.limits()
     moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
     H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
@@ -125,7 +144,7 @@ def with_deviations(structure: Structure, X: np.ndarray, z: np.ndarray, settings
     return replace(structure, model=replace(model, prior=prior), mode=mode)
 
 
-def _with_memory(search: Search, structure: Structure, X: np.ndarray, z: np.ndarray) -> Structure:
+def with_memory(search: Search, structure: Structure, rows: Windows) -> Structure:
     """The structure with a rough component that the few rows of the search could not show, if that is better.
 
     Few rows of a long series are neighbours.
@@ -133,27 +152,27 @@ def _with_memory(search: Search, structure: Structure, X: np.ndarray, z: np.ndar
     own, kernels = search.settings.long, [part.kernel.products()[0] for part in structure.parts]
     if any(len(factors) == 1 and isinstance(factors[0], Matern12) for factors in kernels):
         return structure
-    spacing = float(np.median(np.diff(np.unique(X[:, 0]))))
+    spacing = float(np.median(np.diff(np.unique(rows.X[:, 0]))))
     part = search.beliefs.part(Matern12(own.memory * spacing), float(np.sqrt(structure.noise)), 1)
-    rough = fitted_to(search, [*structure.parts, part], structure.noise, X, z)
+    rough = fitted_to(search, [*structure.parts, part], structure.noise, rows)
     gain = rough.score - structure.score
     action = "kept" if gain > own.minimum_gain else "tried"
     search.record.append(Decision(0, action, part.kernel.formula(), gain, "evidence of more rows"))
     return rough if gain > own.minimum_gain else structure
 
 
-def _with_ordinary(search: Search, structure: Structure, X: np.ndarray, z: np.ndarray) -> Structure:
+def with_ordinary(search: Search, structure: Structure, rows: Windows) -> Structure:
     """The structure with the ordinary candidates beside it that are cheap, if that is better; else the structure."""
     own = search.settings.long
     others = prediction_pool(search, structure)[len(structure.parts) :]
     if not others:
         return structure
     pool = search.beliefs.model(others, structure.noise, 1).pool
-    pieces = plan(pool, X[:, 0], own.limits)
+    pieces = plan(pool, rows.X[:, 0], own.limits)
     cheap = [
         part for part, piece in zip(others, pieces, strict=True) if piece.chain is None or len(piece.Z) <= own.copies
     ]
-    wide = fitted_to(search, [*structure.parts, *cheap], structure.noise, X, z, own.iterations // 3)
+    wide = fitted_to(search, [*structure.parts, *cheap], structure.noise, rows, own.iterations // 3)
     return wide if wide.score > structure.score else structure
 
 

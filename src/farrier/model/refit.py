@@ -26,6 +26,7 @@ from farrier.model.long_rows import window_rows
 from farrier.model.long_series import refit_long_series
 from farrier.model.members import Contender, fitted_set
 from farrier.model.result import Result
+from farrier.model.robust_long import refit_robust_long
 from farrier.model.site_fits import fit_in_turn, marginals
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.search.appraisal import appraise, appraise_sites
@@ -131,6 +132,9 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
 
 def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For other likelihoods."""
+    if fitted.tier == "linear" and fitted.level is not None:
+        with one_thread():
+            return refit_robust_long(fitted, X, y, tell)
     settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
     z, rows = fitted.scale.forward(y), search_rows(X, settings)
     pool, prior = fitted.kernels, fitted.prior

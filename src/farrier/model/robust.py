@@ -21,6 +21,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
 from farrier.model.other_noise import fit_students_t
 from farrier.model.outliers import Doubt, suspicious
+from farrier.model.robust_long import finish_robust_long
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.tiers import Tell, exact_posterior
 from farrier.search.settings import SearchSettings
@@ -43,7 +44,7 @@ def learn_robust(
     """Find the structure of y given standardised inputs, and fit it with the noise of higher evidence.
 
     `chosen` says that the user asked for Student-t noise; then it is kept in any case. The other arguments are those
-    of `learn`. A long series (tier "linear") keeps Gaussian noise, unless chosen.
+    of `learn`. A long series (tier "linear") keeps Gaussian noise, unless chosen (robust_long.py).
     """
     given = {"known": known, "transform": transform, "timed": timed, "calendar": calendar, "coded": coded}
     gaussian = learn(X, y, **given, tell=tell, settings=settings)
@@ -58,6 +59,9 @@ def learn_robust(
     kept = ~doubt.suspicious
     with one_thread():
         first = searched_scales(X[kept], y[kept], known, possible, timed, tell, settings, calendar, coded)[0]
+        if gaussian.tier == "linear":
+            robust = finish_robust_long(first, X, y, gaussian, doubt.tails.degrees)
+            return better_noise(gaussian, robust, chosen=chosen)
         found = _searched_again(first, X, y, kept)
     with one_thread(small=len(X) <= settings.rows.exact):
         robust = fit_students_t(found, X, y, doubt.tails.degrees)

@@ -22,6 +22,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, RowNoise
 from farrier.model.outliers import Doubt
 from farrier.model.robust import better_noise
+from farrier.model.robust_long import expected_factors
 from farrier.model.structural import (
     fit_structural,
     fitted_structural,
@@ -53,7 +54,7 @@ def fit_robust_structural(
     doubt = Doubt.of(gaussian, X, y)
     if not (doubt.due or chosen):
         return gaussian
-    factors = _factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
+    factors = expected_factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
     start = RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
     beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
     with one_thread(small=len(X) <= settings.rows.exact):
@@ -75,13 +76,8 @@ def _after(fit: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSetting
         mean, variance = moments(*linear_posterior(model, X, z, settings).draws(X))
     else:
         mean, variance = moments(*exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]).draws(X))
-    factors = _factors(((z - mean) ** 2 + variance) / model.noise, noise.degrees)
+    factors = expected_factors(((z - mean) ** 2 + variance) / model.noise, noise.degrees)
     last = np.argsort(X[:, 0], kind="stable")[-settings.structural.rows :]
     sites = Sites(z[last], model.noise * noise.factors[last])
     correction = sites.correction(z[last], mean[last], variance[last], fit.likelihood(model))
     return replace(fit, noise=replace(noise, factors=factors), correction=correction)
-
-
-def _factors(square: np.ndarray, degrees: float) -> np.ndarray:
-    """1 / E g of rows, given their squared residuals over the squared scale."""
-    return (degrees + square) / (degrees + 1.0)
