@@ -1,11 +1,12 @@
-"""`python -m benchmarks learn-priors`: the priors of the structural model, by empirical Bayes on many series.
+"""`python -m benchmarks learn-priors`: the priors of the structural model, learned from many series.
 
     python -m benchmarks learn-priors --data-dir DIR
 
 For each frequency the structural model (farrier/model/structural.py) is fitted to the series of the part "learn". The
 mean and the spread of each log parameter over the series, and its posterior variance within each, are the next prior;
 for sizes it is the half-Cauchy of highest likelihood.
-After a few rounds the table is written to farrier/search/learned_priors.csv. Test rows are never read.
+After a few rounds the priors move on to where forecasts of these series are likeliest (score_priors.py). The table is
+written to farrier/search/learned_priors.csv. Series of the part "report" are never read.
 
 A component that a series does not need drives its size to zero, and would pull the scale down without end. Its size
 counts no lower than `LOWEST`, which is nothing beside the noise.
@@ -18,13 +19,14 @@ from pathlib import Path
 
 import numpy as np
 
-from benchmarks.competition_data import SETS, chosen, read_set
+from benchmarks.competition_data import SETS, Series, chosen, read_set
 from benchmarks.record import commit, tell
+from benchmarks.score_priors import SIZES, improved
 from farrier.model.members import Contender
 from farrier.model.structural import structural_fit, transforms_to_try
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
-from farrier.search.learned_priors import PARAMETERS, TABLE, LogNormal, Priors
+from farrier.search.learned_priors import GROWTHS, PARAMETERS, TABLE, LogNormal, Priors
 from farrier.search.settings import SearchSettings
 
 FREQUENCIES = {
@@ -36,6 +38,7 @@ FREQUENCIES = {
 }
 """The set from which each frequency learns."""
 START = {
+    "line": LogNormal(-0.75, 0.75),
     "trend": LogNormal(-0.75, 0.75),
     "damping": LogNormal(float(np.log(0.6)), 0.8),
     "walk": LogNormal(-0.75, 0.75),
@@ -50,8 +53,6 @@ START = {
 """Priors of the first round, by judgement: those of a trial on M1."""
 KEPT = ("level",)
 """What is not learned: the level of a standardised series says nothing."""
-SIZES = ("trend", "walk", "season", "ar", "noise")
-"""Sizes of components, any of which a series may not need."""
 LOWEST = -4.5
 """The logarithm of the smallest size that counts: a hundredth of the standard deviation of y."""
 NARROWEST, WIDEST = 0.15, 1.0
@@ -67,7 +68,8 @@ SHARE = 0.05
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("--data-dir", type=Path, required=True, help="the folder that holds forecast/")
-    parser.add_argument("--rounds", type=int, default=3, help="of fitting all series")
+    parser.add_argument("--rounds", type=int, default=3, help="of fitting all series by empirical Bayes")
+    parser.add_argument("--score-rounds", type=int, default=1, help="of improving forecasts")
     parser.add_argument("--series", type=int, default=None, help="at most so many of each set")
     parser.add_argument("--out", type=Path, default=TABLE, help="where the table is written")
 
@@ -75,25 +77,41 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> Path:
     """Learn all frequencies and write the table."""
     found, counts = {}, {}
-    for frequency, name in FREQUENCIES.items():
-        series = [one.past for one in chosen(read_set(arguments.data_dir, name), "learn", arguments.series)]
-        season = SETS[name].season
-        priors, counts[name] = dict(START), len(series)
-        for number in range(arguments.rounds):
-            priors = learned(series, season, priors)
-            told = ", ".join(f"{key} {one.mean:.2f} ± {one.sd:.2f}" for key, one in priors.items())
-            tell(f"{frequency}, round {number + 1}: {told}")
-        found[frequency] = priors
-    found["other"] = pooled(list(found.values()))
-    arguments.out.write_text(table(found, counts, arguments.rounds), encoding="utf-8")
+    for growth in GROWTHS:
+        for frequency, name in FREQUENCIES.items():
+            series = chosen(read_set(arguments.data_dir, name), "learn", arguments.series)
+            counts[name] = len(series)
+            tell(f"growth that fades to {growth}, {frequency}")
+            found[growth, frequency] = learned_in_two_stages(series, SETS[name].season, growth, arguments)
+        found[growth, "other"] = pooled([found[growth, frequency] for frequency in FREQUENCIES])
+    rounds = f"{arguments.rounds} rounds and {arguments.score_rounds} of forecasts"
+    arguments.out.write_text(table(found, counts, rounds), encoding="utf-8")
     return arguments.out
 
 
-def learned(series: list[np.ndarray], season: int, priors: Priors) -> Priors:
+def learned_in_two_stages(series: list[Series], season: int, growth: str, arguments: argparse.Namespace) -> Priors:
+    """The priors of one structural model: by empirical Bayes, then by forecasts."""
+    priors = dict(START)
+    for number in range(arguments.rounds):
+        priors = learned([one.past for one in series], season, priors, growth)
+        tell(f"round {number + 1}: {said(priors)}")
+    first, rows = priors, [(np.concatenate([one.past, one.ahead]), len(one.ahead)) for one in series]
+    for number in range(arguments.score_rounds):
+        priors = improved(rows, season, priors, first, growth)
+        tell(f"forecasts, round {number + 1}: {said(priors)}")
+    return priors
+
+
+def said(priors: Priors) -> str:
+    """The priors in one line."""
+    return ", ".join(f"{key} {one.mean:.2f} ± {one.sd:.2f}" for key, one in priors.items())
+
+
+def learned(series: list[np.ndarray], season: int, priors: Priors, growth: str = "line") -> Priors:
     """The priors after one round over all series."""
     values: dict[str, list[tuple[float, float, float]]] = {name: [] for name in PARAMETERS}
     for y in series:
-        for share, fit in fits(y, season, priors):
+        for share, fit in fits(y, season, priors, growth):
             for name, value, sd in parameters(fit):
                 values[name].append((max(value, LOWEST) if name in SIZES else value, sd, share))
     new = dict(priors)
@@ -122,11 +140,12 @@ def half_cauchy_scale(value: np.ndarray, share: np.ndarray) -> float:
     return 0.5 * (low + high)
 
 
-def fits(y: np.ndarray, season: int, priors: Priors) -> Iterator[tuple[float, Contender]]:
+def fits(y: np.ndarray, season: int, priors: Priors, growth: str = "line") -> Iterator[tuple[float, Contender]]:
     """The fits of one series on each scale of the target, with their shares of the evidence."""
     settings = SearchSettings()
-    x = np.arange(len(y), dtype=float)
-    beliefs = Beliefs(Clock.of(x, [float(season)] if season > 1 else []), priors)
+    times = np.arange(len(y), dtype=float)
+    x = (times - times.mean()) / times.std()
+    beliefs = Beliefs(Clock.of(x, [season / times.std()] if season > 1 else []), priors, growth=growth)
     scales = transforms_to_try(y, "auto", settings) if np.ptp(y) > 0 else []
     found = [structural_fit(x[:, None], y, beliefs, one, settings) for one in scales]
     if not found:
@@ -158,16 +177,18 @@ def pooled(tables: list[Priors]) -> Priors:
     return found
 
 
-def table(found: dict[str, Priors], counts: dict[str, int], rounds: int) -> str:
+def table(found: dict[tuple[str, str], Priors], counts: dict[str, int], rounds: str) -> str:
     """The table as text."""
     said = ", ".join(f"{count} of {name}" for name, count in counts.items())
     lines = [
         "# Priors of what ordinary series are made of: mean and standard deviation of the logarithm of each parameter.",
+        "# There are two models: growth fades to a line, or to nothing.",
         "# Sizes (trend, walk, season, ar, level, noise) are half-Cauchy: the mean is the logarithm of the scale.",
         "# Made by: python -m benchmarks learn-priors --data-dir DIR",
-        f"# on {datetime.now(UTC):%Y-%m-%d} at commit {commit()}, {rounds} rounds; series of the part learn: {said}.",
-        "frequency,parameter,mean,sd",
+        f"# on {datetime.now(UTC):%Y-%m-%d} at commit {commit()}, {rounds}; series of the part learn: {said}.",
+        "growth,frequency,parameter,mean,sd",
     ]
-    for frequency, priors in found.items():
-        lines += [f"{frequency},{name},{priors[name].mean:.3f},{priors[name].sd:.3f}" for name in PARAMETERS]
+    for (growth, frequency), priors in found.items():
+        start = f"{growth},{frequency}"
+        lines += [f"{start},{name},{priors[name].mean:.3f},{priors[name].sd:.3f}" for name in PARAMETERS]
     return "\n".join(lines) + "\n"

@@ -28,15 +28,23 @@ def test_parameters_are_counted_in_seasons_and_as_standard_deviations():
     assert set(found) == set(PARAMETERS)
     model = first.structure.model
     assert np.isclose(found["noise"], 0.5 * np.log(model.noise))
-    trend = model.pool.kernels[0][0]
-    assert np.isclose(found["damping"], np.log(float(trend.damping) * 12.0))
+    trend = model.pool.kernels[1][0]
+    assert np.isclose(found["damping"], np.log(float(trend.damping) * 12.0 / np.std(np.arange(48))))
 
 
 def test_the_table_holds_every_frequency_and_parameter():
-    both = {"monthly": dict(START), "other": pooled([dict(START), dict(START)])}
-    text = table(both, {"m1_monthly": 7}, 3)
+    both = {("line", "monthly"): dict(START), ("nothing", "other"): pooled([dict(START), dict(START)])}
+    text = table(both, {"m1_monthly": 7}, "3 rounds")
     assert "7 of m1_monthly" in text
-    assert text.count("\nmonthly,") == len(PARAMETERS) == text.count("\nother,")
+    assert text.count("\nline,monthly,") == len(PARAMETERS) == text.count("\nnothing,other,")
+
+
+def test_growth_that_fades_to_nothing_has_no_line():
+    with_line, without = (
+        {name for _, fit in fits_of(seasonal(3.0), 12, dict(START), growth) for name, _, _ in parameters(fit)}
+        for growth in ("line", "nothing")
+    )
+    assert with_line - without == {"line"}
 
 
 def test_what_differs_between_frequencies_widens_the_prior_of_all():

@@ -20,6 +20,7 @@ from farrier.model.target_scale import TargetScale, named
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
+from farrier.search.learned_priors import GROWTHS
 from farrier.search.search import Search
 from farrier.search.settings import AveragingSettings, GrowingSettings, SearchSettings
 
@@ -105,6 +106,17 @@ def test_little_of_the_evidence_counts_between_what_was_searched_for_and_what_wa
     # two alike have together what one has alone
     both = shares_of([first, ordinary, ordinary], settings)
     assert_allclose(both[1] + both[2], 1.0 / (1.0 + np.exp(2.0 - 0.1 * np.log(2.0))))
+
+
+def test_little_of_the_evidence_counts_between_growth_that_fades_to_a_line_and_to_nothing(contenders):
+    first, settings = contenders[0], AveragingSettings(caution=0.1, smallest_share=0.0)
+    beliefs = first.evaluator.beliefs
+    other = replace(
+        raised(first, -20.0), evaluator=replace(first.evaluator, beliefs=replace(beliefs, growth="nothing"))
+    )
+    apart = first.height - other.height
+    shares = shares_of([first, other], settings)
+    assert_allclose(np.log(shares[0] / shares[1]), 0.1 * apart)
 
 
 def test_heights_are_in_the_units_of_y_and_components_of_ordinary_series_have_no_price(contenders):
@@ -246,21 +258,23 @@ def model():
 
 
 def members(model):
-    return [one.scale.transform.name for one in model.result_.fitted.others]
+    fitted = model.result_.fitted
+    kinds = [(fitted.scale.transform.name, fitted.beliefs.growth)]
+    return sorted([*kinds, *((one.scale.transform.name, one.growth) for one in fitted.others)])
 
 
 def test_an_update_keeps_the_number_of_members(model, tmp_path):
-    assert members(model) == ["log"]
+    assert members(model) == [(scale, growth) for scale in ("identity", "log") for growth in GROWTHS]
     again = farrier.load(model.save(tmp_path / "set.farrier"))
-    assert members(again) == ["log"]
+    assert members(again) == members(model)
     assert again.result_.fitted.share == model.result_.fitted.share
     assert_array_equal(again.forecast(3)["mean"], model.forecast(3)["mean"])
     before = len(again.result_.fitted.kernels)
     again.update([np.datetime64("2018-05")], [78.0])
-    assert members(again) == ["log"]
+    assert members(again) == members(model)
     assert len(again.result_.fitted.kernels) == before
     again.update([np.datetime64("2018-06")], [80.0])
-    assert members(again) == ["log"]
+    assert members(again) == members(model)
 
 
 def test_a_refit_of_a_search_that_found_nothing_finds_nothing():

@@ -58,7 +58,7 @@ def spoilt():
 
 def test_the_decision_is_recorded_and_told(spoilt):
     forecaster, _ = spoilt
-    (decision,) = forecaster.result_.fitted.record
+    *_, decision = forecaster.result_.fitted.record
     assert (decision.action, decision.formula) == ("kept", "noise: Student-t")
     assert "Three of 88 rows are outliers" in str(forecaster.explain())
 

@@ -9,11 +9,13 @@ from numpy.testing import assert_allclose
 import farrier
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek
+from farrier.model.members import shares_of
 from farrier.model.robust_structural import fit_robust_structural
-from farrier.model.structural import fit_structural, structural_fit, structural_parts
+from farrier.model.structural import fit_structural, fitted_structural, structural_fit, structural_parts
 from farrier.model.target_scale import named
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
+from farrier.search.learned_priors import GROWTHS
 from farrier.search.settings import AveragingSettings, RowSettings, SearchSettings, StructuralSettings
 
 FEW = SearchSettings(averaging=AveragingSettings(draws=4))
@@ -33,9 +35,10 @@ def fitted():
 
 def test_it_is_made_of_what_ordinary_series_are_made_of_at_the_medians():
     parts = structural_parts(BELIEFS, FEW)
-    assert [str(part.kernel) for part in parts] == ["Damp", "RW", "Mat12", "Mat12 * Per0"]
+    assert [str(part.kernel) for part in parts] == ["Lin", "Damp", "RW", "Mat12", "Mat12 * Per0"]
     assert all(part.weight == part.scale == BELIEFS.scale(part.kernel) for part in parts)
-    assert [str(part.kernel) for part in structural_parts(Beliefs(Clock.of(X[:, 0])), FEW)] == ["Damp", "RW", "Mat12"]
+    without = structural_parts(Beliefs(Clock.of(X[:, 0])), FEW)
+    assert [str(part.kernel) for part in without] == ["Lin", "Damp", "RW", "Mat12"]
 
 
 def test_the_season_and_the_trend_go_on(fitted):
@@ -83,16 +86,35 @@ def test_a_long_series_is_fitted_to_its_last_rows_and_predicted_from_all():
 def test_the_scales_of_the_target_are_averaged_by_their_evidence():
     wide = np.exp(0.02 * Y)
     names = ("identity", "log")
-    heights = {name: structural_fit(X, wide, BELIEFS, named(name), FEW).height for name in names}
+    fits = [
+        structural_fit(X, wide, replace(BELIEFS, growth=growth), named(name), FEW)
+        for growth in GROWTHS
+        for name in names
+    ]
+    heights = np.array([fit.height for fit in fits])
     found = fit_structural(X, wide, [YEAR], settings=FEW)
-    assert found.scale.transform.name == max(names, key=heights.__getitem__)
-    assert found.bound == pytest.approx(max(heights.values()))
-    members = {one.scale.transform.name: one.share for one in (found, *found.others)}
-    shares = np.exp(np.array(list(heights.values())) - max(heights.values()))
-    shares /= shares.sum()
-    for name, share in zip(names, shares, strict=True):
-        kept = share >= FEW.averaging.smallest_share
-        assert members.get(name, 0.0) == pytest.approx(share if kept else 0.0, abs=FEW.averaging.smallest_share)
+    best = fits[int(np.argmax(heights))]
+    assert (found.scale.transform.name, found.beliefs.growth) == (best.scale.transform.name, best.kind[1])
+    assert found.bound == pytest.approx(max(heights))
+    members = {(found.beliefs.growth, found.scale.transform.name): found.share}
+    members |= {(one.growth, one.scale.transform.name): one.share for one in found.others}
+    for fit, share in zip(fits, shares_of(fits, FEW.averaging), strict=True):
+        told = members.get((fit.kind[1], fit.scale.transform.name), 0.0)
+        assert told == pytest.approx(share, abs=FEW.averaging.smallest_share)
+
+
+def test_growth_that_fades_to_a_line_goes_on_and_growth_that_fades_to_nothing_ends(fitted):
+    def rise(growth):
+        beliefs = replace(BELIEFS, growth=growth)
+        found = fitted_structural([structural_fit(X, Y, beliefs, named("identity"), FEW)], X, Y)
+        far, near = found.moments(np.array([[X[-1, 0] + 40.0 * YEAR], [X[-1, 0] + 20.0 * YEAR]]))[0]
+        return far - near
+
+    line, nothing = rise("line"), rise("nothing")
+    # the truth rises by 0.2 a month
+    assert line > 2.0 * nothing
+    assert line > 0.2 * 20.0 * 12.0 / 2.0
+    assert {one.growth for one in fitted.others} | {fitted.beliefs.growth} == set(GROWTHS)
 
 
 # through the estimators
@@ -148,7 +170,12 @@ def test_a_long_series_is_predicted_in_linear_time_with_the_same_parameters():
     y = np.sin(2.0 * np.pi * t / 0.17) + t + 0.1 * np.random.default_rng(5).standard_normal(240)
     few = SearchSettings(averaging=AveragingSettings(draws=0))
     long = replace(few, rows=RowSettings(exact=200))
-    exact, found = (fit_structural(t[:, None], y, [0.17], transform="identity", settings=one) for one in (few, long))
+    beliefs = Beliefs(Clock.of(t, [0.17]))
+    # a long series is predicted by one of the models
+    exact, found = (
+        fitted_structural([structural_fit(t[:, None], y, beliefs, named("identity"), one)], t[:, None], y)
+        for one in (few, long)
+    )
     assert (exact.tier, found.tier) == ("exact", "linear")
     ahead = np.linspace(1.2, 1.9, 30)[:, None]
     for one, other in zip(found.moments(ahead), exact.moments(ahead), strict=True):

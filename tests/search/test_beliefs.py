@@ -114,13 +114,13 @@ def test_a_scale_that_is_given_and_the_smallest_weight_are_kept():
 
 
 def test_what_series_are_made_of_is_at_the_medians():
-    trend, walk, rough, season = SERIES.structural([YEAR])
+    line, trend, walk, rough, season = SERIES.structural([YEAR])
+    assert (type(line), float(line.location), float(line.scale)) == (Linear, 0.0, 1.0)
     assert_allclose([trend.damping * YEAR, rough.lengthscale / YEAR], [median("damping"), median("ar_length")])
     assert (float(trend.origin), float(walk.origin)) == (SERIES.clock.origin,) * 2
     model = one_model(season)
     assert_allclose(model.pool.unbounded, model.centre, rtol=1e-12)
-    assert [SERIES.ordinary(kernel) for kernel in (trend, walk, rough, season)] == [True] * 4
-    assert SERIES.ordinary(Linear(0.0))
+    assert [SERIES.ordinary(kernel) for kernel in (line, trend, walk, rough, season)] == [True] * 5
     others = SquaredExponential(1.0), Step(0.1, 0.1), SquaredExponential(1.0) * CentredPeriodic(YEAR)
     assert not any(SERIES.ordinary(kernel) for kernel in others)
     assert not any(TABLE.ordinary(kernel) for kernel in (trend, walk, rough, season))
@@ -142,11 +142,18 @@ def test_the_period_of_the_calendar_is_known_and_others_are_not():
 def test_a_fit_does_not_move_a_known_period_and_moves_a_found_one():
     evaluator = Evaluator(X, Y, covariance_of(X), beliefs=SERIES)
     known, found = (
-        evaluator.fit([evaluator.part(CentredPeriodic(period, 1.0), 0.5)], 0.2) for period in (YEAR, 1.02 * YEAR)
+        evaluator.fit([evaluator.part(CentredPeriodic(period, 1.0), 0.5)], 0.2) for period in (YEAR, 1.05 * YEAR)
     )
     assert float(known.parts[0].kernel.period) == pytest.approx(YEAR, rel=1e-12)
-    assert abs(float(found.parts[0].kernel.period) / (1.02 * YEAR) - 1.0) > 1e-4
+    assert abs(float(found.parts[0].kernel.period) / (1.05 * YEAR) - 1.0) > 1e-4
     assert len(found.mode.moving) == len(known.mode.moving) + 1
+
+
+def test_a_line_by_itself_does_not_move_its_zero_and_one_in_a_product_does():
+    alone, product = one_model(Linear(0.2)), one_model(Linear(0.2) * Matern12(0.3))
+    assert alone.spread[0] == 0.0
+    assert 0.0 < max(product.spread) < np.inf
+    assert one_model(Linear(0.2), TABLE).spread[0] > 0.0
 
 
 # densities
@@ -159,7 +166,12 @@ def density(model, u, place):
 
 @pytest.mark.parametrize(
     "kernel",
-    [Matern12(0.3), DampedTrend(0.3, -1.8, YEAR), SquaredExponential(0.4) * CentredPeriodic(YEAR, 1.0), Linear(0.2)],
+    [
+        Matern12(0.3),
+        DampedTrend(0.3, -1.8, YEAR),
+        SquaredExponential(0.4) * CentredPeriodic(YEAR, 1.0),
+        Linear(0.2) * Matern12(0.3),
+    ],
     ids=str,
 )
 def test_every_density_integrates_to_one(kernel):
@@ -208,7 +220,9 @@ def test_the_evidence_is_the_same_in_other_units_of_time(factor):
     def evidence(x, season):
         beliefs = Beliefs(Clock.of(x[:, 0], [season]))
         evaluator = Evaluator(x, Y, covariance_of(x), beliefs=beliefs)
-        kernels: list[Kernel] = [*beliefs.structural([season]), SquaredExponential(1.5 * season)]
+        # a line has its size over standardised inputs
+        others = [kernel for kernel in beliefs.structural([season]) if not isinstance(kernel, Linear)]
+        kernels: list[Kernel] = [*others, SquaredExponential(1.5 * season)]
         parts = [evaluator.part(kernel, beliefs.scale(kernel)) for kernel in kernels]
         return evaluator.fit(parts, beliefs.noise, 100, 1e-5).score
 

@@ -155,12 +155,12 @@ def test_pairs_are_limited():
 
 def test_ordinary_candidates_do_not_repeat_components():
     kernels = ordinary_series(BELIEFS, [0.5], [])
-    trend, walk, rough, season = kernels
-    assert [type(kernel) for kernel in (trend, walk, rough)] == [DampedTrend, RandomWalk, Matern12]
+    line, trend, walk, rough, season = kernels
+    assert [type(kernel) for kernel in (line, trend, walk, rough)] == [Linear, DampedTrend, RandomWalk, Matern12]
     assert periods_of([season]) == [0.5]
     # one of a similar lengthscale is the same, one of another is not
     near, far = (Matern12(factor * float(rough.lengthscale)) for factor in (1.5, 5.0))
-    assert formulas(ordinary_series(BELIEFS, [0.5], [walk, near])) == formulas([trend, season])
+    assert formulas(ordinary_series(BELIEFS, [0.5], [walk, near])) == formulas([line, trend, season])
     assert formulas(ordinary_series(BELIEFS, [0.5], [far])) == formulas(kernels)
     assert "SE[1]" not in formulas(ordinary_table(3, [SquaredExponential(3.0, dims=1)]))
     Products.of(kernels, 1)

@@ -42,3 +42,9 @@ def test_other_units_of_time_give_the_same_clock_in_those_units(factor):
     assert other.frequency == clock.frequency
     found = other.origin, other.step, other.unit
     assert found == pytest.approx((factor * clock.origin, factor * clock.step, factor * clock.unit))
+
+
+def test_seasons_that_are_given_are_all_of_them_even_if_there_are_none():
+    assert Clock.of(X, []).complete
+    assert Clock.of(X, [YEAR]).complete
+    assert not Clock.of(X).complete

@@ -3,18 +3,26 @@
 import numpy as np
 import pytest
 
-from farrier.search.learned_priors import PARAMETERS, STEPS, frequency_of, priors_for
+from farrier.search.learned_priors import GROWTHS, PARAMETERS, STEPS, frequency_of, priors_for
 
 
+@pytest.mark.parametrize("growth", GROWTHS)
 @pytest.mark.parametrize("frequency", ["yearly", "quarterly", "monthly", "weekly", "hourly", "other"])
-def test_every_frequency_has_a_prior_for_every_parameter(frequency):
-    priors = priors_for(frequency)
+def test_every_frequency_has_a_prior_for_every_parameter(frequency, growth):
+    priors = priors_for(frequency, growth)
     assert tuple(priors) == PARAMETERS
     assert all(np.isfinite(one.mean) and 0.0 < one.sd < 3.0 for one in priors.values())
 
 
 def test_a_frequency_that_was_not_learned_has_the_priors_of_others():
-    assert priors_for("daily") == priors_for("other")
+    for growth in GROWTHS:
+        assert priors_for("daily", growth) == priors_for("other", growth)
+
+
+def test_beside_a_line_growth_fades_faster_than_alone():
+    for frequency in ("yearly", "quarterly", "monthly"):
+        beside, alone = (priors_for(frequency, growth)["damping"].mean for growth in GROWTHS)
+        assert beside > alone
 
 
 def test_the_frequency_is_told_by_the_steps_in_a_season():

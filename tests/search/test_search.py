@@ -232,7 +232,7 @@ def test_a_shrunk_pool_is_a_start_that_growing_alone_misses():
     search = searching(y)
     start = search.shrunk(search.whole([0.6]))
     assert any("Per0" in formula for formula in formulas(start))
-    assert {"Damp", "RW"} & set(formulas(start))
+    assert {"Lin", "Damp", "RW"} & set(formulas(start))
     assert {decision.action for decision in search.record} <= {"shrunk", "dropped"}
     best = search.best(start)
     assert any("Per0" in formula for formula in formulas(best))

@@ -36,14 +36,14 @@ class CountingEstimator(Estimator):
         scale: Scale,
         columns: list[str],
         coded: tuple[int, ...],
-        periods: Sequence[float],
+        known: Sequence[float] | None,
         show: Show | None,
     ) -> Fitted:
-        """Fit counts by Gaussian sites; f is the log of the rate over the mean count. `periods` are in units of X."""
+        """Fit counts by Gaussian sites; f is the log of the rate over the mean count. `known` are its seasons."""
         tell, offset = told(show, "sites", SEARCHES), float(np.log(y.mean()))
         likelihood = Poisson(offset) if self.likelihood == "poisson" else NegativeBinomial(offset, START_SIZE)
         if self._searches():
-            known = [] if coded else [one / float(scale.x_scale[0]) for one in periods]
+            known = None if coded else known
             return learn_sites(inputs, y, likelihood, tell=tell, known=known, timed=self._timed, coded=coded)
         kernels = self._chosen(inputs, np.log(y + 0.5) - offset, scale, columns, self._seed(), coded)
         return fit_given_sites(kernels, inputs, y, likelihood, tell=tell)

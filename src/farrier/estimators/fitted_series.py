@@ -162,12 +162,13 @@ class FittedSeries:
 
 
 def dated(settings: dict[str, Any], axis: TimeAxis, present: TimeAxis) -> dict[str, Any]:
-    """The settings of a `Regressor` from those of a `Forecaster`: with the periods of an axis, if none are given, and
+    """The settings of a `Regressor` from those of a `Forecaster`: with the seasons of an axis, if none are given, and
     with the patterns of the calendar that the rows with a value show.
     """
     made = {name: value for name, value in settings.items() if name not in (*DATED, STEP)}
     if made.get("periods") is None:
-        made["periods"] = axis.calendar_periods()
+        # plain numbers may have a season that the calendar does not tell
+        made["periods"] = axis.calendar_periods() or (None if axis.kind == "number" else [])
     country, given = (settings.get(name) for name in DATED)
     if (country is not None or given is not None) and axis.kind == "number":
         raise ValueError(

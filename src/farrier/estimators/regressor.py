@@ -279,14 +279,14 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         chosen = self.likelihood == "student-t"
         tell = told(show, kind_of(inputs, coded=bool(coded), timed=self._timed))
         if self.search == "quick":
-            seasons = [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
-            seasons = seasons or find_periods(inputs[:, 0], target.forward(y), 1)
+            known = self._known_periods(inputs, scale)
+            seasons = find_periods(inputs[:, 0], target.forward(y), 1) if known is None else known
             patterns = {"calendar": self._patterns(scale), "transform": self.scale}
             if self.likelihood == "gaussian" or factors is not None:
                 return fit_structural(inputs, y, seasons, factors=factors, **patterns)
             return fit_robust_structural(inputs, y, seasons, chosen=chosen, **patterns)
         if self.method != "stochastic" and self._searches():
-            known = [] if coded else [period / float(scale.x_scale[0]) for period in self._known_periods(inputs, scale)]
+            known = None if coded else self._known_periods(inputs, scale)
             found = {"known": known, "timed": self._timed, "tell": tell, "calendar": self._patterns(scale)}
             found |= {"coded": coded}
             if self.likelihood == "gaussian" or self.method != "auto" or factors is not None:
@@ -312,13 +312,16 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             tell=tell,
         )
 
-    def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float]:
-        if inputs.shape[1] > 1 or self.periods is not None:
-            return [float(period) for period in self.periods or ()] if inputs.shape[1] == 1 or self._timed else []
-        times = inputs[:, 0] * scale.x_scale[0] + scale.x_mean[0]
-        if len(np.unique(times)) < len(times):
-            return []
-        return TimeAxis.of(times, self._first_column()).calendar_periods()
+    def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float] | None:
+        """The seasons of the rows in units of the standardised inputs; None if they are not known."""
+        unit = float(scale.x_scale[0])
+        if self.periods is not None:
+            timed = inputs.shape[1] == 1 or self._timed
+            return [float(period) / unit for period in self.periods] if timed else None
+        times = inputs[:, 0] * unit + scale.x_mean[0]
+        if inputs.shape[1] > 1 or len(np.unique(times)) < len(times):
+            return None
+        return [period / unit for period in TimeAxis.of(times, self._first_column()).calendar_periods()] or None
 
     def _patterns(self, scale: Scale) -> tuple[Kernel, ...]:
         """The patterns of the calendar in the units of the model."""

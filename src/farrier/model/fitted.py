@@ -71,6 +71,8 @@ class Member:
     kernels: tuple[Kernel, ...]
     searched: bool = True
     """Whether a search has chosen its components."""
+    growth: str = "line"
+    """What growth fades to (search/beliefs.py)."""
 
     @property
     def weights(self) -> np.ndarray:

@@ -52,7 +52,7 @@ def learn(
     X: np.ndarray,
     y: np.ndarray,
     *,
-    known: Sequence[float] = (),
+    known: Sequence[float] | None = None,
     transform: str = "auto",
     tier: str = "auto",
     timed: bool = False,
@@ -64,9 +64,10 @@ def learn(
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it.
 
-    `known` are periods to try, and `calendar` patterns over the first input, in units of the standardised inputs.
-    `timed` says that the first input is time, `coded` which inputs are codes of categories. `factors` are the noise
-    variances of the rows over the common one, for exact inference. `tell` is called with the current phase and bound.
+    `known` are the seasons of the rows (None: not known), and `calendar` patterns over the first input, in units of the
+    standardised inputs. `timed` says that the first input is time, `coded` which inputs are codes of categories.
+    `factors` are the noise variances of the rows over the common one, for exact inference. `tell` is called with the
+    current phase and bound.
     """
     if (X.shape[1] > 1 or coded) and not timed and tier in ("auto", "exact"):
         with one_thread():
@@ -176,6 +177,8 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
 def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     """What may predict on one scale: the structure with the ordinary candidates beside it, and these alone.
 
+    For a series in time there are two kinds of ordinary candidates, with growth that fades to a line and to nothing.
+
     They are fitted to the rows of the search, where the target is y.
     In time few things stay exactly as they were, so that a structure predicts a series by itself only if it is empty.
     """
@@ -189,6 +192,10 @@ def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     if scaled.whole is not None and scaled.structure.parts:
         name = "the ordinary candidates alone" + where
         found.append(Contender(name, scaled.whole, search, scaled.scale, y, searched=False))
+    if search.beliefs.of_time:
+        fading = replace(search, beliefs=replace(search.beliefs, growth="nothing"))
+        name = "the ordinary candidates alone, with growth that fades to nothing," + where
+        found.append(Contender(name, fading.whole(search.seasons()), fading, scaled.scale, y, searched=False))
     return [replace(one, factors=scaled.factors) for one in found]
 
 

@@ -1,7 +1,7 @@
 """The set of structures that predicts: a few that explain the rows about as well, on any scale, weighted by evidence.
 
 The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence;
-evidence of a structure that was searched for is taken with caution.
+between kinds of structures (searched for or not, with growth that fades to a line or to nothing) little of it counts.
 Predictions average over draws of all parameters of each structure.
 """
 
@@ -61,6 +61,11 @@ class Contender:
     directions are flat, and a normal distribution reaches too far along them."""
     factors: np.ndarray | None = None
     """The noise variance of each of all rows over the common one, if rows have weights."""
+
+    @property
+    def kind(self) -> tuple[bool, str]:
+        """Whether its components were searched for, and what growth fades to."""
+        return self.searched, self.evaluator.beliefs.growth
 
     @property
     def height(self) -> float:
@@ -160,13 +165,13 @@ def _prior(structure: Structure) -> HalfCauchy:
 def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> np.ndarray:
     """The share of each contender; one that is too small is zero, except the first, which explains.
 
-    Among those that a search has chosen, and among the others, shares follow from the evidence. Between the two kinds
-    only a part of the difference counts.
+    Among those of one kind shares follow from the evidence. Between kinds only a part of the difference counts: a
+    search flatters the evidence of what it has chosen, and past rows tell little of whether growth will fade.
     """
-    heights, searched = np.array([one.height for one in contenders]), [one.searched for one in contenders]
-    for kind in (np.array(searched), ~np.array(searched)):
-        if kind.any():
-            heights[kind] -= (1.0 - settings.caution) * np.logaddexp.reduce(heights[kind])
+    heights, kinds = np.array([one.height for one in contenders]), [one.kind for one in contenders]
+    for kind in set(kinds):
+        alike = np.array([one == kind for one in kinds])
+        heights[alike] -= (1.0 - settings.caution) * np.logaddexp.reduce(heights[alike])
     shares, smallest = np.exp(heights - heights.max()), settings.smallest_share
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
@@ -224,4 +229,5 @@ def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, set
         contender.scale,
         tuple(models[0].pool),
         contender.searched,
+        contender.evaluator.beliefs.growth,
     )

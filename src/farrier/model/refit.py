@@ -60,13 +60,18 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
     settings = fitted.settings
     assert fitted.noises is not None
     assert isinstance(fitted.posterior, LaplacePosterior)
-    own = Member(fitted.share, fitted.posterior, fitted.noises, fitted.scale, fitted.kernels)
+    searched = fitted.alone is not None or fitted.survivors == 0
+    own = Member(
+        fitted.share, fitted.posterior, fitted.noises, fitted.scale, fitted.kernels, searched, fitted.beliefs.growth
+    )
     contenders: list[Contender] = []
     for member in (own, *fitted.others):
         if float(y.min()) <= member.scale.transform.lowest:
             continue
         z, covariance = member.scale.forward(y), covariance_of(X)
-        search = Search(X, z, covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
+        search = Search(
+            X, z, covariance, (), tell, settings=settings, beliefs=replace(fitted.beliefs, growth=member.growth)
+        )
         # the last kernel is the level, which every structure has
         weights = member.weights[:-1]
         parts = [search.part(kernel, float(w)) for kernel, w in zip(member.kernels, weights, strict=False)]

@@ -33,7 +33,7 @@ def learn_robust(
     y: np.ndarray,
     *,
     chosen: bool = False,
-    known: Sequence[float] = (),
+    known: Sequence[float] | None = None,
     transform: str = "auto",
     timed: bool = False,
     calendar: tuple[Kernel, ...] = (),

@@ -26,9 +26,11 @@ from farrier.model.robust_long import expected_factors
 from farrier.model.structural import (
     fit_structural,
     fitted_structural,
+    structural_beliefs,
     structural_fit,
     transforms_to_try,
 )
+from farrier.model.target_scale import Transform
 from farrier.model.tiers import exact_posterior, linear_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
@@ -56,16 +58,30 @@ def fit_robust_structural(
         return gaussian
     factors = expected_factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
     start = RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
-    beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
     with one_thread(small=len(X) <= settings.rows.exact):
-        fits = []
-        for one in transforms_to_try(y, transform, settings):
-            fit = structural_fit(X, y, beliefs, one, settings, calendar, start)
-            for _ in range(settings.outliers.rounds - 1):
-                fit = structural_fit(X, y, beliefs, one, settings, calendar, _after(fit, X, y, settings).noise)
-            fits.append(_after(fit, X, y, settings))
-        robust = fitted_structural([max(fits, key=lambda one: one.height)], X, y)
+        best = []
+        for beliefs in structural_beliefs(X, seasons, settings):
+            scales = transforms_to_try(y, transform, settings)
+            fits = [_fitted(X, y, beliefs, one, settings, calendar, start) for one in scales]
+            best.append(max(fits, key=lambda one: one.height))
+        robust = fitted_structural(best, X, y)
     return better_noise(gaussian, robust, chosen=chosen)
+
+
+def _fitted(
+    X: np.ndarray,
+    y: np.ndarray,
+    beliefs: Beliefs,
+    transform: Transform,
+    settings: SearchSettings,
+    calendar: Sequence[Kernel],
+    noise: RowNoise,
+) -> Contender:
+    """A structural model with Student-t noise on one scale of the target, from the noise of all rows at the start."""
+    fit = structural_fit(X, y, beliefs, transform, settings, calendar, noise)
+    for _ in range(settings.outliers.rounds - 1):
+        fit = structural_fit(X, y, beliefs, transform, settings, calendar, _after(fit, X, y, settings).noise)
+    return _after(fit, X, y, settings)
 
 
 def _after(fit: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Contender:

@@ -25,7 +25,7 @@ from farrier.search.structure import Decision, Structure
 def searched_scales(
     X: np.ndarray,
     y: np.ndarray,
-    known: Sequence[float],
+    known: Sequence[float] | None,
     transform: str,
     timed: bool,
     tell: Tell,
@@ -89,7 +89,7 @@ class Scaled:
         transform: Transform,
         X: np.ndarray,
         y: np.ndarray,
-        known: Sequence[float],
+        known: Sequence[float] | None,
         tell: Tell,
         settings: SearchSettings,
         timed: bool = False,
@@ -103,13 +103,13 @@ class Scaled:
         periods = None
         if X.shape[1] == 1 and len(rows) < len(y) and not coded:
             most = settings.candidates.most_periods
-            periods = find_periods(X[:, 0], transform.forward(y), most, known, settings.periods)
+            periods = find_periods(X[:, 0], transform.forward(y), most, known or (), settings.periods)
         beliefs = Beliefs.of(X, known, settings.priors, timed=timed, coded=coded)
         search = Search(
             X[rows],
             z[rows],
             covariance_of(X[rows]),
-            known,
+            known or (),
             tell,
             settings=settings,
             whole_series_periods=periods,
@@ -134,9 +134,9 @@ class Scaled:
     def on_other_rows(self, X: np.ndarray, y: np.ndarray) -> "Scaled":
         """The search on this scale that goes on with other rows of the same data."""
         own = self.search
-        other = Scaled.of(
-            self.scale.transform, X, y, own.known, own.tell, own.settings, own.timed, own.calendar, own.coded
-        )
+        clock = own.beliefs.clock
+        known = own.known if clock is not None and clock.complete else None
+        other = Scaled.of(self.scale.transform, X, y, known, own.tell, own.settings, own.timed, own.calendar, own.coded)
         start = other.search.fit(self.structure.parts, self.structure.noise) if self.structure.parts else None
         other.structure = other.search.continued(start)
         return other
@@ -165,7 +165,7 @@ class Scaled:
             action = "kept" if place == 0 else "averaged"
             self.search.record.append(Decision(0, action, f"scale: {name}", gain, "evidence of the scale"))
 
-    def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float], tell: Tell) -> "Scaled":
+    def or_square_root(self, X: np.ndarray, y: np.ndarray, known: Sequence[float] | None, tell: Tell) -> "Scaled":
         """The square root scale if the same structure has a higher score on it, else this scale."""
         if not self.structure.parts:
             return self

@@ -1,6 +1,9 @@
-"""The structural model: one fixed sum of what ordinary series are made of, with learned priors and no search.
+"""The structural models: fixed sums of what ordinary series are made of, with learned priors and no search.
 
     y = level + damped trend + random walk + seasons that move + patterns of the calendar + AR(1) + noise
+    y = line + the same, with priors of its own
+
+Past rows tell little of whether growth will fade, so both predict.
 
 Each season is a periodic kernel times a rough one with a long lengthscale, so that its shape moves as in exponential
 smoothing. All parameters have priors that were learned from many series (search/beliefs.py). They are fitted to the top
@@ -25,6 +28,7 @@ from farrier.model.tiers import exact_posterior, linear_posterior
 from farrier.search.appraisal import Appraisal, intervals
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import ordinary_series
+from farrier.search.learned_priors import GROWTHS
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part
@@ -40,15 +44,23 @@ def fit_structural(
     factors: np.ndarray | None = None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structural model of y over one standardised input; `seasons` and `calendar` are in the units of X.
+    """The structural models of y over one standardised input; `seasons` and `calendar` are in the units of X.
 
     `factors` are the noise variances of the rows over the common one.
     """
-    beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
     with one_thread():
-        scales = transforms_to_try(y, transform, settings)
-        fits = [structural_fit(X, y, beliefs, one, settings, calendar, factors=factors) for one in scales]
+        fits = [
+            structural_fit(X, y, beliefs, one, settings, calendar, factors=factors)
+            for beliefs in structural_beliefs(X, seasons, settings)
+            for one in transforms_to_try(y, transform, settings)
+        ]
         return fitted_structural(fits, X, y)
+
+
+def structural_beliefs(X: np.ndarray, seasons: Sequence[float], settings: SearchSettings) -> list[Beliefs]:
+    """The beliefs of each structural model."""
+    beliefs = Beliefs.of(X, seasons, settings.priors, timed=True)
+    return [replace(beliefs, growth=growth) for growth in GROWTHS]
 
 
 def fitted_structural(found: Sequence[Contender], X: np.ndarray, y: np.ndarray) -> Fitted:
@@ -107,7 +119,7 @@ def structural_fit(
     noise: RowNoise | None = None,
     factors: np.ndarray | None = None,
 ) -> Contender:
-    """The structural model on one scale of the target, with Gaussian noise if no other is given."""
+    """A structural model on one scale of the target, with Gaussian noise if no other is given."""
     own, scale = settings.structural, TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
     each = factors if noise is None else noise.factors
@@ -116,11 +128,12 @@ def structural_fit(
     evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=seen)
     parts = structural_parts(beliefs, settings, calendar)
     structure = evaluator.fit(parts, beliefs.noise, own.iterations, own.tolerance)
-    return Contender(f"the {transform.name} scale", structure, evaluator, scale, y[last], noise, factors=factors)
+    name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
+    return Contender(name, structure, evaluator, scale, y[last], noise, searched=False, factors=factors)
 
 
 def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel] = ()) -> list[Part]:
-    """All components of the structural model, at the medians of their priors."""
+    """All components of a structural model, at the medians of their priors."""
     seasons = () if beliefs.clock is None else beliefs.clock.seasons
     kernels = [*ordinary_series(beliefs, seasons, [], settings.candidates), *calendar]
     return [beliefs.part(kernel, beliefs.scale(kernel), 1) for kernel in kernels]

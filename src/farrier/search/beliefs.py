@@ -52,18 +52,22 @@ class Beliefs:
     """Priors in place of the learned ones."""
     settings: PriorSettings = PriorSettings()
     """Priors of what was not learned."""
+    growth: str = "line"
+    """What the growth of an ordinary series fades to: a line, or nothing."""
 
     @classmethod
     def of(
         cls,
         X: np.ndarray,
-        known: Sequence[float] = (),
+        known: Sequence[float] | None = None,
         settings: PriorSettings = PriorSettings(),
         *,
         timed: bool = False,
         coded: Sequence[int] = (),
     ) -> "Beliefs":
-        """For rows X with known periods; `timed` says that the first input is time, `coded` which are codes.
+        """For rows X with known periods, None if they are not known.
+
+        `timed` says that the first input is time, `coded` which inputs are codes.
 
         A single input that is no code is a series.
         """
@@ -123,12 +127,17 @@ class Beliefs:
         return np.concatenate([weights, [noise], numbers])
 
     def structural(self, periods: Sequence[float]) -> list[Kernel]:
-        """What ordinary series are made of, at the medians of the priors: trend, walk, AR(1), seasons that move."""
+        """What ordinary series are made of, at the medians of the priors.
+
+        A trend whose slope fades, a walk, AR(1), seasons that move, and a line if growth fades to one. The size of a
+        line is that over standardised inputs.
+        """
         clock = self.clock
         if clock is None:
             return []
         unit = clock.unit
         return [
+            *([Linear(0.0)] if self.growth == "line" else []),
             DampedTrend(self._median("damping") / unit, clock.origin, unit),
             RandomWalk(clock.origin, unit),
             Matern12(self._median("ar_length") * unit),
@@ -192,7 +201,7 @@ class Beliefs:
     def _priors(self) -> Priors:
         if self.given is not None:
             return self.given
-        return priors_for("other" if self.clock is None else self.clock.frequency)
+        return priors_for("other" if self.clock is None else self.clock.frequency, self.growth)
 
     @property
     def noise(self) -> float:
@@ -211,7 +220,10 @@ class Beliefs:
             learned = self._learned(pool, number)
             if learned is not None:
                 found[place] = learned[1]
-            if number.name == "period" and self._known(float(pool.numbers[place])):
+            known = number.name == "period" and self._known(float(pool.numbers[place]))
+            # where a line by itself is zero is a matter of the level
+            alone = number.name == "location" and len(pool.kernels[number.product]) == 1
+            if known or (alone and self.clock is not None and isinstance(pool.kernels[number.product][0], Linear)):
                 found[place] = 0.0
         return found
 
@@ -256,7 +268,7 @@ def _size_of(factors: Sequence[Base]) -> str | None:
         return "season"
     if len(factors) != 1:
         return None
-    kinds = {DampedTrend: "trend", RandomWalk: "walk", Matern12: "ar", Constant: "level"}
+    kinds = {Linear: "line", DampedTrend: "trend", RandomWalk: "walk", Matern12: "ar", Constant: "level"}
     return kinds.get(type(factors[0]))
 
 

@@ -20,13 +20,16 @@ class Clock:
     seasons: tuple[float, ...] = ()
     of_time: bool = True
     """Whether rows are known to be a series in time, as those are from which priors were learned."""
+    complete: bool = False
+    """Whether there are no other seasons: the rows are dated, and the calendar has no more."""
 
     @classmethod
-    def of(cls, x: np.ndarray, seasons: Sequence[float] = (), *, of_time: bool = True) -> "Clock":
-        """From the times of the rows, and seasons in the same units."""
+    def of(cls, x: np.ndarray, seasons: Sequence[float] | None = None, *, of_time: bool = True) -> "Clock":
+        """From the times of the rows, and all their seasons in the same units; None if they are not known."""
         distinct = np.unique(x)
         step = float(np.median(np.diff(distinct)))
-        return cls(float(distinct[0]) - step, step, tuple(sorted(seasons)), of_time or len(seasons) > 0)
+        known = tuple(sorted(seasons or ()))
+        return cls(float(distinct[0]) - step, step, known, of_time or bool(known), seasons is not None)
 
     @property
     def unit(self) -> float:

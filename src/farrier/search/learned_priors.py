@@ -1,4 +1,6 @@
-"""Priors of the structural model, learned from many series: one log-normal for each parameter and frequency.
+"""Priors of the structural models, learned from many series: one log-normal for each parameter and frequency.
+
+There are two models, told apart by what growth fades to: a line, or nothing.
 
 `learned_priors.csv` beside this file is the table, and its first lines say which command made it from which series.
 Sizes are standard deviations of what a component adds, y having standard deviation one; times are counted in seasons
@@ -13,8 +15,10 @@ from typing import NamedTuple
 TABLE = Path(__file__).with_name("learned_priors.csv")
 STEPS = {"quarterly": 4, "monthly": 12, "weekly": 52, "daily": 7, "hourly": 24}
 """Steps in a season, by frequency: those of the calendar."""
-PARAMETERS = ("trend", "damping", "walk", "season", "shape", "drift", "ar", "ar_length", "level", "noise")
-"""What the structural model has priors for: sizes of its components, and the hyperparameters that follow them."""
+PARAMETERS = ("line", "trend", "damping", "walk", "season", "shape", "drift", "ar", "ar_length", "level", "noise")
+"""What a structural model has priors for: sizes of its components, and the hyperparameters that follow them."""
+GROWTHS = ("line", "nothing")
+"""What growth fades to; one structural model for each."""
 
 
 class LogNormal(NamedTuple):
@@ -36,14 +40,15 @@ def frequency_of(steps: float | None) -> str:
 
 
 @cache
-def _table() -> dict[str, Priors]:
+def _table() -> dict[tuple[str, str], Priors]:
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    found: dict[str, Priors] = {}
+    found: dict[tuple[str, str], Priors] = {}
     for row in csv.DictReader(lines):
-        found.setdefault(row["frequency"], {})[row["parameter"]] = LogNormal(float(row["mean"]), float(row["sd"]))
+        priors = found.setdefault((row["growth"], row["frequency"]), {})
+        priors[row["parameter"]] = LogNormal(float(row["mean"]), float(row["sd"]))
     return found
 
 
-def priors_for(frequency: str) -> Priors:
+def priors_for(frequency: str, growth: str = "line") -> Priors:
     """The priors of a frequency; of one that was not learned, those of "other"."""
-    return dict(_table().get(frequency, _table()["other"]))
+    return dict(_table().get((growth, frequency), _table()[growth, "other"]))

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.registry import Linear
 from farrier.search import candidates
 from farrier.search.periods import find_periods
 from farrier.search.simplifying import Simplifying
@@ -141,9 +140,9 @@ class Search(Simplifying):
         return find_periods(self.X[:, 0], self.y, settings.candidates.most_periods, self.known, settings.periods)
 
     def seasons(self) -> list[float]:
-        """The periods of the ordinary candidates: those of the calendar, or else those of y."""
+        """The periods of the ordinary candidates: those of the calendar, or those of y if the rows have no dates."""
         clock = self.beliefs.clock
-        if clock is not None and clock.seasons:
+        if clock is not None and (clock.seasons or clock.complete):
             return list(clock.seasons)
         return self.periods()[: 1 if self.beliefs.of_time else None]
 
@@ -249,7 +248,7 @@ class Search(Simplifying):
     def single(self) -> Structure:
         """The best structure of one ordinary component, or of none."""
         self.tell("trying single components", np.nan)
-        kernels, noise = [Linear(0.0), *self.ordinary(self.seasons(), [])], self.settings.fits.start_noise
+        kernels, noise = self.ordinary(self.seasons(), []), self.settings.fits.start_noise
         alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise) for kernel in kernels]
         return max([self.empty(), *alone], key=lambda one: one.score)
 

@@ -1,0 +1,182 @@
+"""The second stage of `learn-priors`: priors under which forecasts of the learn series have a higher log density.
+
+Empirical Bayes (learn_priors.py) asks which priors explain rows. Forecasts ask which of two explanations goes on: a
+trend that fades or one that stays look alike in most rows. So the priors are moved on, within a penalty, to where the
+next rows are likeliest. The next rows are those after three origins of each learn series; the last is the start of the
+test rows of the competition. Series of the part "report" are never read.
+
+Nothing is fitted again within a round. Draws of the parameters, and the log density of the next rows given each, are
+made once under the present priors. Under other priors a draw counts by the ratio of its prior densities.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import logsumexp
+
+from farrier.inference.laplace import LaplacePosterior
+from farrier.model.members import Contender
+from farrier.model.structural import structural_fit, transforms_to_try
+from farrier.model.tiers import exact_posterior
+from farrier.search.beliefs import Beliefs
+from farrier.search.clock import Clock
+from farrier.search.learned_priors import LogNormal, Priors
+from farrier.search.settings import SearchSettings
+
+SIZES = ("line", "trend", "walk", "season", "ar", "noise")
+"""Sizes of components, any of which a series may not need: half-Cauchy."""
+TIMES = ("damping", "shape", "drift", "ar_length")
+"""Hyperparameters: log-normal."""
+ORIGINS = 3
+"""Origins of each series, a horizon apart; by judgement: more of them share most of their rows."""
+FEWEST = 12, 3
+"""Fewest rows, and seasons, before an origin; by judgement."""
+MOST = 520
+"""Most rows before an origin, as in the competitions."""
+DRAWS = 64
+"""Draws of the parameters of each fit; by judgement: twice as many move the result by less than a tenth."""
+SPREAD = 0.7
+"""Moves of means and log spreads are believed to be normal with this standard deviation, and a window counts as one
+observation. Of 0.2, 0.5 and 1.0, the two larger gained most on the half of yearly series not learned from."""
+FLOOR = -7.0
+"""A window's mean log density in units of the mean step counts no lower: a break nobody could foresee teaches nothing.
+By judgement."""
+STEP = 0.5
+"""The longest move of a mean or a log spread in a round, within which reweighted draws serve; by judgement."""
+WIDEST = 0.0
+"""The highest logarithm of a prior spread, as in the first stage."""
+ITERATIONS = 12
+"""Of the optimiser in a round; by judgement."""
+
+
+@final
+@dataclass(frozen=True)
+class Drawn:
+    """Draws of the parameters of one fit, with the density of the next rows given each."""
+
+    names: tuple[str, ...]
+    """The prior of each parameter."""
+    values: np.ndarray
+    """The parameters, (S, P), logarithms in the units of the priors."""
+    densities: np.ndarray
+    """The log density of each next row, (S, H)."""
+    height: float
+    """The log evidence."""
+
+    def log_prior(self, priors: Priors) -> np.ndarray:
+        """The log prior density of each draw, up to a constant, (S,)."""
+        total = np.zeros(len(self.values))
+        for name, value in zip(self.names, self.values.T, strict=True):
+            away = value - priors[name].mean
+            if name in SIZES:
+                total -= np.logaddexp(away, -away)
+            elif name in TIMES:
+                total -= 0.5 * (away / priors[name].sd) ** 2 + np.log(priors[name].sd)
+        return total
+
+
+@final
+@dataclass(frozen=True)
+class Window:
+    """The draws for the rows after one origin, on all scales of the target."""
+
+    fits: tuple[Drawn, ...]
+    before: np.ndarray
+    """The log prior of all draws when they were made."""
+    unit: float
+    """The log of the mean step between rows."""
+
+    def score(self, priors: Priors) -> float:
+        """The mean log density of the next rows in units of the mean step."""
+        now = np.concatenate([one.log_prior(priors) for one in self.fits])
+        height = np.concatenate([np.full(len(one.values), one.height) for one in self.fits])
+        share = now - self.before + height
+        density = np.concatenate([one.densities for one in self.fits])
+        mixed = np.asarray(logsumexp((share - logsumexp(share))[:, None] + density, axis=0))
+        return float(np.logaddexp(mixed.mean() + self.unit, FLOOR))
+
+
+def improved(
+    series: Sequence[tuple[np.ndarray, int]], season: int, priors: Priors, first: Priors, growth: str = "line"
+) -> Priors:
+    """The priors after one round; `series` are all rows with the horizon, `first` the priors of the first stage."""
+    parts = [part for rows, horizon in series for part in windows(rows, horizon, season)]
+    kept = [one for past, ahead in parts if (one := drawn(past, ahead, season, priors, growth)) is not None]
+    names = [name for name in (*SIZES, *TIMES) if any(name in fit.names for one in kept for fit in one.fits)]
+    anchor, start = _vector(first, names), _vector(priors, names)
+
+    def loss(vector: np.ndarray) -> float:
+        moved = _priors(vector, names, priors)
+        return 0.5 * float(np.sum(((vector - anchor) / SPREAD) ** 2)) - sum(one.score(moved) for one in kept)
+
+    bounds = [(value - STEP, value + STEP) for value in start[: len(names)]]
+    bounds += [(value - STEP, min(value + STEP, max(value, WIDEST))) for value in start[len(names) :]]
+    found = minimize(loss, start, method="L-BFGS-B", bounds=bounds, options={"maxiter": ITERATIONS})
+    return _priors(found.x, names, priors)
+
+
+def windows(rows: np.ndarray, horizon: int, season: int) -> list[tuple[np.ndarray, np.ndarray]]:
+    """The rows before and after each origin, the last origin first."""
+    origins = [len(rows) - horizon * (i + 1) for i in range(ORIGINS)]
+    enough = [one for one in origins if one == origins[0] or one >= max(FEWEST[0], FEWEST[1] * season)]
+    return [(rows[max(0, one - MOST) : one], rows[one : one + horizon]) for one in enough]
+
+
+def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, growth: str = "line") -> Window | None:
+    """The draws of the structural model of `past`, with the densities of `ahead`; None if all rows are alike."""
+    if np.ptp(past) == 0.0:
+        return None
+    settings, times = SearchSettings(), np.arange(len(past) + len(ahead), dtype=float)
+    known = times[: len(past)]
+    x = ((times - known.mean()) / known.std())[:, None]
+    beliefs = Beliefs(Clock.of(x[: len(past), 0], [season / known.std()] if season > 1 else []), priors, growth=growth)
+    fits = []
+    for scale in transforms_to_try(past, "auto", settings):
+        contender = structural_fit(x[: len(past)], past, beliefs, scale, settings)
+        fits.append(_drawn(contender, past, x, ahead, settings))
+    before = np.concatenate([one.log_prior(priors) for one in fits])
+    return Window(tuple(fits), before, float(np.log(np.mean(np.abs(np.diff(past))))))
+
+
+def _drawn(contender: Contender, past: np.ndarray, x: np.ndarray, ahead: np.ndarray, settings: SearchSettings) -> Drawn:
+    mode, count = contender.structure.mode, len(past)
+    assert mode is not None
+    models, z = mode.models(DRAWS)[1:], contender.scale.forward(past)
+    posterior = LaplacePosterior(
+        tuple(exact_posterior(one, x[:count], z, settings, one.prior.quantile(0.5)[None]) for one in models)
+    )
+    mean, variance = posterior.draws(x[count:])
+    variance = np.maximum(variance, 0.0) + np.array([one.noise for one in models])[:, None]
+    reached = contender.scale.reached(ahead)
+    possible = np.isfinite(reached)
+    each = -0.5 * ((reached - mean) ** 2 / variance + np.log(2.0 * np.pi * variance))
+    slopes = contender.scale.log_slopes(np.where(possible, ahead, 1.0))
+    values = np.tile(mode.u, (DRAWS, 1))
+    values[:, mode.moving] = mode.laplace.draws(DRAWS)
+    named = contender.evaluator.beliefs.names(mode.model)
+    kept = [(place, one) for place, one in enumerate(named) if one is not None and place in mode.moving]
+    return Drawn(
+        names=tuple(name for _, (name, _, _) in kept),
+        values=np.stack([(values[:, place] + offset) * factor for place, (_, offset, factor) in kept], axis=1),
+        densities=np.where(possible, each + slopes, -np.inf),
+        height=contender.height,
+    )
+
+
+def _vector(priors: Priors, names: Sequence[str]) -> np.ndarray:
+    """All means, then the log spreads of those that are log-normal."""
+    spreads = [np.log(priors[name].sd) for name in names if name in TIMES]
+    return np.array([*(priors[name].mean for name in names), *spreads])
+
+
+def _priors(vector: np.ndarray, names: Sequence[str], others: Priors) -> Priors:
+    """The inverse of `_vector`; what it does not hold is that of `others`."""
+    spreads = dict(zip([name for name in names if name in TIMES], np.exp(vector[len(names) :]), strict=True))
+    moved = {
+        name: LogNormal(float(mean), float(spreads.get(name, others[name].sd)))
+        for name, mean in zip(names, vector, strict=False)
+    }
+    return {**others, **moved}
