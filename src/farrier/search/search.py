@@ -266,8 +266,12 @@ class Search(Simplifying):
         return self.run(start=self.prune(start, 0, thoroughly=True))
 
     def continued(self, start: Structure | None) -> Structure:
-        """The structure after a search from one start; None stands for nothing."""
-        return self._simplest(self.run(start=start))
+        """The structure after a search from one start, where None stands for nothing, or from the shrunk pool.
+
+        A start that was found on other rows may hold a short curve that explains everything.
+        """
+        ends = [self.run(start=start), self.run(start=self.shrunk(self.whole(self.seasons())))]
+        return self._simplest(max(ends, key=lambda end: end.score))
 
     def _simplest(self, structure: Structure) -> Structure:
         """The structure without components and factors that it does not need, and without those that are noise."""
