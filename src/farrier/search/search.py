@@ -240,10 +240,17 @@ class Search(Simplifying):
         ends = [self._simplest(end) for end in ends if end.score > top - settings.start_margin]
         found = max(ends, key=lambda end: end.score)
         # a start may hold components that were never compared with noise alone
-        empty = self.empty()
-        if found.score > empty.score + settings.minimum_gain:
-            return found
-        return empty
+        plain = self.plain()
+        needed = settings.minimum_gain if self.of_table else settings.strong_evidence
+        return found if found.score > plain.score + needed else plain
+
+    def plain(self) -> Structure:
+        """What is believed of a series unless the evidence against it is strong: noise alone, or a random walk."""
+        walk, empty = None if self.of_table else self.beliefs.walk, self.empty()
+        if walk is None:
+            return empty
+        alone = self.fit([self.part(walk, self.beliefs.scale(walk))], self.settings.fits.start_noise)
+        return max(empty, alone, key=lambda one: one.score)
 
     def single(self) -> Structure:
         """The best structure of one ordinary component, or of none."""

@@ -127,9 +127,10 @@ class GrowingSettings:
     refit_gain: float = 0.5
     """Gain of log evidence below which a table's structure that has the same components as before is not a new one.
     [nats; by judgement]"""
-    strong_evidence: float = 3.0
-    """Log evidence for a level that returns to its mean, against one that wanders, below which it is told to wander.
-    Odds of 20 to 1 are called strong by Kass and Raftery (1995). [nats; by judgement]"""
+    strong_evidence: float = 5.0
+    """Log evidence that a structure of a series needs against noise alone and against a random walk, and a level that
+    returns to its mean against one that wanders. Odds of 150 to 1 are called very strong by Kass and Raftery (1995).
+    [nats; by judgement]"""
     first_weight: float = 0.5
     """Weight at which an added component starts. [standard deviations of y; by judgement]"""
     noise_factor: float = 0.7
