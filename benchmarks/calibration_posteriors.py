@@ -63,7 +63,7 @@ def simulated(kind: str, seed: int) -> dict[str, float]:
 
 def _laplace(kind: str, generator: np.random.Generator) -> dict[str, float]:
     beliefs = Beliefs(Clock.of(X[:ROWS, 0], (YEAR / ROWS,), of_time=True))
-    _, walk, ar, season = beliefs.structural([YEAR / ROWS])
+    *_, walk, ar, season = beliefs.structural([YEAR / ROWS])
     kernel: Kernel = {"walk": walk, "ar": ar, "season": season}[kind]
     part = beliefs.part(kernel, beliefs.scale(kernel), 1)
     template = beliefs.model([part, LEVEL], beliefs.noise, 1)

@@ -57,7 +57,7 @@ def test_weights_of_a_series_follow_its_rows():
     ("settings", "weights", "why"),
     [
         (LINE, np.ones(3), r"sample_weight has shape \(3,\), and there are 40 rows"),
-        (LINE, np.r_[0.0, np.ones(39)], r"sample_weight: row 0 has 0: give numbers above 0"),
+        (LINE, np.r_[0.0, np.ones(39)], r"sample_weight: row 0 has 0: give numbers above zero"),
         (LINE | {"likelihood": "student-t"}, WEIGHTS, r"sample_weight needs likelihood='gaussian'"),
         (LINE | {"method": "collapsed"}, WEIGHTS, r"sample_weight needs method='exact'"),
     ],

@@ -20,7 +20,9 @@ def factors_of(sample_weight: Any, rows: int) -> np.ndarray | None:
         raise ValueError(f"sample_weight has shape {weights.shape}, and there are {rows} rows: give one weight a row.")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0.0)))
     if len(bad):
-        raise ValueError(f"sample_weight: row {bad[0]} has {weights[bad[0]]:g}: give numbers above 0, or leave it out.")
+        raise ValueError(
+            f"sample_weight: row {bad[0]} has {weights[bad[0]]:g}: give numbers above zero, or leave it out."
+        )
     return None if np.ptp(weights) == 0.0 else weights.mean() / weights
 
 

@@ -241,7 +241,9 @@ class Search(Simplifying):
         found = max(ends, key=lambda end: end.score)
         # a start may hold components that were never compared with noise alone
         plain = self.plain()
-        needed = settings.minimum_gain if self.of_table else settings.strong_evidence
+        # the evidence of sites is that of rows only where they were made
+        strong = 0.0 if self.of_table or self.rows is not None else settings.strong_evidence
+        needed = settings.minimum_gain + strong
         return found if found.score > plain.score + needed else plain
 
     def plain(self) -> Structure:
