@@ -5,6 +5,7 @@ bound       distances to the exact posterior against the number of points
 timeseries  the forecast of the last tenth of each series, with some others' beside it
 gefcom      the filled-in rows of the hourly load, one panel for each method
 reproduction  the course of the bound of the paper's algorithm on the two series
+decomposition  their forecasts and three largest components
 """
 
 from collections.abc import Callable
@@ -14,7 +15,7 @@ from typing import Any
 import matplotlib.pyplot as plt
 import numpy as np
 
-from benchmarks import bound_picture, gefcom, reproduction_picture, timeseries, weights_picture
+from benchmarks import bound_picture, decomposition_picture, gefcom, reproduction_picture, timeseries, weights_picture
 from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import read
 from benchmarks.style import BLUE, DARK, GREEN, GREY, ORANGE, save
@@ -108,6 +109,7 @@ PICTURES: dict[str, Callable[[Path, Path | None], list[Path]]] = {
     "timeseries": forecasts,
     "gefcom": load,
     "reproduction": reproduction_picture.draw,
+    "decomposition": decomposition_picture.draw,
 }
 
 

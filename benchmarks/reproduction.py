@@ -28,6 +28,10 @@ SHOWN_STEPS = 120
 """Points of the course of a bound that are kept."""
 SHOWN_WEIGHTS = 6
 """Largest weights that are kept."""
+SHOWN_COMPONENTS = 3
+"""Components that are drawn, as in the paper."""
+SHOWN_INPUTS = 300
+"""Inputs at which a series is decomposed."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -93,6 +97,8 @@ def measure(
         figures["noise_twice"] = gaussian_log_score(new[1], mean, np.hypot(sd, noise**0.5))
     if settings["method"] == "gp-nkn":
         return figures
+    if settings["set"] in SERIES_ROWS:
+        figures["decomposition"] = decomposition(model, np.concatenate([known[0], new[0]]))
     steps, bounds = course(model.history_.starts)
     largest = np.argsort(-model.weights_)[:SHOWN_WEIGHTS]
     return figures | {
@@ -101,6 +107,28 @@ def measure(
         "bounds": bounds,
         "weights": {f"{i} {model.pool_[i]}": float(f"{model.weights_[i]:.4g}") for i in largest},
     }
+
+
+def decomposition(model: Any, X: np.ndarray) -> dict[str, Any]:
+    """The forecast and the components whose means vary most, at evenly spaced inputs, for the picture."""
+    x = np.linspace(X.min(), X.max(), SHOWN_INPUTS)[:, None]
+    mean, sd = model.predict(x)
+    means, sds = model.components(x)
+    largest = np.argsort(-means.std(axis=1))[:SHOWN_COMPONENTS]
+
+    def digits(values: np.ndarray) -> list[float]:
+        return [float(f"{value:.5g}") for value in values]
+
+    parts = [
+        {
+            "kernel": model.pool_[i],
+            "weight": float(f"{model.weights_[i]:.3g}"),
+            "mean": digits(means[i]),
+            "sd": digits(sds[i]),
+        }
+        for i in largest
+    ]
+    return {"x": [round(float(value), 4) for value in x[:, 0]], "mean": digits(mean), "sd": digits(sd), "parts": parts}
 
 
 def course(bounds: np.ndarray) -> tuple[list[int], list[list[float | None]]]:

@@ -15,7 +15,16 @@ from farrier.inference.weight_priors import NoPrior, Softmax, quasi_normal
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.paper.inducing import SharedPoints
 from farrier.paper.multisvgp import SVGP, MultiSVGP
-from farrier.paper.natural_gradients import NaturalQ, Q, moments_of, natural, natural_step, optimal_q, ordinary
+from farrier.paper.natural_gradients import (
+    NaturalQ,
+    Q,
+    moments_of,
+    natural,
+    natural_step,
+    optimal_q,
+    ordinary,
+    regressed,
+)
 from farrier.paper.objective import Batch, Model, evidence_bound, grouped_bound, likelihood_term
 from farrier.paper.pool import stack
 from farrier.paper.weight_moments import weight_moments
@@ -144,3 +153,11 @@ def test_moments_are_those_of_the_draws(prior):
     second = np.outer(moments.u, moments.u) + np.diag(moments.d)
     assert_allclose(moments.shared * moments.u, draws.mean(axis=0), rtol=5e-3)
     assert_allclose(second, draws.T @ draws / len(draws), rtol=1e-2)
+
+
+def test_the_mean_is_the_same_by_the_matrix_over_rows_and_by_that_over_features():
+    V, y = jnp.asarray(RNG.standard_normal((5, 9))), jnp.asarray(RNG.standard_normal(9))
+    few = regressed(V, jnp.asarray(0.3), y)
+    many = regressed(jnp.concatenate([V, jnp.zeros((6, 9))]), jnp.asarray(0.3), y)
+    assert_allclose(many[:5], few, rtol=1e-10)
+    assert_allclose(many[5:], 0.0, atol=1e-12)

@@ -70,17 +70,18 @@ class Network(Covariance):
 
 
 def primitives(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> tuple[Base, ...]:
-    """Two of each kind, with lengthscales around the median distance of two rows in each input."""
+    """Two of each kind; lengthscales are the authors' parts of the median distance of two rows in each input."""
     D = X.shape[1]
     pairs = generator.integers(len(X), size=(2, 2000))
-    typical = np.maximum(np.median(np.abs(X[pairs[0]] - X[pairs[1]]), axis=0), 0.1) * np.sqrt(D)
+    median = np.median(np.abs(X[pairs[0]] - X[pairs[1]]), axis=0)
+    typical = np.where(median < 1e-6, 1.0, median * np.sqrt(D))
 
     def about(centre: np.ndarray) -> np.ndarray:
         return centre * np.exp(0.3 * generator.standard_normal(centre.shape))
 
     kernels: list[Base] = [Slopes(generator.normal(size=D), about(np.full(D, 1.0 / D))) for _ in range(2)]
-    kernels += [SquaredExponential(about(typical * factor)) for factor in (0.3, 1.5)]
-    kernels += [RationalQuadratic(about(typical), np.full(D, mixture)) for mixture in (0.1, 1.0)]
+    kernels += [SquaredExponential(typical * part) for part in (1.0 / 6.0, 2.0 / 3.0)]
+    kernels += [RationalQuadratic(typical / 3.0, np.full(D, mixture)) for mixture in (0.1, 1.0)]
     if D == 1:
         seen = find_periods(X[:, 0], y, 2) or [float(typical[0])]
         both = [*seen, 2.0 * generator.random() * float(typical[0]) + 0.05][:2]

@@ -43,6 +43,7 @@ from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool, stack
 from farrier.paper.prediction import InBlocks
+from farrier.paper.selection import FIRST_STAGE, Selection, train_in_stages
 from farrier.paper.training import Settings, train_starts
 from farrier.paper.trees import JAX, as_array, register
 from farrier.search.starting_kernels import Start
@@ -133,12 +134,15 @@ class _Trained(Baseline):
     """Starting values that are trained together; the best by the bound counts. (Methods with the paper's pool.)"""
     natural: bool = True
     """Natural gradients for q(u); False trains it by Adam, as printed in the paper."""
+    selection: Selection | None = None
+    """A first stage on some rows, after which shrunk kernels leave; None trains all kernels to the end."""
 
     _grouped: ClassVar[bool] = True
     """Whether each kernel has inducing points of its own."""
 
     def _trained(self, pools: Sequence[Pool], prior: WeightPrior, X: np.ndarray, y: np.ndarray) -> Model:
-        Z = spread_points(X, self.points, self.seed)
+        staged = self.selection is not None and len(pools[0]) > self.selection.kept
+        Z = spread_points(X, self.selection.points if self.selection and staged else self.points, self.seed)
 
         def start(pool: Pool) -> Any:
             return MultiSVGP.initial(pool, Z, spread=START_SPREAD) if self._grouped else _shared(pool, Z)
@@ -153,7 +157,13 @@ class _Trained(Baseline):
             draws=TRAINING_DRAWS if prior.noise_size else 1,
         )
         models = [Model(prior, Gaussian(as_array(START_NOISE)), start(pool)) for pool in pools]
-        model, self.history_ = train_starts(models, X, y, settings, jax.random.key(self.seed))
+        key = jax.random.key(self.seed)
+        if self.selection is not None and staged:
+            model, self.history_ = train_in_stages(
+                models, X, y, settings, key, points=self.points, seed=self.seed, selection=self.selection
+            )
+        else:
+            model, self.history_ = train_starts(models, X, y, settings, key)
         """The bound at every step."""
         return model
 
@@ -182,6 +192,16 @@ class _Sparse(_Trained):
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return moments(*_draws(self.model_, X))
 
+    def components(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and standard deviation of each component w_i g_i at the rows X, (m, N), in the units of y.
+
+        The means add up to the predicted mean less the mean of y.
+        """
+        with jax.enable_x64(True):
+            mean, variance = InBlocks(_drawn(self.model_)).components(self._scale.inputs(np.asarray(X, float)))
+        scale = float(self._scale.y_scale)
+        return mean * scale, np.sqrt(np.maximum(variance, 0.0)) * scale
+
     @property
     def noise_variance_(self) -> float | None:
         """The noise variance in the squared units of y."""
@@ -199,11 +219,15 @@ def _shared(pool: Pool, Z: np.ndarray) -> SVGP:
 
 def _draws(model: Model, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of y for each draw of the weights."""
+    mean, variance = InBlocks(_drawn(model)).draws(X)
+    return model.likelihood.predict(mean, variance)
+
+
+def _drawn(model: Model) -> Any:
+    """The posterior with draws of the weights."""
     count = PREDICTION_DRAWS if model.prior.noise_size else 1
     noise = jnp.asarray(quasi_normal(count, model.prior.noise_size))
-    posterior = model.posterior.at(model.prior.draw(noise, JAX))
-    mean, variance = InBlocks(posterior).draws(X)
-    return model.likelihood.predict(mean, variance)
+    return model.posterior.at(model.prior.draw(noise, JAX))
 
 
 @dataclass(kw_only=True)
@@ -250,10 +274,15 @@ class SpikeAndSlabSVGP(PoolMultiSVGP):
 
 @dataclass(kw_only=True)
 class HorseshoeSVGP(PoolMultiSVGP):
-    """The paper's method by the paper's algorithm: MultiSVGP with a horseshoe prior, stochastic steps."""
+    """The paper's method: MultiSVGP with a horseshoe prior; kernels that it shrinks leave after the first stage."""
 
     name: ClassVar[str] = "paper"
     _prior: ClassVar[Any] = HorseshoePrior
+    points: int = 100
+    iterations: int = 150
+    full_rows: int = 1500
+    learning_rate: float = 0.1
+    selection: Selection | None = FIRST_STAGE
 
 
 @dataclass(kw_only=True)
@@ -261,9 +290,11 @@ class PrintedSVGP(HorseshoeSVGP):
     """The paper's method trained as printed: Adam for all parameters, draws of the weights."""
 
     name: ClassVar[str] = "paper-as-printed"
+    points: int = 50
     iterations: int = 3000
     learning_rate: float = 0.01
     natural: bool = False
+    selection: Selection | None = None
 
 
 @dataclass(kw_only=True)

@@ -32,6 +32,7 @@ from farrier.paper.linalg import cholesky, kl_to_standard_normal
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Batch, Model, likelihood_term
 from farrier.paper.pool import Pool
+from farrier.paper.selection import Selection, train_in_stages
 from farrier.paper.training import History, Settings, train_starts
 
 STRONG = Settings(iterations=1500, learning_rate=0.1, tolerance=0.0)
@@ -130,15 +131,22 @@ def train_paper(
     points: int = 100,
     starts: int = 1,
     settings: Settings = STRONG,
+    selection: Selection | None = None,
     seed: int = 0,
 ) -> tuple[Model, History]:
-    """Train the paper's pool of 24 kernels with a horseshoe prior and Gaussian noise; the best start by the bound."""
+    """Train the paper's pool of 24 kernels with a horseshoe prior and Gaussian noise; the best start by the bound.
+
+    With a `selection` the kernels that the prior shrinks leave after a first stage (selection.py).
+    """
     with jax.enable_x64(True):
-        Z = spread_points(X, points, seed)
+        Z = spread_points(X, points if selection is None else selection.points, seed)
         pools = [Pool.paper(X, y, seed=seed + i) for i in range(starts)]
         noise = Gaussian(0.1 * float(np.var(y)))
         models = [Model(Horseshoe.initial(len(pool)), noise, MultiSVGP.initial(pool, Z)) for pool in pools]
-        return train_starts(models, X, y, settings, jax.random.key(seed))
+        key = jax.random.key(seed)
+        if selection is None:
+            return train_starts(models, X, y, settings, key)
+        return train_in_stages(models, X, y, settings, key, points=points, seed=seed, selection=selection)
 
 
 def take_apart(model: Model, X: np.ndarray, y: np.ndarray) -> Parts:

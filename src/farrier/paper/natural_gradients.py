@@ -110,11 +110,18 @@ def optimal_q(
     # V_i = u_i P_i^-1/2 A_i, so that the covariance of the rows is sum_i V_i'V_i + r I
     L = jnp.linalg.cholesky(identity + (w.d / noise)[:, None, None] * AA)
     V = solve_lower(L, A) * w.u[:, None, None]
-    rows = V.reshape(-1, A.shape[2])
-    C = rows.T @ rows + noise * jnp.eye(A.shape[2], dtype=A.dtype)
-    t = jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(C), True), target)
-    mean = jax.lax.linalg.triangular_solve(L, (V @ t)[..., None], left_side=True, lower=True, transpose_a=True)
+    t = regressed(V.reshape(-1, A.shape[2]), noise, target).reshape(V.shape[:2])
+    mean = jax.lax.linalg.triangular_solve(L, t[..., None], left_side=True, lower=True, transpose_a=True)
     return Q(mean[..., 0], root)
+
+
+def regressed(V: Float[Array, "R N"], noise: Float[Array, ""], y: Float[Array, "N"]) -> Float[Array, "R"]:
+    """V (V'V + r I)^-1 y = (V V' + r I)^-1 V y, by the smaller of the two matrices."""
+    if V.shape[0] < V.shape[1]:
+        C = V @ V.T + noise * jnp.eye(V.shape[0], dtype=V.dtype)
+        return jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(C), True), V @ y)
+    C = V.T @ V + noise * jnp.eye(V.shape[1], dtype=V.dtype)
+    return V @ jax.scipy.linalg.cho_solve((jnp.linalg.cholesky(C), True), y)
 
 
 def _times_covariance(root: Float[Array, "m M M"], shift: Float[Array, "m M"]) -> Float[Array, "m M"]:

@@ -29,6 +29,7 @@ from farrier.paper.natural_gradients import (
     ordinary,
 )
 from farrier.paper.objective import Batch, Bound, Model, evidence_bound, grouped_bound, likelihood_term
+from farrier.paper.step_sizes import relative_steps
 from farrier.paper.trees import bound, free
 
 Treatment = Literal["optimal", "natural", "adam"]
@@ -98,7 +99,9 @@ def step(
     with jax.numpy_dtype_promotion("standard"):  # optax takes a float to an integer power
         updates, moments = ADAM.update(gradient, state.moments)
     healthy = state.healthy & jnp.isfinite(terms.total) & jnp.isfinite(optax.tree.norm(gradient))
-    moved = jax.tree.map(lambda u, d: u - rates.adam * state.damping * d, state.unbounded, updates)
+    length = rates.adam * state.damping
+    sizes = relative_steps(state.unbounded, rows.X)
+    moved = jax.tree.map(lambda u, d, size: u - length * size * d, state.unbounded, updates, sizes)
     # with minibatches the bound is an estimate, and the last point is the best
     better = healthy & ((terms.total > state.height) | (treatment != "optimal"))
     following = State(
