@@ -212,6 +212,14 @@ def test_strong_initialisation_finds_the_period_of_a_sine():
     assert_allclose(next(k.period for k in both[12:] if isinstance(k, Periodic)), 1.1, rtol=0.02)
 
 
+def test_the_strong_smooth_kernel_starts_at_about_the_period_of_a_sine():
+    weak, strong = (list(Pool.paper(MONTHS, SINE, initialisation="both"))[place] for place in (0, 12))
+    assert isinstance(weak, SquaredExponential)
+    assert isinstance(strong, SquaredExponential)
+    assert 0.4 < float(strong.lengthscale) / 1.1 < 2.5
+    assert float(strong.lengthscale) < float(weak.lengthscale)
+
+
 def test_the_paper_s_pool_takes_many_inputs():
     pool = Pool.paper(RNG.standard_normal((20, 3)))
     assert len(pool) == 24
