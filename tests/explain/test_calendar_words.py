@@ -7,6 +7,7 @@ from numpy.testing import assert_allclose
 
 from farrier import Forecaster
 from farrier.explain import report_figures, sentences
+from farrier.explain.calendar_words import extremes
 from farrier.explain.facts import Axis, Estimate, Level, Target
 from tests.explain.components import component, factor, line, periodic, smooth
 
@@ -94,6 +95,21 @@ def test_a_daily_cycle_that_differs_between_days_says_so():
     said = sentences.sentence(facts, DAY, SALES)
     assert said.startswith("A daily pattern that repeats exactly every 1.0 days")
     assert "its shape differs between working days and days off" in said
+
+
+def week(*values, spread=1.5):
+    names = ("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")
+    return tuple(Level(name, Estimate(v, v - spread, v + spread)) for name, v in zip(names, values, strict=True))
+
+
+def test_a_day_that_is_highest_by_chance_is_not_named():
+    profile = week(1.9, 0.5, 2.8, 1.7, 3.0, 2.6, -12.4)
+    said = sentences.sentence(pattern("weekday", profile=profile), DAY, SALES)
+    assert said.startswith("A weekly pattern: lowest on Sundays (-12 EUR), mostly about +2.4 EUR otherwise.")
+    assert extremes(profile, SALES) == "lowest on Sundays (-12 EUR), mostly about +2.4 EUR otherwise"
+    # where intervals tell it apart it is
+    sure = week(1.9, 0.5, 2.8, 1.7, 3.0, 2.6, -12.4, spread=0.1)
+    assert extremes(sure, SALES) == "highest on Fridays (+3.0 EUR), lowest on Sundays (-12 EUR)"
 
 
 def test_other_factors_modify_a_pattern():

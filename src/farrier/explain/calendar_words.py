@@ -1,6 +1,7 @@
 """Words for patterns of the calendar: when they are high and low, and by how much.
 
     a weekly pattern: lowest on Sundays (-30), highest on Fridays (+12)
+    a weekly pattern: lowest on Sundays (-12), mostly about +2.1 otherwise
     lower weekends: -42 (-44 to -40) beside working days
     holidays: Christmas Day +120 (95 to 145), Easter Monday -30 (-41 to -19)
 
@@ -28,6 +29,8 @@ TOGETHER = {
     ("Saturday", "Sunday"): "at weekends",
 }
 """What days of the week that are alike are called."""
+FEWEST = 5
+"""Fewest levels of which most may be alike, by judgement."""
 TOLD = 4
 """Most events that a sentence names, by judgement."""
 
@@ -46,6 +49,10 @@ def noun(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:
         return f"{name}: {signed(levels[0].value, target, interval=True) if single else _events(levels, target)}"
     low, high = (choose(levels, key=lambda level: level.value.value) for choose in (min, max))
     low_text, high_text = (f"{_on(kind, one.name)} ({signed(one.value, target)})" for one in (low, high))
+    usual = _usual(levels, low, high, target)
+    if usual is not None:
+        end = f"lowest {low_text}" if usual[0] is high else f"highest {high_text}"
+        return f"{name}: {end}, {usual[1]}{scale_of(target)}"
     return f"{name}: lowest {low_text}, highest {high_text}{scale_of(target)}"
 
 
@@ -68,11 +75,33 @@ def extremes(profile: Sequence[Level], target: Target) -> str:
     """Where one round of the calendar is highest and lowest: 'highest in July (+23 %), lowest in November (-18 %)'."""
     low, high = (choose(profile, key=lambda level: level.value.value) for choose in (min, max))
     alike = ALIKE * (high.value.value - low.value.value)
-    said = []
+    said, known_as = [], []
     for one in (high, low):
         same = tuple(level.name for level in profile if abs(level.value.value - one.value.value) <= alike)
-        said.append(f"{TOGETHER.get(same) or _when(one.name)} ({signed(one.value, target)})")
-    return f"highest {said[0]}, lowest {said[1]}{SCALES.get(target.scale, '')}"
+        known_as.append(TOGETHER.get(same))
+        said.append(f"{known_as[-1] or _when(one.name)} ({signed(one.value, target)})")
+    ends = [f"highest {said[0]}", f"lowest {said[1]}"]
+    usual = None if any(known_as) else _usual(profile, low, high, target)
+    if usual is not None:
+        ends = [ends[1 if usual[0] is high else 0], usual[1]]
+    return f"{', '.join(ends)}{SCALES.get(target.scale, '')}"
+
+
+def _usual(levels: Sequence[Level], low: Level, high: Level, target: Target) -> tuple[Level, str] | None:
+    """The end from which most levels cannot be told apart, and what they are about; None if there is no such end.
+
+    Of days that are all alike but one, the highest is so by chance: it has no name.
+    """
+    near = {
+        id(end): [one.value.value for one in levels if end.value.low <= one.value.value <= end.value.high]
+        for end in (low, high)
+    }
+    blunt = [end for end in (low, high) if 2 * (len(near[id(end)]) - 1) >= len(levels)]
+    if len(blunt) != 1 or len(levels) < FEWEST:
+        return None
+    values = near[id(blunt[0])]
+    mean = sum(values) / len(values)
+    return blunt[0], f"mostly about {signed(Estimate(mean, mean, mean), target)} otherwise"
 
 
 def together(found: Round, target: Target) -> str:
