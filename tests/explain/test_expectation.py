@@ -53,6 +53,17 @@ def test_a_table_names_the_inputs_without_effect():
     assert found["expect"][-1] == "No effect was found of x1 and x2."
 
 
+def test_counts_open_with_what_to_expect():
+    generator = np.random.default_rng(4)
+    X = generator.uniform(0.0, 2.0, (60, 2))
+    model = Regressor(kernels=[Linear(0.0, dims=(0,))], likelihood="poisson").fit(X, generator.poisson(np.exp(X[:, 0])))
+    said = story(model.result_)["expect"][0]
+    mean, low, high = (float(word) for word in said.split() if word[0].isdigit())
+    assert said.startswith("Expect the target of ")
+    assert mean == pytest.approx(np.mean(model.result_.target), rel=0.01)
+    assert 0.5 < low < 1.6 < 4.5 < high < 9.0
+
+
 def test_classes_are_compared_with_the_larger_class():
     X = np.random.default_rng(3).standard_normal((60, 1))
     model = Classifier(kernels=[SquaredExponential(2.0)]).fit(X, X[:, 0] > 0.3)

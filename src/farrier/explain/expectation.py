@@ -39,6 +39,8 @@ SWING = 0.5
 """A forecast whose range is below this part of the width of its 80 % intervals has no high and low, by judgement."""
 WIDENS = 1.2
 """Last over first width of the 95 % intervals above which both are told, by judgement."""
+MOST_ROWS = 0.05, 0.95
+"""The part of the rows whose expected values are told: nine in ten."""
 NAMED = 4
 """Most inputs without effect that are named, by judgement."""
 AGO = {"yearly": "a year", "weekly": "a week", "daily": "a day"}
@@ -185,6 +187,13 @@ def _table(result: Result, found: Findings) -> list[str]:
         said.append(
             f"For a new row, expect {name} to be predicted with an error of about {errors[0]}; the mean alone is off "
             f"by {errors[1]}."
+        )
+    else:
+        expected, _ = result.fitted.moments(result.inputs)
+        low, high = (significant(float(end)) for end in np.quantile(expected, MOST_ROWS))
+        mean = significant(float(result.target.mean()))
+        said.append(
+            f"Expect {name} of {mean} on average, and from {low} to {high} in nine rows of ten by their inputs."
         )
     return [*said, *_without_effect(result, found)]
 
