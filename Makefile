@@ -63,7 +63,7 @@ format: $(READY_TO_TEST) ## put the code in order with ruff
 	$(BIN)/ruff format .
 
 docs: $(READY_TO_TEST) ## run the code of all pages, make the gallery, build the site into site/; warnings are errors
-	FARRIER_DOCS=all $(BIN)/python -m pytest tests/test_docs.py
+	FARRIER_DOCS=all $(BIN)/python -m pytest --timeout 1800 tests/test_docs.py
 	$(BIN)/python docs/make_gallery.py
 	$(INSTALL) -e ".[docs]"
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --quiet

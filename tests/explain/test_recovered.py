@@ -1,23 +1,21 @@
 """On data of known structure the text names the parts that are there.
 
 The structures, and the data drawn from them, are those of the recovery benchmark at a signal-to-noise ratio of 10. A
-word may miss where the data do not tell parts apart, so the law is on the average over all structures and seeds. Each
-seed is a test of its own, which keeps its scores in a folder of this run; the one that ends last takes the average.
+word may miss where the data do not tell parts apart, so the law is on the average over all structures. One draw of each
+is enough to see that words are lost; `python -m benchmarks run recovery` and `run truth` measure how many there are.
 """
 
-import json
-import os
 import re
 
 import numpy as np
-import pytest
 from benchmarks.structures import PERIOD, STRUCTURES, draw
 
 from farrier import Regressor
 from farrier.explain import sentences
 
-SEEDS = range(3)
-RATIO = 10.0
+SEED, RATIO, LEAST = 0, 10.0, 0.75
+"""The draw, its signal-to-noise ratio, and the least part of words that are there, and of titles that are true: one draw
+of eleven structures misses up to a quarter where all draws together miss a tenth. [by judgement]"""
 SMOOTH = r"(smooth|slow|fast).*(variation|trend|rise|fall|drift)"
 CYCLE = rf"pattern that repeats every {PERIOD:.1f}\d?"
 WORDS = {
@@ -50,24 +48,11 @@ def named(structure, seed):
     return hits / len(WORDS[structure]), hits / max(len(titles), 1)
 
 
-@pytest.fixture(scope="session")
-def scores_of_this_run(tmp_path_factory):
-    base = tmp_path_factory.getbasetemp()
-    folder = (base.parent if "PYTEST_XDIST_WORKER" in os.environ else base) / "recovered"
-    folder.mkdir(exist_ok=True)
-    return folder
-
-
 def test_every_structure_has_its_words():
     assert set(WORDS) == set(STRUCTURES)
 
 
-@pytest.mark.parametrize("seed", SEEDS)
-def test_the_text_names_what_is_there(seed, scores_of_this_run):
-    found = {structure: named(structure, seed) for structure in STRUCTURES}
-    (scores_of_this_run / f"{seed}.json").write_text(json.dumps(found))
-    kept = [json.loads(path.read_text()) for path in scores_of_this_run.glob("*.json")]
-    means = np.mean([list(scores.values()) for scores in kept], axis=(0, 1))
-    # recall and precision: of one seed roughly, of all of them as claimed
-    least = 0.9 if len(kept) == len(SEEDS) else 0.75
-    assert np.all(means >= least), kept
+def test_the_text_names_what_is_there():
+    found = {structure: named(structure, SEED) for structure in STRUCTURES}
+    recall, precision = np.mean(list(found.values()), axis=0)
+    assert min(recall, precision) >= LEAST, found
