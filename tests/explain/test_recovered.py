@@ -14,7 +14,7 @@ from farrier import Regressor
 from farrier.explain import sentences
 
 SEED, RATIO, LEAST = 0, 10.0, 0.75
-"""The draw, its signal-to-noise ratio, and the least part of words that are there, and of titles that are true: one draw
+"""The draw, its signal-to-noise ratio, and the least part of words that are there and of titles that are true: one draw
 of eleven structures misses up to a quarter where all draws together miss a tenth. [by judgement]"""
 SMOOTH = r"(smooth|slow|fast).*(variation|trend|rise|fall|drift)"
 CYCLE = rf"pattern that repeats every {PERIOD:.1f}\d?"
