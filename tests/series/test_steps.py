@@ -47,4 +47,5 @@ def test_a_forecaster_keeps_the_step_when_rows_are_added():
     times = np.array([0.0, 1.0, 1.5, 4.0, 5.0, 7.5])
     forecaster = Forecaster(kernels=["Lin"], step=2.0).fit(times, times)
     assert_allclose(forecaster.forecast(2)["time"], [9.5, 11.5])
+    assert "step=2.0" in forecaster.result_.recipe.code
     assert_allclose(forecaster.update([9.0], [9.0]).forecast(2)["time"], [11.0, 13.0])

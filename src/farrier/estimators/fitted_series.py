@@ -81,7 +81,11 @@ class FittedSeries:
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
         regressor = TimeRegressor(**dated(settings, observed.axis, observed.axis.take(rows)))
         weights = None if observed.weights is None else observed.weights[rows]
-        return cls(observed, _without_callback(regressor.fit(X, observed.y[rows], weights)))
+        model = _without_callback(regressor.fit(X, observed.y[rows], weights))
+        own = {name: settings[name] for name in ("country", STEP) if settings.get(name) is not None}
+        recipe = model.result_.recipe
+        model.result_ = replace(model.result_, recipe=replace(recipe, settings={**recipe.settings, **own}))
+        return cls(observed, model)
 
     def updated(self, more: Observed, progress: bool | Show | None = None) -> "FittedSeries":
         """The series with more rows, fitted with the same structure."""
