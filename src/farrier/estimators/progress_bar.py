@@ -20,6 +20,8 @@ WIDE = 72
 """Fewest columns of a terminal that gets a bar as well as words and numbers, by judgement."""
 BAR = 24
 """Columns of the bar, by judgement."""
+OTHERS = 30
+"""Columns of the other parts: the spinner, spaces, "99 %, about 59 min left"."""
 
 
 class Bar:
@@ -49,12 +51,14 @@ class Bar:
             return
         if self._line is None:
             self._line = Line(*_columns(self.console.width), console=self.console, transient=True)
-            self._line.add_task("", total=None, steps="", ends=math.nan)
+            self._line.add_task(phase, total=None, steps="", ends=math.nan)
             self._line.start()
         known, task = not math.isnan(done), self._line.tasks[0]
         # an update to None would leave the total as it was
         task.total = 1.0 if known else None
         completed = done if known else 0.0
+        room = self.console.width - OTHERS - len(steps) - (BAR if self.console.width >= WIDE else 0)
+        phase = phase if len(phase) <= room else f"{phase[: max(room - 1, 0)]}\N{HORIZONTAL ELLIPSIS}"
         self._line.update(task.id, description=phase, steps=steps, completed=completed, ends=perf_counter() + left)
 
     def refresh(self) -> None:
