@@ -73,11 +73,12 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             clock = Clock()
             figures = measure(kind, seed)
             record.add({"kind": kind}, seed, figures, clock)
-            tell(f"{kind} {seed}: " + " ".join(f"{ratio:.1f}" for ratio in figures["ratios"]))
+            shown = ["-" if ratio is None else f"{ratio:.1f}" for ratio in figures["ratios"]]
+            tell(f"{kind} {seed}: {' '.join(shown)}")
 
 
 def measure(kind: str, seed: int) -> dict[str, Any]:
-    """The estimated over the true time left at each of the parts; NaN where there was no estimate."""
+    """The estimated over the true time left at each of the parts; None where there was no estimate."""
     model, X, y = KINDS[kind](np.random.default_rng(seed))
     seen: list[tuple[float, float]] = []
 
@@ -98,4 +99,9 @@ def measure(kind: str, seed: int) -> dict[str, Any]:
         at, left = before[-1] if before else (now, math.nan)
         found.append((left - (now - at)) / (end - now))
     known = [ratio for ratio in found if not math.isnan(ratio)]
-    return {"ratios": found, "within": float(np.mean([0.5 <= ratio <= 2.0 for ratio in known])), "seconds": end - begin}
+    ratios = [None if math.isnan(ratio) else ratio for ratio in found]
+    return {
+        "ratios": ratios,
+        "within": float(np.mean([0.5 <= ratio <= 2.0 for ratio in known])),
+        "seconds": end - begin,
+    }
