@@ -8,9 +8,14 @@ was left (tests/fuzz/fleets.py). Only processes that this suite has started are 
 import argparse
 import os
 import tempfile
+import time
+from collections import Counter
 from pathlib import Path
 
+import numpy as np
+from tests.fleet.series import csv_of
 from tests.fuzz import fleets
+from tests.fuzz.outcomes import FailureError
 
 from benchmarks.record import Clock, Recorder, tell
 
@@ -26,11 +31,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, record: Recorder) -> None:
     """End every run once."""
     for seed in arguments.seeds:
-        clock, count = Clock(), len(fleets.KINDS) * arguments.times
-        with tempfile.TemporaryDirectory() as folder:
-            tally = fleets.run(count, seed, Path(folder))
-        figures = {"runs": count, "outcomes": dict(tally.counts), "wrong": len(tally.failures)}
-        record.add({"times": arguments.times}, seed, figures | {"load": round(os.getloadavg()[0], 1)}, clock)
-        tell(f"{figures}")
-        for line in tally.failures:
-            tell(line)
+        with tempfile.TemporaryDirectory() as name:
+            folder = Path(name)
+            data = folder / "shops.csv"
+            data.write_text(csv_of(fleets.NAMES))
+            begin = time.monotonic()
+            expected = fleets.undisturbed(data, folder / "expected")
+            whole = time.monotonic() - begin
+            for kind in fleets.KINDS:
+                clock, wrong = Clock(), Counter[str]()
+                for i in range(arguments.times):
+                    wait = float(np.random.default_rng([seed, i]).uniform(0.0, whole))
+                    try:
+                        fleets.disturbed(data, folder / f"{kind}-{i}".replace(" ", "-"), kind, wait, expected)
+                    except FailureError as error:
+                        wrong[str(error.args[0])] += 1
+                        tell(f"{kind} after {wait:.2f} s: {error}")
+                figures = {"runs": arguments.times, "wrong": dict(wrong), "load": round(os.getloadavg()[0], 1)}
+                record.add({"ended": kind, "times": arguments.times}, seed, figures, clock)
+                tell(f"{kind}: {figures}")
