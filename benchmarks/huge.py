@@ -76,7 +76,7 @@ def write(path: Path, rows: int, seed: int) -> None:
 def measured(rows: int, seed: int, workers: int, *, killed: bool) -> dict[str, Any]:
     """The figures of one fit."""
     distributed, pyarrow = import_module("distributed"), import_module("pyarrow")
-    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
+    options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
     with tempfile.TemporaryDirectory() as folder, distributed.LocalCluster(**options) as cluster:
         path = Path(folder) / "rows.parquet"
         write(path, rows, seed)

@@ -4,7 +4,8 @@ Three parts. `agreement`: 2,000 rows, the same model by both tiers: the largest 
 deviations of y, and the difference of the log evidence. `pass`: seconds of one log evidence with its derivative for
 more and more rows, and the exponent, the slope of log seconds against log rows: one means that doubling the rows
 doubles the time. `fit`: a series of ten-minute steps with a trend, a day, a week, a year and noise with memory; from
-rows to a model that predicts, each in a process of its own, with the error of a forecast of one week.
+rows to a model that predicts, each in a process of its own, with the error of a forecast of one week, and how often its
+intervals hold the values of that week.
 """
 
 import argparse
@@ -49,12 +50,15 @@ def truth(days: np.ndarray) -> np.ndarray:
 
 
 def data(rows: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
-    """Days and values, with noise of standard deviation 0.3 and an AR(1) process of 0.25."""
+    """Days and values, with noise of standard deviation 0.3 and an AR(1) process of 0.25.
+
+    Each kind of noise has its own generator, so that fewer rows are the first of more.
+    """
     from scipy.signal import lfilter
 
-    generator, days = np.random.default_rng(seed), np.arange(rows) / STEPS
-    memory = lfilter([0.06], [1.0, -0.97], generator.standard_normal(rows))
-    return days, truth(days) + np.asarray(memory) + 0.3 * generator.standard_normal(rows)
+    (shocks, noise), days = np.random.default_rng(seed).spawn(2), np.arange(rows) / STEPS
+    memory = lfilter([0.06], [1.0, -0.97], shocks.standard_normal(rows))
+    return days, truth(days) + np.asarray(memory) + 0.3 * noise.standard_normal(rows)
 
 
 def _models(x_scale: float, start: float) -> dict[str, tuple[list[Any], list[float]]]:
@@ -160,17 +164,21 @@ def _fit(rows: int, seed: int, record: Recorder) -> None:
 def _fitted(rows: int, seed: int) -> dict[str, Any]:
     from farrier.estimators.regressor import Regressor
 
-    days, y = data(rows, seed)
+    # the same rows as without the week that follows them
+    days, y = data(rows + 7 * STEPS, seed)
+    (days, ahead), (y, later) = np.split(days, [rows]), np.split(y, [rows])
     clock = Clock()
     model = Regressor(periods=[1.0, 7.0, 365.25], likelihood="gaussian").fit(days[:, None], y)
-    ahead = days[-1] + np.arange(1, 7 * STEPS + 1) / STEPS
     mean, sd = model.predict(ahead[:, None], return_std=True)
+    away = np.abs(later - mean) / sd
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
     return {
         **clock.read(),
         "gigabytes": round(memory, 2),
         "rmse": float(np.sqrt(np.mean((mean - truth(ahead)) ** 2))),
         "predicted_sd": float(sd.mean()),
+        "coverage_80": float(np.mean(away < 1.2816)),
+        "coverage_95": float(np.mean(away < 1.96)),
         "tier": model.tier_,
         "found": " + ".join(str(kernel) for kernel in model.pool_[: model.result_.fitted.survivors]),
     }
