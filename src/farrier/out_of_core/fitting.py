@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import numpy as np
+from joblib import effective_n_jobs
 
 from farrier.estimators.large_tables import LargeTableMixin, Reading
 from farrier.estimators.regressor import Regressor
@@ -14,6 +15,7 @@ from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import frame_of
 from farrier.model.target_scale import TargetScale
 from farrier.out_of_core.blocks import DaskBlock
+from farrier.out_of_core.memory import check_processes
 from farrier.out_of_core.rows import EncodedRows, Survey
 from farrier.out_of_core.runners import runner_for
 from farrier.out_of_core.sources import Source, open_rows
@@ -66,6 +68,8 @@ def fit_estimator(
     source = open_rows(data, target, y, rows=settings.rows)
     if source.target is None:
         raise ValueError("target: name the column to explain, target='...', or give y.")
+    if client is None:
+        check_processes(source, effective_n_jobs(jobs))
     runner = runner_for(source, client, jobs)
     survey = Survey.of(source, runner, settings.sample)
 

@@ -18,6 +18,8 @@ PARQUET, ARROW = (".parquet", ".pq"), (".arrow", ".feather")
 """The endings of the files that are read in blocks."""
 BLOCK = 65_536
 """Rows of a block if nothing else is said, as `blocks.rows` of the settings of the search."""
+BLOCK_BYTES = 64 * 2**20
+"""Most bytes of the cells of a block, as numbers: blocks of wide tables have fewer rows. [bytes; by judgement]"""
 
 
 @final
@@ -105,7 +107,7 @@ def _parquet(path: Path, first: int, rows: int) -> tuple[tuple[str, ...], list[B
             sizes = [file.metadata.row_group(i).num_rows for i in range(file.num_row_groups)]
     except (OSError, ValueError) as error:
         raise ValueError(f"data: {quoted(str(path))} cannot be read as Parquet: {str(error).splitlines()[0]}") from None
-    places = _pieces(sizes, rows)
+    places = _pieces(sizes, rows, len(columns))
     return columns, [ParquetBlock(first + i, str(path.resolve()), *place) for i, place in enumerate(places)]
 
 
@@ -119,12 +121,13 @@ def _arrow(path: Path, first: int, rows: int) -> tuple[tuple[str, ...], list[Blo
             sizes = [reader.get_batch(i).num_rows for i in range(reader.num_record_batches)]
     except (OSError, ValueError) as error:
         raise ValueError(f"data: {quoted(str(path))} cannot be read as Arrow: {str(error).splitlines()[0]}") from None
-    places = _pieces(sizes, rows)
+    places = _pieces(sizes, rows, len(columns))
     return columns, [ArrowBlock(first + i, str(path.resolve()), *place) for i, place in enumerate(places)]
 
 
-def _pieces(sizes: list[int], rows: int) -> Iterator[tuple[int, int, int]]:
+def _pieces(sizes: list[int], rows: int, columns: int) -> Iterator[tuple[int, int, int]]:
     """Groups of rows, cut into pieces of about equal size: group, first row, number of rows."""
+    rows = max(min(rows, BLOCK_BYTES // (8 * max(columns, 1))), 1)
     for group, size in enumerate(sizes):
         ends = np.linspace(0, size, max(-(-size // rows), 1) + 1).astype(int).tolist()
         yield from ((group, low, high - low) for low, high in pairwise(ends) if high > low)
@@ -137,7 +140,7 @@ def _arrays(X: Any, y: Any, rows: int) -> Source:
         raise ValueError(f"y: give an array of {len(X):,} numbers, one for each row of X.")
     blocks = [
         ArrayBlock(i, _piece(X, start, count), None if y is None else _piece(y, start, count), start, count)
-        for i, (_, start, count) in enumerate(_pieces([len(X)], rows))
+        for i, (_, start, count) in enumerate(_pieces([len(X)], rows, X.shape[1]))
     ]
     names = tuple(f"x{i}" for i in range(X.shape[1]))
     return _source("X", (*names, *(() if y is None else (TARGET,))), None if y is None else TARGET, blocks, named=False)

@@ -1,0 +1,40 @@
+"""Whether a fit in blocks fits in memory, before it starts.
+
+A process needs its libraries, some copies of a block, and matrices of the size of the inducing points. The main process
+has the sample too. So each needs at most
+
+    BASE + 8 columns (COPIES * rows of a block + COPIES * rows of the sample) + MATRICES * 8 * points^2
+
+which does not grow with the rows of the table. Blocks of wide tables have fewer rows.
+"""
+
+from farrier.datasets.free_memory import available_bytes, in_gigabytes
+from farrier.out_of_core.sources import Source
+from farrier.search.settings import SearchSettings
+
+BASE = 400 * 2**20
+"""Bytes of a process with its libraries, Dask among them; measured: 0.33 to 0.42 GB with a million rows of 8 inputs."""
+COPIES = 8
+"""Copies of a block, or of the sample, that are made while it is read and encoded; by judgement."""
+MATRICES = 40
+"""Square matrices of the size of all inducing points that a fit holds; by judgement."""
+
+
+def process_bytes(source: Source) -> int:
+    """Bytes that each process needs at most."""
+    settings = SearchSettings().blocks
+    rows = max(block.count for block in source.blocks) + min(settings.sample, source.count)
+    return BASE + 8 * len(source.columns) * COPIES * rows + MATRICES * 8 * settings.limits.together**2
+
+
+def check_processes(source: Source, processes: int, available: int | None = None) -> None:
+    """Raise ValueError if the processes of this machine need more memory than is free, as far as that is known."""
+    available = available_bytes() if available is None else available
+    need = processes * process_bytes(source)
+    if available is not None and need > available:
+        fit = available // process_bytes(source)
+        what = f"give jobs={fit}" if fit else "give blocks of fewer rows, fewer columns, or use a larger machine"
+        raise ValueError(
+            f"memory: {processes} processes for blocks of {source.name} need {in_gigabytes(need)}, and "
+            f"{in_gigabytes(available)} are free: {what}."
+        )
