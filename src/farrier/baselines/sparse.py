@@ -43,7 +43,7 @@ from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool, stack
 from farrier.paper.prediction import InBlocks
-from farrier.paper.selection import FIRST_STAGE, Selection, train_in_stages
+from farrier.paper.selection import Selection, train_in_stages
 from farrier.paper.training import Settings, train_starts
 from farrier.paper.trees import JAX, as_array, register
 from farrier.search.starting_kernels import Start
@@ -274,15 +274,13 @@ class SpikeAndSlabSVGP(PoolMultiSVGP):
 
 @dataclass(kw_only=True)
 class HorseshoeSVGP(PoolMultiSVGP):
-    """The paper's method: MultiSVGP with a horseshoe prior; kernels that it shrinks leave after the first stage."""
+    """The paper's method by the paper's algorithm: MultiSVGP with a horseshoe prior, stochastic steps.
+
+    With `selection=FIRST_STAGE` the kernels that the prior shrinks leave after a first stage.
+    """
 
     name: ClassVar[str] = "paper"
     _prior: ClassVar[Any] = HorseshoePrior
-    points: int = 100
-    iterations: int = 150
-    full_rows: int = 1500
-    learning_rate: float = 0.1
-    selection: Selection | None = FIRST_STAGE
 
 
 @dataclass(kw_only=True)
@@ -290,11 +288,9 @@ class PrintedSVGP(HorseshoeSVGP):
     """The paper's method trained as printed: Adam for all parameters, draws of the weights."""
 
     name: ClassVar[str] = "paper-as-printed"
-    points: int = 50
     iterations: int = 3000
     learning_rate: float = 0.01
     natural: bool = False
-    selection: Selection | None = None
 
 
 @dataclass(kw_only=True)

@@ -46,7 +46,7 @@ class Selection:
 
 
 FIRST_STAGE = Selection()
-"""The first stage as the runs of docs/reproducing-the-paper.md have it."""
+"""The first stage of `python -m benchmarks run reproduction --staged`."""
 
 
 def train_in_stages(
