@@ -54,6 +54,7 @@ COVERED_BY = {
     "inference/linear_slopes.py": "tests/inference/test_linear.py",
     "search/inducing_settings.py": "tests/search/test_settings.py",
     "search/long_settings.py": "tests/model/test_long_rows.py",
+    "search/stacking_settings.py": "tests/model/test_stacking.py",
     "inference/without_caches.py": "tests/inference/test_exact.py",
     "explain/variance.py": "tests/model/test_variance_shares.py",
     "search/table_candidates.py": "tests/search/test_table_moves.py",

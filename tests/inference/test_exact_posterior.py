@@ -142,3 +142,12 @@ def test_repeated_rows_without_noise_have_a_posterior():
     mean, variance = posterior.draws(rows)
     assert_allclose(mean[0], y, atol=1e-4)
     assert_allclose(variance, 0.0, atol=1e-4)
+
+
+def test_averages_are_those_of_the_joint_posterior():
+    one = GaussianPosterior(POSTERIOR.pool, WEIGHTS[:1], NOISE, X, Y)
+    mean, covariance = one.joint(NEW[:6])
+    A = np.kron(np.eye(3), np.full((1, 2), 0.5))
+    found = one.averages(NEW[:6], 3)
+    assert_allclose(found[0], A @ mean, rtol=1e-9)
+    assert_allclose(found[1], A @ covariance @ A.T, rtol=1e-7, atol=1e-12)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from farrier.model.learning import learn
-from farrier.model.members import Contender, stacked_shares
+from farrier.model.members import Contender, stacked_members
 from farrier.model.table_fits import fit_few_rows, fitting_rows, search_table
 from farrier.search.settings import RowSettings, SearchSettings
 
@@ -15,6 +15,7 @@ MADE = {
     "straight": (lambda X: 2.0 * X[:, 0], {"Lin[0]"}),
     "U-shaped": (lambda X: X[:, 1] ** 2, {"SE[1]"}),
     "product": (lambda X: X[:, 0] * X[:, 2], {"Lin[0] * Lin[2]"}),
+    "step": (lambda X: (X[:, 2] > 0.4).astype(float), {"Step[2]"}),
     "three-way": (lambda X: X[:, 0] * X[:, 1] * X[:, 2], {"Lin[0] * Lin[1] * Lin[2]"}),
 }
 
@@ -58,7 +59,7 @@ def test_stacking_prefers_what_predicts_left_out_rows():
     (scaled,) = search_table(X, y, "identity", lambda what, bound: None, SearchSettings())
     search, pool = scaled.pool
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
-    shares = stacked_shares(rivals, 0.02)
+    shares, _, _ = stacked_members(rivals, SearchSettings())
     assert shares[1] > 0.9
 
 

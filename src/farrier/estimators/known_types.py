@@ -35,6 +35,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.search.clock": ("Clock",),
     "farrier.search.inducing_settings": ("BlockSettings", "InducingSettings"),
     "farrier.search.long_settings": ("LongSettings",),
+    "farrier.search.stacking_settings": ("StackingSettings",),
     "farrier.search.structure": ("Decision",),
     "farrier.search.candidate_settings": (
         "CandidateSettings",
@@ -61,6 +62,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     ),
     "farrier.model.fitted": ("Fitted", "Alone", "Member"),
     "farrier.model.result": ("Result", "Recipe"),
+    "farrier.model.stacking": ("Stacking",),
     "farrier.model.tables": ("Scale",),
     "farrier.model.table_inputs": ("TableInputs",),
     "farrier.model.input_columns": ("NumberInput", "CategoryInput", "DateInput", "LeftOut"),

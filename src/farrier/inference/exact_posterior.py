@@ -100,6 +100,18 @@ class GaussianPosterior(WithoutCaches):
             covariances.append(np.einsum("i,ixy->xy", chosen * w**2, K_xx) - A.T @ A)
         return joint_moments(means, covariances)
 
+    def averages(self, X: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of the averages of f over equal groups of consecutive rows, for one draw of the weights.
+
+        Averages are linear in f, so that only their covariances with the rows of the fit are solved for.
+        """
+        ((L, e),), w2, size = self._factors, self.weights[0] ** 2, len(X) // groups
+        starts = range(0, len(X), size)
+        between = [np.einsum("i,inx->n", w2, self.pool.gram(self.X, X[k : k + size])) / size for k in starts]
+        within = [np.einsum("i,ixy->y", w2, self.pool.gram(X[k : k + size], X)) / size for k in starts]
+        A = solve_triangular(L, np.stack(between, axis=1), lower=True)
+        return A.T @ e, np.stack(within).reshape(groups, groups, size).mean(axis=2) - A.T @ A
+
     def one_step(self) -> tuple[np.ndarray, np.ndarray]:
         """One-step predictions: mean and variance of each y given all earlier ones, for each draw, (S, N) each.
 

@@ -98,6 +98,12 @@ class LaplacePosterior(WithoutCaches):
         """Leave-one-out means and variances of f at the rows, of the first posterior alone, (1, N) each."""
         return self.posteriors[0].left_out()
 
+    def all_left_out(self) -> tuple[np.ndarray, np.ndarray]:
+        """Leave-one-out means and variances of f at the rows given each draw, (S, N) each."""
+        self._factorise()
+        found = [posterior.left_out() for posterior in self.posteriors]
+        return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
+
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m).
 

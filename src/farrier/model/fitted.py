@@ -29,7 +29,8 @@ from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import clipped_moments, moments
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
-from farrier.model.predictions import Prediction, mixed_quantiles
+from farrier.model.predictions import Prediction, Shared, mixed_quantiles
+from farrier.model.stacking import Stacking
 from farrier.model.target_scale import TargetScale, named
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
@@ -133,6 +134,8 @@ class Fitted:
     """The settings of the search; `settings.describe()` lists them."""
     noises: np.ndarray | None = None
     """The noise variance (of a Student-t the squared scale) of each draw of the posterior, where draws differ in it."""
+    stacking: Stacking | None = None
+    """How this structure and the others predict together, in a table; None where shares are the same everywhere."""
     floor: float | None = None
     """The lowest possible y: an observation below it counts as the floor. None: there is none."""
     cap: float | None = None
@@ -196,7 +199,7 @@ class Fitted:
         """Mean and standard deviation of an observation of y; on a transformed scale the mean of the middle 95 %."""
         scales = (self.scale, *(other.scale for other in self.others))
         straight = all(scale.transform.name == "identity" for scale in scales)
-        if straight and not self.others:
+        if straight and not self.others and self.stacking is None:
             mean, variance = self.observed(inputs)
             ends = [None if y is None else (y - self.scale.mean) / self.scale.sd for y in (self.floor, self.cap)]
             mean, variance = clipped_moments(mean, variance, *ends)
@@ -214,8 +217,14 @@ class Fitted:
         found = found if self.floor is None else np.maximum(found, self.floor)
         return found if self.cap is None else np.minimum(found, self.cap)
 
-    def _predictions(self, inputs: np.ndarray) -> list[Prediction]:
+    def _predictions(self, inputs: np.ndarray) -> Sequence[Shared]:
         """The prediction of each structure."""
+        if self.stacking is not None:
+            found = [
+                moments(*one) for one in (self.observed(inputs), *(other.observed(inputs) for other in self.others))
+            ]
+            scales = [self.scale, *(other.scale for other in self.others)]
+            return self.stacking.predictions(scales, [one for one, _ in found], [np.sqrt(one) for _, one in found])
         mean, variance = self._normals(inputs)
         own = Prediction(self.share, self.scale, mean, np.sqrt(variance))
         each = ((other, *other.observed(inputs)) for other in self.others)
@@ -223,7 +232,7 @@ class Fitted:
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log predictive density of new observations, without regard to floor and cap."""
-        if self.others:
+        if self.others or self.stacking is not None:
             return np.asarray(logsumexp([one.log_density(y) for one in self._predictions(inputs)], axis=0))
         mean, variance = self.posterior.draws(inputs)
         target = self.scale.forward(y)
@@ -271,7 +280,8 @@ class Fitted:
     def _between(self, inputs: np.ndarray, total: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rest: what is in the prediction of all structures beyond `total`, and how much they differ."""
         own = self.posterior.draws(inputs)[0].mean(axis=0)
-        each, shares = [own], np.array([self.share, *(one.share for one in self.others)])
+        each, shares = [own], np.array([[self.share], *([one.share] for one in self.others)])
+        shares = shares + np.zeros(len(inputs)) if self.stacking is None else self.stacking.shares(own)
         for one in self.others:
             mean = one.scale.inverse(one.posterior.draws(inputs)[0].mean(axis=0))
             each.append(self.scale.forward(np.maximum(mean, self.scale.least)))

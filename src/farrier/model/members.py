@@ -2,6 +2,7 @@
 
 The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence;
 between kinds of structures (searched for or not, with growth that fades to a line or to nothing) little of it counts.
+In a table shares follow from leave-one-out predictions, and differ between rows (stacking.py).
 Predictions average over draws of all parameters of each structure.
 """
 
@@ -11,11 +12,15 @@ from typing import Any, final
 
 import numpy as np
 
+from farrier.inference.exact import ExactObjective
+from farrier.inference.hamiltonian import Trajectories, sampled
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
+from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import HalfCauchy
 from farrier.model.fitted import Alone, Fitted, Member
+from farrier.model.stacking import LeftOut, Stacking, stacked
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal
@@ -57,8 +62,8 @@ class Contender:
     correction: float = 0.0
     """The log evidence of the Student-t beyond that of the normal noise that stands for it."""
     mode_only: bool = False
-    """Whether predictions use the mode of the parameters, without draws about it: in a pool of many components most
-    directions are flat, and a normal distribution reaches too far along them."""
+    """Whether predictions use no draws from Laplace's approximation: in a pool of many components most directions are
+    flat, and a normal distribution reaches too far along them."""
     factors: np.ndarray | None = None
     """The noise variance of each of all rows over the common one, if rows have weights."""
 
@@ -89,8 +94,11 @@ class Contender:
         """The model at the mode, and at an even number of draws of its parameters, for all rows."""
         mode = self.structure.mode
         assert mode is not None
-        factors = self.factors if self.noise is None else self.noise.factors
-        return [replace(model, factors=factors) for model in mode.models(draws)]
+        return [self.for_all_rows(model) for model in mode.models(draws)]
+
+    def for_all_rows(self, model: ExactModel) -> ExactModel:
+        """A model with the noise of all rows."""
+        return replace(model, factors=self.factors if self.noise is None else self.noise.factors)
 
 
 def fitted_set(
@@ -108,12 +116,21 @@ def fitted_set(
 
     The components of the first contender begin with those of `explains`.
     """
-    averaging = settings.averaging
-    stacked = stacked_shares(contenders, averaging.smallest_share) if _of_table(contenders) else None
-    shares = shares_of(contenders, averaging) if stacked is None else stacked
-    members = [
-        member(one, float(share), X, y, settings) for one, share in zip(contenders, shares, strict=True) if share > 0
-    ]
+    averaging, stacking = settings.averaging, None
+    if _of_table(contenders):
+        shares, stacking, models = stacked_members(contenders, settings)
+        members = [
+            with_models(one, float(share), drawn, X, y, settings)
+            for one, share, drawn in zip(contenders, shares, models, strict=True)
+            if share > 0
+        ]
+    else:
+        shares = shares_of(contenders, averaging)
+        members = [
+            member(one, float(share), X, y, settings)
+            for one, share in zip(contenders, shares, strict=True)
+            if share > 0
+        ]
     first, size = contenders[0], len(contenders[0].structure.parts)
     survivors = size if explains is None else len(explains.structure.parts)
     mode = first.structure.mode
@@ -141,6 +158,7 @@ def fitted_set(
         noises=members[0].noises,
         share=members[0].share,
         others=tuple(members[1:]),
+        stacking=stacking,
         beliefs=first.evaluator.beliefs,
     )
 
@@ -183,48 +201,77 @@ def _of_table(contenders: Sequence[Contender]) -> bool:
     return all(one.noise is None and one.evaluator.beliefs.clock is None for one in contenders)
 
 
-def stacked_shares(contenders: Sequence[Contender], smallest: float) -> np.ndarray:
-    """The shares with which leave-one-out predictions of the rows have the highest log density (stacking).
+def stacked_members(
+    contenders: Sequence[Contender], settings: SearchSettings
+) -> tuple[np.ndarray, Stacking, list[list[ExactModel]]]:
+    """The average share of each contender, how they predict together, and the models of each.
 
     Evidence would prefer one contender by many nats. Leave-one-out predictions of a mixture are what is asked of it.
-    The log density is concave in the shares, and each step of expectation maximisation raises it.
+    A contender whose average share is too small has none, except the first, which explains.
     """
-    if len(contenders) == 1:
-        return np.ones(1)
-    densities = np.stack([_left_out_densities(one) for one in contenders])
-    likely = np.exp(densities - densities.max(axis=0))
-    shares = np.full(len(contenders), 1.0 / len(contenders))
-    for _ in range(contenders[0].evaluator.settings.averaging.stacking_steps):
-        each = shares[:, None] * likely
-        shares = np.mean(each / each.sum(axis=0), axis=1)
-    kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest), 0.0)
-    return kept / kept.sum()
+    models = [_drawn_models(one, settings) for one in contenders]
+    left = [_left_out(one, drawn) for one, drawn in zip(contenders, models, strict=True)]
+    stacking, _ = stacked(left, settings.stacking)
+    shares = stacking.shares(left[0].mean).mean(axis=1)
+    kept = (shares >= settings.averaging.smallest_share) | (np.arange(len(shares)) == 0)
+    if not kept.all():
+        some = [one for one, keep in zip(left, kept, strict=True) if keep]
+        stacking, _ = stacked(some, settings.stacking)
+        shares[kept] = stacking.shares(left[0].mean).mean(axis=1)
+    return np.where(kept, np.maximum(shares, np.finfo(float).eps), 0.0), stacking, models
 
 
-def _left_out_densities(contender: Contender) -> np.ndarray:
-    """The log density of each row of a fit, in units of y, given all other rows; parameters are at their mode."""
-    mode, evaluator = contender.structure.mode, contender.evaluator
+def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactModel]:
+    """The model of a contender of a table at draws of its parameters, for the rows of its fit.
+
+    In a pool of many components most directions are flat, and Laplace's approximation reaches too far along them.
+    """
+    mode, evaluator, own = contender.structure.mode, contender.evaluator, settings.stacking
     assert mode is not None
-    weights = mode.model.prior.quantile(0.5)[None]
-    posterior = exact_posterior(mode.model, evaluator.X, evaluator.y, evaluator.settings, weights)
-    (mean,), (variance,) = posterior.left_out()
-    variance = variance + evaluator.spread(contender.structure)
-    away = (evaluator.y - mean) ** 2 / variance
-    return -0.5 * (away + np.log(2.0 * np.pi * variance)) + contender.scale.log_slopes(contender.rows)
+    if not contender.mode_only:
+        return mode.models(settings.averaging.table_draws)
+    if len(evaluator.y) > own.sampled_rows:
+        return [mode.model]
+    y = evaluator.covariance.scatter(evaluator.y)
+    objective = ExactObjective(mode.model, evaluator.covariance, y, np.zeros((1, 0)))
+    wanted = Trajectories(own.sampled_draws, own.apart, own.warm, own.leaps, own.leap)
+    draws = sampled(objective, mode.u, mode.moving, mode.laplace, objective.limits(), wanted)
+    return [mode.model, *(objective.model(u) for u in draws)]
+
+
+def _left_out(contender: Contender, models: Sequence[ExactModel]) -> LeftOut:
+    """Leave-one-out predictions of the rows of a fit, averaged over draws of the parameters."""
+    evaluator = contender.evaluator
+    found = LaplacePosterior(tuple(_posterior(model, evaluator.X, evaluator.y, evaluator.settings) for model in models))
+    mean, variance = found.all_left_out()
+    factors = np.ones(len(evaluator.y)) if evaluator.factors is None else evaluator.factors
+    mean, variance = moments(mean, variance + np.array([model.noise * factors for model in models]))
+    return LeftOut(mean, np.sqrt(variance), evaluator.y, contender.scale.log_slopes(contender.rows))
+
+
+def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> Any:
+    return exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None])
 
 
 def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Member:
     """The posterior of a contender given all rows, with as many draws of its parameters as its share demands."""
+    draws = 0 if contender.mode_only else 2 * int(np.ceil(0.5 * share * settings.averaging.draws))
+    return with_models(contender, share, contender.models(draws), X, y, settings)
+
+
+def with_models(
+    contender: Contender,
+    share: float,
+    models: Sequence[ExactModel],
+    X: np.ndarray,
+    y: np.ndarray,
+    settings: SearchSettings,
+) -> Member:
+    """The posterior of a contender given all rows, with given draws of its parameters."""
     z = contender.scale.forward(y)
-    many = _of_table([contender]) and len(y) > settings.rows.search
-    draws = settings.averaging.table_draws if many else settings.averaging.draws
-    models = contender.models(0 if contender.mode_only else 2 * int(np.ceil(0.5 * share * draws)))
-    posteriors: list[Any] = [
-        exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]) for model in models
-    ]
     return Member(
         share,
-        LaplacePosterior(tuple(posteriors)),
+        LaplacePosterior(tuple(_posterior(contender.for_all_rows(model), X, z, settings) for model in models)),
         np.array([model.noise for model in models]),
         contender.scale,
         tuple(models[0].pool),

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.special import ndtr, ndtri
+from scipy.special import logsumexp, ndtr, ndtri
 
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
@@ -50,6 +50,25 @@ def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarr
     else:
         _, (noise,) = likelihood.predict(np.zeros(1), np.zeros(1))
     return mean, (z - mean) / np.sqrt(variance + noise)
+
+
+def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
+    """The sum over the fitted rows of the log density of y under their leave-one-out predictions."""
+    posterior, z = fitted.posterior, fitted.scale.forward(y)
+    if fitted.stacking is not None and isinstance(posterior, LaplacePosterior) and fitted.noises is not None:
+        own = Member(fitted.share, posterior, fitted.noises, fitted.scale, fitted.kernels)
+        members = (own, *fitted.others)
+        found = [one.posterior.all_left_out() for one in members]
+        each = [moments(mean, v + one.noises[:, None]) for (mean, v), one in zip(found, members, strict=True)]
+        scales, sds = [one.scale for one in members], [np.sqrt(variance) for _, variance in each]
+        predictions = fitted.stacking.predictions(scales, [mean for mean, _ in each], sds)
+        return float(np.sum(np.asarray(logsumexp([one.log_density(y) for one in predictions], axis=0))))
+    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
+        mean, variance = moments(*posterior.left_out())
+    else:
+        q = moments(*posterior.draws(X))
+        mean, variance = Sites.at(z, *q, fitted.likelihood).left_out(*q)
+    return float(np.sum(fitted.likelihood.log_density(z, mean, variance) + fitted.scale.log_slopes(y)))
 
 
 def mixed_residuals(fitted: Fitted, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -6,14 +6,30 @@ quantiles of the structures at that level, and is found by bisection.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, final
 
 import numpy as np
-from scipy.special import logsumexp, ndtr
+from scipy.special import gammaln, logsumexp, ndtr, stdtr, stdtrit
 
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.mixtures import HALVINGS, quantiles
 from farrier.model.target_scale import TargetScale
+
+
+class Shared(Protocol):
+    """A prediction of one of several structures, with its share."""
+
+    def quantiles(self, levels: np.ndarray) -> np.ndarray:
+        """Quantiles of y, (levels, N)."""
+        ...
+
+    def cumulative(self, y: np.ndarray) -> np.ndarray:
+        """The share times P(Y <= y), for y (levels, N)."""
+        ...
+
+    def log_density(self, y: np.ndarray) -> np.ndarray:
+        """The log of the share times the density of y (N,)."""
+        ...
 
 
 @final
@@ -47,7 +63,40 @@ class Prediction:
         return np.where(possible, inside, -np.inf)
 
 
-def mixed_quantiles(predictions: Sequence[Prediction], levels: np.ndarray) -> np.ndarray:
+@final
+@dataclass(frozen=True, eq=False)
+class StudentPrediction:
+    """Observations at N rows by one member of a table's average: a Student-t on its scale (stacking.py)."""
+
+    share: np.ndarray
+    """Its share at each row, (N,)."""
+    scale: TargetScale
+    mean: np.ndarray
+    """(N,)."""
+    sd: np.ndarray
+    """The scale of the Student-t, (N,)."""
+    degrees: float
+
+    def quantiles(self, levels: np.ndarray) -> np.ndarray:
+        """Quantiles of y, (levels, N)."""
+        return self.scale.inverse(self.mean + stdtrit(self.degrees, levels)[:, None] * self.sd)
+
+    def cumulative(self, y: np.ndarray) -> np.ndarray:
+        """The share times P(Y <= y), for y (levels, N)."""
+        return self.share * stdtr(self.degrees, (self.scale.reached(y) - self.mean) / self.sd)
+
+    def log_density(self, y: np.ndarray) -> np.ndarray:
+        """The log of the share times the density of y (N,)."""
+        z, nu = self.scale.reached(y), self.degrees
+        possible = np.isfinite(z)
+        square = ((np.where(possible, z, 0.0) - self.mean) / self.sd) ** 2
+        constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(np.pi * nu)
+        slopes = self.scale.log_slopes(np.where(possible, y, 1.0))
+        inside = constant - 0.5 * (nu + 1.0) * np.log1p(square / nu) - np.log(self.sd) + slopes + np.log(self.share)
+        return np.where(possible, inside, -np.inf)
+
+
+def mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.ndarray:
     """Quantiles of y, (levels, N), of the mixture of all predictions."""
     each = np.stack([one.quantiles(levels) for one in predictions])
     if len(each) == 1:

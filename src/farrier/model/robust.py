@@ -5,7 +5,8 @@
    data end here, after a small part of the time of the fit.
 3. Outliers mislead a search that takes the noise for Gaussian. So the scale and the structure are found again on the
    rows that are not suspicious, and then fitted to all rows with Student-t noise (other_noise.py).
-4. The Student-t is kept if its evidence is clearly higher.
+4. The Student-t is kept if its evidence is clearly higher. For a table, where several members predict together, the log
+   density of leave-one-out predictions decides.
 """
 
 from collections.abc import Sequence
@@ -20,7 +21,7 @@ from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
 from farrier.model.other_noise import fit_students_t
-from farrier.model.outliers import Doubt, suspicious
+from farrier.model.outliers import Doubt, left_out_score, suspicious
 from farrier.model.robust_long import finish_robust_long
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.tiers import Tell, exact_posterior
@@ -65,7 +66,10 @@ def learn_robust(
         found = _searched_again(first, X, y, kept)
     with one_thread(small=len(X) <= settings.rows.exact):
         robust = fit_students_t(found, X, y, doubt.tails.degrees)
-    return better_noise(gaussian, robust, chosen=chosen)
+    gain = None
+    if gaussian.stacking is not None:
+        gain = left_out_score(robust, X, y) - left_out_score(gaussian, X, y)
+    return better_noise(gaussian, robust, chosen=chosen, gain=gain)
 
 
 def _searched_again(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> Scaled:
@@ -94,9 +98,13 @@ def _suspicious(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -
     return suspicious(z - mean, (z - mean) / np.sqrt(variance + structure.noise), settings.outliers)
 
 
-def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool) -> Fitted:
-    """Student-t noise if its evidence is clearly higher, or if it was chosen; with the decision in the record."""
-    gain, needed = float(robust.bound - gaussian.bound), gaussian.settings.outliers.minimum_gain
+def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool, gain: float | None = None) -> Fitted:
+    """Student-t noise if its evidence is clearly higher, or if it was chosen; with the decision in the record.
+
+    `gain` replaces the difference of evidence.
+    """
+    gain = float(robust.bound - gaussian.bound) if gain is None else gain
+    needed = gaussian.settings.outliers.minimum_gain
     if chosen:
         decision, best = Decision(0, "kept", "noise: Student-t", gain, "asked for"), robust
     else:

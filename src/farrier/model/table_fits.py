@@ -2,7 +2,8 @@
 
 1. The pool of ordinary candidates (search/table_candidates.py) is fitted on every scale of the target that is possible,
    to all rows or to a large part of them. Its evidence chooses the scale.
-2. The structure is found on that scale, on a part of the rows.
+2. The structure is found on that scale, on a part of the rows. Where two scales are close, it is found on both, and the
+   evidence of the structures chooses: a pool is so flexible that it suits many scales.
 3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
    leave-one-out predictions (members.py). With exact inference all rows predict; for more rows learning.py goes on.
 """
@@ -15,7 +16,7 @@ import numpy as np
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.model.fitted import Fitted
-from farrier.model.members import Contender, fitted_set
+from farrier.model.members import Contender, fitted_set, stacked_members
 from farrier.model.scales import Scaled
 from farrier.model.target_scale import named, worth_trying
 from farrier.model.tiers import Tell
@@ -47,16 +48,22 @@ def search_table(
         scaled.search.warps = warps
         scaled.whole = scaled.search.whole(())
         found.append(scaled)
+    found = _useful(found, y)
     pools = [_on_rows(scaled, X, y) for scaled in found]
     heights = [_height(scaled, pool, y) for scaled, pool in zip(found, pools, strict=True)]
-    order = np.argsort(heights)[::-1]
-    best = found[int(order[0])]
-    assert best.whole is not None
-    best.structure = best.search.best(best.search.shrunk(best.whole))
     for scaled, (search, pool) in zip(found, pools, strict=True):
         scaled.pool = search, pool
+    close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.scales.structure_margin]
+    for scaled in (found[i] for i in close):
+        assert scaled.whole is not None
+        scaled.structure = scaled.search.best(scaled.search.shrunk(scaled.whole))
+    if len(close) > 1:
+        behind = max(heights) - max(found[i].score() for i in close)
+        heights = [found[i].score() if i in close else heights[i] - behind for i in range(len(found))]
+    order = [int(i) for i in np.argsort(heights)[::-1]]
+    best = found[order[0]]
     best.note_heights([found[i].scale.transform.name for i in order], [heights[i] for i in order])
-    return [found[int(i)] for i in order]
+    return [found[i] for i in order]
 
 
 def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
@@ -94,6 +101,20 @@ def fitting_rows(rows: int, settings: RowSettings) -> np.ndarray:
     if rows <= settings.fit:
         return np.arange(rows)
     return np.sort(np.random.default_rng(0).choice(rows, settings.fit, replace=False))
+
+
+def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
+    """The scales whose pools have a share in leave-one-out predictions, if fits to more rows are ahead."""
+    settings = found[0].search.settings
+    if len(found) == 1 or len(found[0].search.y) == len(y):
+        return list(found)
+    contenders = []
+    for scaled in found:
+        assert scaled.whole is not None
+        seen = scaled.scale.inverse(scaled.search.y)
+        contenders.append(Contender("", scaled.whole, scaled.search, scaled.scale, seen, mode_only=True))
+    shares, _, _ = stacked_members(contenders, replace(settings, stacking=replace(settings.stacking, sampled_rows=0)))
+    return [scaled for scaled, share in zip(found, shares, strict=True) if share >= settings.averaging.smallest_share]
 
 
 def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[Search, Structure]:

@@ -35,11 +35,13 @@ from farrier.kernels.registry import (
     RandomWalk,
     SquaredExponential,
     Step,
+    StepUntil,
 )
 from farrier.search.candidate_settings import PriorSettings
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import Priors, priors_for
 from farrier.search.structure import Part
+from farrier.search.thresholds import jumps_of
 
 
 @final
@@ -166,14 +168,21 @@ class Beliefs:
         others = [factor for factor in factors if not isinstance(factor, (*_CYCLES, Matern12))]
         return not others and all(self._known(float(np.ravel(one.period)[0])) for one in cycles)
 
-    def log_structure(self, parts: Sequence[Part], inputs: int) -> float:
+    def log_structure(self, parts: Sequence[Part], inputs: int, rows: int = 1) -> float:
         """The log prior of a structure.
 
-        Every factor is one of the families, of one of the inputs or of any set of them.
+        Every factor is one of the families, of one of the inputs or of any set of them. A step in a table is at one of
+        the gaps between its rows. A line from there on is one thing with it, a bend, whose place is known less well.
         """
         total = 0.0
         for part in parts:
             factors = part.kernel.products()[0]
+            if self.clock is None:
+                alone = _priced(factors)
+                bends = len(factors) - len(alone)
+                places = min(float(rows), self.settings.bend_places)
+                total -= (jumps_of(part.kernel) - bends) * float(np.log(rows)) + bends * float(np.log(places))
+                factors = alone
             sizes = [inputs if factor.dims is None else len(factor.dims) for factor in factors]
             # one of the inputs; or any number of them, and of these any set
             sets = [inputs if size == 1 else inputs * comb(inputs, size) for size in sizes]
@@ -225,7 +234,15 @@ class Beliefs:
             alone = number.name == "location" and len(pool.kernels[number.product]) == 1
             if known or (alone and self.clock is not None and isinstance(pool.kernels[number.product][0], Linear)):
                 found[place] = 0.0
+            if number.name == "location" and self.clock is None and self._steps(pool, number):
+                found[place] = 0.0
         return found
+
+    @staticmethod
+    def _steps(pool: Products, number: Number) -> bool:
+        """Whether a number belongs to a step. In a table its place is a gap between rows: the likelihood has no slope
+        there, so that the place is chosen and not fitted."""
+        return isinstance(pool.kernels[number.product][number.factor], Step | StepUntil)
 
     def _known(self, period: float) -> bool:
         seasons = () if self.clock is None else self.clock.seasons
@@ -257,6 +274,12 @@ def _log_density_of_noise(model: ExactModel) -> float:
 def _normal(u: float, mean: float, sd: float) -> float:
     """log N(u; mean, sd^2)."""
     return -0.5 * float(((u - mean) / sd) ** 2 + LOG_2PI) - float(np.log(sd))
+
+
+def _priced(factors: Sequence[Base]) -> list[Base]:
+    """The factors of a product of a table, without the steps of columns that have another factor: a bend."""
+    others = {factor.dims for factor in factors if not isinstance(factor, Step | StepUntil)}
+    return [factor for factor in factors if not (isinstance(factor, Step | StepUntil) and factor.dims in others)]
 
 
 _CYCLES = (Periodic, CentredPeriodic)

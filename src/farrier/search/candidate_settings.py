@@ -123,6 +123,15 @@ class CandidateSettings:
     warped_values: int = 8
     """Fewest distinct values of an input that is transformed. [values; by judgement]"""
 
+    thresholds: int = 2
+    """Jumps, and bends, that are tried in a round: those with the highest gain. [candidates; by judgement]"""
+    threshold_values: int = 8
+    """Fewest distinct values of an input with jumps and bends. [values; by judgement]"""
+    threshold_rows: float = 0.05
+    """Fewest rows on either side of a jump or bend. [part of the rows; by judgement]"""
+    threshold_places: int = 120
+    """Most places of an input at which a jump and a bend are tried. [places; by judgement]"""
+
     category_inputs: int = 6
     """Most numbers of a table that are tried times a category: those with the highest correlation with the residual.
     [inputs; by judgement]"""
@@ -174,6 +183,9 @@ class PriorSettings:
     scale: float = 0.5
     """Prior scale of the weight of a component for which none was learned.
     [standard deviations of y; by judgement]"""
+    bend_places: float = 10.0
+    """Places of a bend in the effect of a number that data tell apart; a jump has one in every gap between rows.
+    [places; by judgement]"""
     smallest_weight: float = 1e-3
     """Smallest weight at the start of a fit. [standard deviations of y; by judgement]"""
     rounding: float = 1e-6
@@ -198,18 +210,23 @@ class ShareSettings:
 
     draws: int = 200
     """Draws of the function from which intervals come. [draws; by judgement]"""
+    parameters: int = 5
+    """Most draws of the parameters among them. [draws; by judgement]"""
     rows: int = 2000
     """Rows of independent inputs over which the variance of the mean of the function is computed.
     [rows; by judgement]"""
     drawn_rows: int = 200
     """Rows of independent inputs over which the function is drawn jointly. [rows; by judgement]"""
-    points: int = 12
+    points: int = 24
     """Values of an input at which its effect is computed. [values; by judgement]"""
-    background: int = 30
-    """Rows of the other inputs over which an effect is an average. [rows; by judgement]"""
-    side: int = 8
+    discrete: int = 8
+    """Number of distinct values below which those of an input are taken as they are. [values; by judgement]"""
+    levels: int = 5
+    """Levels of the orthogonal array of the other inputs over which an effect is an average; its rows are their square.
+    [levels, a prime number; by judgement]"""
+    side: int = 6
     """Values of each of two inputs at which their interaction is computed. [values; by judgement]"""
-    pair_background: int = 8
-    """The same as `background` for two inputs. [rows; by judgement]"""
+    pair_levels: int = 3
+    """The same as `levels` for two inputs. [levels, a prime number; by judgement]"""
     paired: int = 4
     """Inputs whose pairs are looked at, those that move the function most. [inputs; by judgement]"""

@@ -113,7 +113,7 @@ class Evaluator:
         if top.evidence < least:
             return Structure(found, float(fitted.noise), -np.inf, fitted, top)
         mode = self._mode(objective, u)
-        score = self._evidence(top, mode) + self.beliefs.log_structure(parts, self.X.shape[1])
+        score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         return Structure(found, float(fitted.noise), score, fitted, top, mode)
 
     def _curved(self, objective: ExactObjective) -> Any:
@@ -168,7 +168,7 @@ class Evaluator:
         owner[count + 1 :] = [number.product for number in mode.model.pool.layout]
         filled = densities + np.log(np.sqrt(2.0 * np.pi) * np.maximum(mode.deviations, 1e-300))
         own = [(owner == i) & (mode.deviations > 0) for i in range(len(structure.parts))]
-        odds = [self.beliefs.log_structure([part], self.X.shape[1]) for part in structure.parts]
+        odds = [self.beliefs.log_structure([part], *self.X.shape[::-1]) for part in structure.parts]
         return np.array([-float(filled[one].sum()) - prior for one, prior in zip(own, odds, strict=True)])
 
     def covariance_at(self, structure: Structure) -> np.ndarray:

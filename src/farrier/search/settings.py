@@ -24,6 +24,7 @@ from farrier.search.candidate_settings import (
 from farrier.search.described import Setting, described
 from farrier.search.inducing_settings import BlockSettings, InducingSettings
 from farrier.search.long_settings import LongSettings
+from farrier.search.stacking_settings import StackingSettings
 
 
 @final
@@ -215,8 +216,6 @@ class AveragingSettings:
     """The same for a table with more rows than `rows.search`. [draws, even; by judgement]"""
     explaining_share: float = 0.25
     """Draws for the structure that explains. [part of `draws`; by judgement]"""
-    stacking_steps: int = 200
-    """Steps of expectation maximisation that find the shares of the members of a table. [steps; by judgement]"""
     smallest_share: float = 0.02
     """Share of the evidence below which a structure does not predict. [part; by judgement]"""
     caution: float = 0.05
@@ -356,6 +355,8 @@ class SearchSettings:
     """Scale of the target."""
     averaging: AveragingSettings = AveragingSettings()
     """Pools that predict together."""
+    stacking: StackingSettings = StackingSettings()
+    """Members of a table's average."""
     inducing: InducingSettings = InducingSettings()
     """Inducing points."""
     blocks: BlockSettings = BlockSettings()

@@ -59,8 +59,8 @@ class Simplifying(TableMoves):
 
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
-        shorter season of the calendar in place of one that it divides. That a level returns to its mean needs strong
-        evidence: otherwise it wanders.
+        jump or a bend in place of a curve, a shorter season of the calendar in place of one that it divides. That a
+        level returns to its mean needs strong evidence: otherwise it wanders.
         """
         tried: set[str] = set()
         improved = True
@@ -70,6 +70,7 @@ class Simplifying(TableMoves):
                 simpler = candidates.simpler(part.kernel, self.settings.candidates, self.beliefs.walk)
                 if self.warps is not None:
                     simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
+                    simpler += self.sharper(structure, i)
                 for kernel in [*simpler, *candidates.shorter(part.kernel, self.known)]:
                     move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
                     if move in tried or improved:

@@ -1,14 +1,16 @@
 """The part of the search that is about tables: candidates of several inputs, and inputs that a kernel does not need."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates, codes, table_candidates
 from farrier.search.changepoints import Changepoints
+from farrier.search.signatures import distinct
 from farrier.search.structure import Decision, Structure
+from farrier.search.thresholds import threshold_kernels
 from farrier.search.warps import Warps
 
 
@@ -33,9 +35,26 @@ class TableMoves(Changepoints):
         if warps is None:
             return codes.table(inputs, self.coded, found, useful, own)
         sets = self._interacting(structure)
-        return codes.table(
+        made = codes.table(
             inputs, self.coded, found, useful, own, lambda others: table_candidates.table(warps, others, sets, own)
         )
+        return [*made, *distinct(self._thresholds(structure), found, own, own.same_lengthscale)]
+
+    def _thresholds(self, structure: Structure) -> list[Kernel]:
+        """Jumps and bends of the numbers."""
+        numbers = codes.Codes(self.coded, self.X.shape[1]).numbers
+        inverse = np.linalg.inv(self.noisy(self.covariance_at(structure), structure))
+        return threshold_kernels(self.X, numbers, inverse, self.y, self.settings.candidates)
+
+    def sharper(self, structure: Structure, place: int) -> list[Kernel]:
+        """A jump and a bend in place of a component that is a curve of one number: both have fewer parameters."""
+        first, *more = structure.parts[place].kernel.products()[0]
+        if more or first.dims is None or len(first.dims) != 1 or first.kind not in table_candidates.CURVED:
+            return []
+        others = replace(structure, parts=(*structure.parts[:place], *structure.parts[place + 1 :]))
+        own = structure.parts[place].weight ** 2 * first.gram(self.X, self.X)
+        inverse = np.linalg.inv(self.noisy(self.covariance_at(structure) - own, others))
+        return threshold_kernels(self.X, first.dims, inverse, self.y, self.settings.candidates)
 
     def ordinary_table(self, found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates of a table, without those in `found`."""

@@ -1,0 +1,171 @@
+"""How the members of a table's average predict together: learned from their leave-one-out predictions.
+
+Members are good at different places: on the logarithm of y one is exact where y is small, on the identity another is
+where y is large. Their errors have other sizes than their posteriors say, and other tails: a stationary kernel has one
+amplitude for all rows, and noise often grows with the level. So given its inputs y is
+
+    sum_k s_k(v) Student-t(mean_k, exp(a_k0 + a_k1 v) sd_k, nu_k),     s(v) = softmax(b_k0 + b_k1 v + b_k2 (v^2 - 1))
+
+where v is the standardised mean of the first member: shares that vary as in Yao et al. (2022), "Bayesian hierarchical
+stacking", and a variance function as in Carroll and Ruppert (1988). All numbers together maximise the log density of
+the leave-one-out predictions, under normal priors about equal shares, about the posteriors' own scale and about light
+tails. Where a posterior is wider than at nearly all left-out rows, its further variance is added as it is.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import digamma, gammaln, logsumexp
+
+from farrier.model.predictions import StudentPrediction
+from farrier.model.target_scale import TargetScale
+from farrier.search.stacking_settings import StackingSettings
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class LeftOut:
+    """The leave-one-out predictions of one member: mean and standard deviation of an observation on its scale."""
+
+    mean: np.ndarray
+    sd: np.ndarray
+    z: np.ndarray
+    """The rows on the scale of the member."""
+    slopes: np.ndarray
+    """log dz/dy at the rows."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Stacking:
+    """The shares of K members, and what their predictive distributions are, as functions of the level v."""
+
+    centre: float
+    """Mean and standard deviation of the first member's predictions, on its scale."""
+    width: float
+    furthest: float
+    """Largest |v|: beyond it the functions stay as they are."""
+    gates: np.ndarray
+    """b, (K, 3); that of the first member is zero."""
+    scales: np.ndarray
+    """a, (K, 2)."""
+    degrees: np.ndarray
+    """nu, (K,)."""
+    widest: np.ndarray
+    """Of each member the standard deviation up to which left-out rows tell the size of errors, (K,)."""
+
+    def level(self, mean: np.ndarray) -> np.ndarray:
+        """v at rows where the first member's mean is given."""
+        return np.clip((mean - self.centre) / self.width, -self.furthest, self.furthest)
+
+    def shares(self, mean: np.ndarray) -> np.ndarray:
+        """The share of each member at rows where the first member's mean is given, (K, N)."""
+        return np.exp(_log_shares(self.gates, _curved(self.level(mean))))
+
+    def predictions(
+        self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
+    ) -> list[StudentPrediction]:
+        """The members' predictions of observations from their own means and standard deviations, (N,) each."""
+        shares, straight = self.shares(means[0]), _straight(self.level(means[0]))
+        found = []
+        for k, (scale, mean, sd) in enumerate(zip(scales, means, sds, strict=True)):
+            seen = np.minimum(sd, self.widest[k])
+            # far from all rows the posterior's own variance is added: no left-out row says anything about it
+            size = np.sqrt(seen**2 * np.exp(2.0 * straight @ self.scales[k]) + (sd**2 - seen**2))
+            found.append(StudentPrediction(shares[k], scale, mean, size, float(self.degrees[k])))
+        return found
+
+
+def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Stacking, np.ndarray]:
+    """The stacking of some members, and the log density of each row under its leave-one-out prediction."""
+    first = members[0].mean
+    start = Stacking(
+        float(first.mean()),
+        max(float(first.std()), np.finfo(float).tiny),
+        settings.furthest,
+        np.zeros((len(members), 3)),
+        np.zeros((len(members), 2)),
+        np.ones(len(members)),
+        np.array([np.quantile(one.sd, settings.seen) for one in members]),
+    )
+    problem = _Problem(members, start.level(first), settings)
+    found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": settings.steps})
+    gates, scales, tails = problem.parts(found.x)
+    ready = replace(start, gates=gates, scales=scales, degrees=1.0 + np.exp(tails))
+    return ready, problem.log_densities(found.x)
+
+
+@dataclass(frozen=True, eq=False)
+class _Problem:
+    """Minus the log density of the leave-one-out predictions and of the priors, with its gradient."""
+
+    members: Sequence[LeftOut]
+    level: np.ndarray
+    settings: StackingSettings
+
+    def start(self) -> np.ndarray:
+        return np.concatenate([np.zeros(5 * len(self.members) - 3), np.full(len(self.members), self.settings.tails)])
+
+    def parts(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Gates (K, 3), scales (K, 2) and log(nu - 1) (K,)."""
+        count = len(self.members)
+        gates, scales, tails = np.split(u, [3 * (count - 1), 5 * count - 3])
+        return np.vstack([np.zeros(3), gates.reshape(-1, 3)]), scales.reshape(-1, 2), tails
+
+    def _joint(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """Log shares and log densities (K, N), and the derivatives of the latter by log scale and by nu."""
+        gates, scales, tails = self.parts(u)
+        straight, each = _straight(self.level), []
+        for one, a, tail in zip(self.members, scales, tails, strict=True):
+            nu, size = 1.0 + np.exp(tail), np.log(one.sd) + straight @ a
+            square = ((one.z - one.mean) * np.exp(-size)) ** 2
+            more = np.log1p(square / nu)
+            constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(np.pi * nu)
+            density = constant - 0.5 * (nu + 1.0) * more - size + one.slopes
+            by_size = (nu + 1.0) * square / (nu + square) - 1.0
+            by_nu = 0.5 * (digamma(0.5 * (nu + 1.0)) - digamma(0.5 * nu) - more + by_size / nu)
+            each.append((density, by_size, by_nu))
+        density, by_size, by_nu = (np.stack(some) for some in zip(*each, strict=True))
+        return _log_shares(gates, _curved(self.level)), density, by_size, by_nu
+
+    def log_densities(self, u: np.ndarray) -> np.ndarray:
+        """The log density of each row."""
+        log_shares, density, _, _ = self._joint(u)
+        return np.asarray(logsumexp(log_shares + density, axis=0))
+
+    def value(self, u: np.ndarray) -> tuple[float, np.ndarray]:
+        """What is minimised, and its gradient."""
+        log_shares, density, by_size, by_nu = self._joint(u)
+        total = np.asarray(logsumexp(log_shares + density, axis=0))
+        owned = np.exp(log_shares + density - total)
+        gates, scales, tails = self.parts(u)
+        slopes = np.concatenate(
+            [
+                ((owned - np.exp(log_shares)) @ _curved(self.level))[1:].ravel(),
+                ((owned * by_size) @ _straight(self.level)).ravel(),
+                np.sum(owned * by_nu, axis=1) * np.exp(tails),
+            ]
+        )
+        own = self.settings
+        centre = np.concatenate([np.zeros(len(u) - len(tails)), np.full(len(tails), own.tails)])
+        spread = np.repeat(
+            [own.gate_spread, own.scale_spread, own.tail_spread], [gates[1:].size, scales.size, len(tails)]
+        )
+        away = (u - centre) / spread
+        return 0.5 * float(away @ away) - float(np.sum(total)), away / spread - slopes
+
+
+def _straight(level: np.ndarray) -> np.ndarray:
+    return np.stack([np.ones_like(level), level], axis=1)
+
+
+def _curved(level: np.ndarray) -> np.ndarray:
+    return np.stack([np.ones_like(level), level, level**2 - 1.0], axis=1)
+
+
+def _log_shares(gates: np.ndarray, features: np.ndarray) -> np.ndarray:
+    heights = gates @ features.T
+    return heights - np.asarray(logsumexp(heights, axis=0))

@@ -1,0 +1,23 @@
+"""The made tables are what they say: shares add up, effects of few inputs, noise of the stated size; a fit is read."""
+
+import numpy as np
+import pytest
+from benchmarks.known import measure
+from benchmarks.known_tables import KINDS, LEVEL, NOISE, ROWS, made
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_table_is_its_effects_and_noise(kind):
+    table = made(kind, 0)
+    signal = np.sum([effect.values(table.X) for effect in table.effects], axis=0)
+    noise = table.y - signal - LEVEL
+    assert len(table.X) == len(table.y) == ROWS
+    assert noise.std() == pytest.approx(NOISE * signal.std(), rel=0.15)
+    assert sum(table.shares.values()) == pytest.approx(1.0)
+    assert {name for effect in table.effects for name in effect.inputs} <= set(table.X.columns)
+
+
+def test_a_straight_table_is_read_right():
+    figures = measure(made("straight", 500))
+    assert figures["right"]
+    assert figures["shares"] == 2

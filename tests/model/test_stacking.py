@@ -1,0 +1,74 @@
+"""Laws of stacking: the gradient is that of the value, members rule where they are good, sizes and tails are found."""
+
+import numpy as np
+import pytest
+from scipy.optimize import check_grad
+from scipy.stats import t as student
+
+from farrier.model.stacking import LeftOut, _Problem, stacked
+from farrier.model.target_scale import TargetScale
+from farrier.search.stacking_settings import StackingSettings
+
+SETTINGS = StackingSettings()
+ROWS = 400
+RNG = np.random.default_rng(0)
+LEVEL = RNG.standard_normal(ROWS)
+
+
+def left_out(errors, sd, mean=LEVEL):
+    return LeftOut(mean, np.broadcast_to(sd, mean.shape), mean + errors, np.zeros(len(mean)))
+
+
+def test_the_gradient_is_that_of_the_value():
+    members = [left_out(RNG.standard_normal(ROWS), np.exp(0.3 * RNG.standard_normal(ROWS))) for _ in range(3)]
+    problem = _Problem(members, LEVEL, SETTINGS)
+    u = problem.start() + 0.3 * RNG.standard_normal(len(problem.start()))
+    assert check_grad(lambda u: problem.value(u)[0], lambda u: problem.value(u)[1], u) < 1e-3
+
+
+def test_a_member_has_its_share_where_it_predicts_well():
+    z = LEVEL + 0.1 * RNG.standard_normal(ROWS)
+    wrong = RNG.standard_normal(ROWS)
+    low = LeftOut(np.where(LEVEL < 0, LEVEL, LEVEL + wrong), np.full(ROWS, 0.1), z, np.zeros(ROWS))
+    high = LeftOut(np.where(LEVEL > 0, LEVEL, LEVEL + wrong), np.full(ROWS, 0.1), z, np.zeros(ROWS))
+    found, _ = stacked([low, high], SETTINGS)
+    shares = found.shares(np.array([-1.5, 1.5]))
+    np.testing.assert_allclose(shares.sum(axis=0), 1.0)
+    assert shares[0, 0] > 0.8
+    assert shares[1, 1] > 0.8
+
+
+def test_errors_that_grow_with_the_level_get_intervals_that_do():
+    errors = 0.5 * np.exp(0.4 * LEVEL) * RNG.standard_normal(ROWS)
+    found, _ = stacked([left_out(errors, 1.0)], SETTINGS)
+    assert found.scales[0, 1] == pytest.approx(0.4, abs=0.12)
+    assert found.scales[0, 0] == pytest.approx(np.log(0.5), abs=0.15)
+
+
+def test_heavy_tails_have_few_degrees_of_freedom_and_light_ones_many():
+    heavy, _ = stacked([left_out(student.rvs(3, size=ROWS, random_state=1), 1.0)], SETTINGS)
+    light, _ = stacked([left_out(RNG.standard_normal(ROWS), 1.0)], SETTINGS)
+    assert heavy.degrees[0] < 5.0 < light.degrees[0]
+
+
+def test_predictions_hold_as_many_rows_as_they_say():
+    errors = 0.5 * np.exp(0.4 * LEVEL) * RNG.standard_normal(ROWS)
+    one = left_out(errors, 1.0)
+    found, _ = stacked([one], SETTINGS)
+    (prediction,) = found.predictions([TargetScale()], [one.mean], [one.sd])
+    low, high = prediction.quantiles(np.array([0.025, 0.975]))
+    assert np.mean((one.z > low) & (one.z < high)) == pytest.approx(0.95, abs=0.025)
+
+
+def test_the_returned_log_densities_are_those_of_the_predictions():
+    one = left_out(RNG.standard_normal(ROWS), 1.0)
+    found, densities = stacked([one, left_out(2.0 * RNG.standard_normal(ROWS), 1.0)], SETTINGS)
+    assert densities.shape == (ROWS,)
+    assert np.isfinite(found.gates).all()
+
+
+def test_variance_beyond_that_of_left_out_rows_is_kept_as_it_is():
+    found, _ = stacked([left_out(0.3 * RNG.standard_normal(ROWS), 1.0)], SETTINGS)
+    near, far = found.predictions([TargetScale()], [np.zeros(2)], [np.array([1.0, 100.0])])[0].sd
+    assert near == pytest.approx(0.3, rel=0.15)
+    assert far == pytest.approx(100.0, rel=1e-3)
