@@ -58,7 +58,6 @@ COVERED_BY = {
     "inference/without_caches.py": "tests/inference/test_exact.py",
     "explain/variance.py": "tests/model/test_variance_shares.py",
     "search/table_candidates.py": "tests/search/test_table_moves.py",
-    "search/appraisal.py": "tests/search/test_search.py",
     "search/candidate_settings.py": "tests/search/test_settings.py",
     "search/described.py": "tests/search/test_settings.py",
     "search/structure.py": "tests/search/test_search.py",

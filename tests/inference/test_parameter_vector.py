@@ -8,8 +8,8 @@ from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.hyperparameter_priors import typical_deviations
 from farrier.inference.parameter_vector import ExactModel, ParameterVector, Terms
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
-from farrier.kernels.registry import CentredPeriodic, Linear, RationalQuadratic, Step
+from farrier.inference.weight_priors import HalfCauchy, NoPrior, Softmax, SpikeAndSlab, quasi_normal
+from farrier.kernels.registry import CentredPeriodic, Constant, Linear, RationalQuadratic, Step
 from tests.inference.directions import fields
 
 KERNELS = [Linear(0.3) * CentredPeriodic(0.7, 0.9), Step(0.1, 0.2) * RationalQuadratic(0.5, 1.2)]
@@ -65,3 +65,24 @@ def test_hyperparameters_have_the_typical_deviations_of_their_families():
     assert len(typical) == len(parameters.start) == sum(len(at) for at in places.values())
     assert np.all(typical > 0.0)
     assert_array_equal(typical[-len(parameters.pool.numbers) :], typical_deviations(parameters.pool))
+
+
+def test_a_half_cauchy_noise_has_its_density_on_the_logarithm_and_its_slope():
+    template = ExactModel(
+        HalfCauchy(np.ones(1), np.ones(1)), 0.2, Products.of([Constant()], 1), np.zeros(0), noise_scale=0.3
+    )
+    vector = ParameterVector(template, np.zeros((1, 0)))
+
+    def log_prior(log_variance):
+        return vector.make(np.array([0.0, log_variance])).log_prior
+
+    # p(sd) = 2 / (pi c (1 + (sd / c)^2)) times sd, that of the logarithm, up to a constant
+    points = np.array([-4.0, -1.0, 0.5, 3.0])
+    sd = np.exp(0.5 * points)
+    expected = np.log(sd / (1.0 + (sd / 0.3) ** 2))
+    found = np.array([log_prior(point) for point in points])
+    assert_allclose(found - found[0], expected - expected[0], rtol=1e-10)
+    for point in points:
+        made = vector.make(np.array([0.0, point]))
+        slope = vector.gradient(made, np.zeros(0), np.zeros_like(made.weighed.w2), 0.0)[1]
+        assert_allclose(slope, (log_prior(point + 1e-5) - log_prior(point - 1e-5)) / 2e-5, rtol=1e-6)

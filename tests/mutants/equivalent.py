@@ -61,6 +61,12 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "len(X) < count",
     ): "With as many rows as asked for, all are taken; the greedy choice does not depend on their order.",
     (
+        "scoring.py",
+        "densities, owner = self._log_densities(mode), np.full(len(mode.u), -1)",
+        "1",
+        "2",
+    ): "Any negative number says that a parameter belongs to no component.",
+    (
         "laplace.py",
         "self._factorise()",
         "self._factorise()",

@@ -62,8 +62,9 @@ def learn_sites(
         search = replace(search, y=sites.target, rows=sites.variance, record=[], rejected=set(), steps=0)
         with one_thread():
             structure = search.best(search.shrunk(search.whole(search.seasons())))
-        structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
-    return _finish(search, structure, sites, likelihood, scale, X, y)
+            structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
+    with one_thread(small=len(X) <= settings.rows.exact):
+        return _finish(search, structure, sites, likelihood, scale, X, y)
 
 
 def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
@@ -76,8 +77,10 @@ def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) 
         mean, variance = marginals(exact_posterior(structure.model, search.X, search.y, settings), X[rows])
     sites = Sites.at(z[rows], mean, variance, likelihood)
     search = replace(search, X=X[rows], y=sites.target, covariance=covariance_of(X[rows]), rows=sites.variance)
-    structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
-    return _finish(search, structure, sites, likelihood, found.scale, X, y)
+    with one_thread():
+        structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
+    with one_thread(small=len(X) <= settings.rows.exact):
+        return _finish(search, structure, sites, likelihood, found.scale, X, y)
 
 
 def _finish(

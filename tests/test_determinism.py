@@ -1,0 +1,49 @@
+"""The same data, seed and version give the same bits: with one and two BLAS threads, in threads and in processes.
+
+tests/clusters/test_dask.py compares the numbers of a Dask cluster with those of this process, to the last bit.
+"""
+
+import os
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+from joblib import Parallel, delayed
+
+from tests.determinism import CASES, digest
+
+SMALL = ("series", "quick", "table")
+"""Cases that take a second."""
+
+
+@pytest.fixture(scope="module")
+def here():
+    """The digests in this process, which has one BLAS thread."""
+    return {name: digest(name) for name in SMALL}
+
+
+def test_two_blas_threads_give_the_bits_of_one(here):
+    environment = os.environ | {"OPENBLAS_NUM_THREADS": "2", "OMP_NUM_THREADS": "2", "MKL_NUM_THREADS": "2"}
+    words = [sys.executable, "-m", "tests.determinism", *SMALL]
+    root = Path(__file__).parent.parent
+    said = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True, timeout=240)
+    assert dict(line.split() for line in said.stdout.splitlines()) == here
+
+
+def test_threads_at_the_same_time_give_the_bits_of_one(here):
+    with ThreadPoolExecutor(2) as pool:
+        assert list(pool.map(digest, ["quick"] * 3)) == [here["quick"]] * 3
+
+
+def test_processes_give_the_bits_of_this_one(here):
+    found = Parallel(n_jobs=2)(delayed(digest)("quick") for _ in range(2))
+    assert found == [here["quick"]] * 2
+
+
+def test_the_digest_sees_a_last_bit(monkeypatch, here):
+    values = CASES["quick"]()
+    values[0, 0] *= 1.0 + 2.0**-52
+    monkeypatch.setitem(CASES, "quick", lambda: values)
+    assert digest("quick") != here["quick"]
