@@ -11,12 +11,6 @@ GROUPS = (
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("covariance.py", "keep = len(pool) * len(self.X) ** 2 <= KEPT", "len(self.X) ** 2", "len(self.X) * 2"): KEPT,
     (
-        "covariance.py",
-        "found.append(one if keep else None)",
-        "one if keep else None",
-        "one if not keep else None",
-    ): KEPT,
-    (
         "grid.py",
         "if count < len(x) - 1 or len(x) < (1.0 - EMPTY) * (count + 1):",
         "1",
