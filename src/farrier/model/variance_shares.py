@@ -55,16 +55,18 @@ def variance_shares(fitted: Fitted, X: np.ndarray) -> VarianceShares:
     variances = {(d,): design.main(d) for d in range(X.shape[1])}
     variances |= {pair: design.pair(*pair) for pair in combinations(sorted(design.order[: design.paired]), 2)}
     whole = max(total, float(sum(one.mean() for one in variances.values())), np.finfo(float).tiny)
-    found = [_share(inputs, one, whole) for inputs, one in variances.items()]
+    drawn = np.sum(list(variances.values()), axis=0)
+    drawn = np.maximum(drawn + whole - drawn.mean(), np.finfo(float).tiny)
+    found = [_share(inputs, one, whole, drawn) for inputs, one in variances.items()]
     found.sort(key=lambda one: -one.value)
     return VarianceShares(tuple(found), max(1.0 - sum(one.value for one in found), 0.0), scale)
 
 
-def _share(inputs: tuple[int, ...], variance: np.ndarray, whole: float) -> Share:
-    """The share from draws of its variance; where that is larger, so is the variance of f."""
-    mean = float(variance.mean())
-    low, high = (float(end / max(whole - mean + end, 1e-300)) for end in np.quantile(variance, (0.025, 0.975)))
-    return Share(inputs, mean / whole, low, high)
+def _share(inputs: tuple[int, ...], variance: np.ndarray, whole: float, drawn: np.ndarray) -> Share:
+    """The share from draws of its variance and of that of f: both are uncertain."""
+    low, high = np.quantile(np.minimum(variance / drawn, 1.0), (0.025, 0.975))
+    value = float(variance.mean()) / whole
+    return Share(inputs, value, min(float(low), value), max(float(high), value))
 
 
 def _explaining(fitted: Fitted) -> tuple[list[Any], str]:
