@@ -41,8 +41,8 @@ STAGES = {
     "table": {POOL: 10.0, PRUNE: 23.0, CYCLE[0]: 30.0, CYCLE[4]: 21.0},
     "sites": {POOL: 10.0, PRUNE: 10.0, CYCLE[0]: 10.0, CYCLE[4]: 6.0},
 }
-"""The typical cost of the stages: of a series, a table, and classes or counts. [arbitrary unit; by nine fits, of which
-docs/run-times.md lists the estimates]"""
+"""The typical cost of the stages: of a series, a table, and classes or counts. [arbitrary unit; by watching fits of
+seven series, a table and classes]"""
 TAILS = {
     "series": {TAIL[0]: 4.0, TAIL[4]: 4.0},
     "long series": {TAIL[1]: 30.0, TAIL[3]: 10.0, TAIL[4]: 4.0},
