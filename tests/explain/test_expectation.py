@@ -75,6 +75,14 @@ def test_classes_are_compared_with_the_larger_class():
 def test_structures_are_told_only_if_they_matter():
     one = {"share": 0.97, "end": 1.0}
     assert sharing([one, {"share": 0.03, "end": 2.0}]) == sharing([one]) == []
+    ordinary = [{"share": 0.3, "end": end, "growth": one} for end, one in ((2.0, "line"), (1.5, "nothing"))]
+    assert sharing([{"share": 0.4, "end": 1.0}, *ordinary]) == [
+        "The structure explained here has 40 % of this forecast.",
+        "The rest is that of models of ordinary series with growth that goes on in a line (30 %, 2.00 at the last step) "
+        "and with growth that fades (30 %, 1.50 at the last step): past rows tell little of which is right.",
+    ]
+    alone = sharing([{"share": 0.6, "end": 1.0}, {"share": 0.4, "end": None, "growth": "nothing"}])
+    assert alone[1] == "The rest is that of models of ordinary series with growth that fades (40 %)."
     (said,) = sharing([{"share": 0.6, "end": 1.0}, {"share": 0.4, "end": 2.0}])
     assert said == (
         "The structure explained here has 60 % of this forecast, one other 40 %; for the last step they expect between "

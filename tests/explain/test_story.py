@@ -150,7 +150,7 @@ def test_a_forecast_says_how_much_of_it_is_that_of_other_structures(airline, tol
     assert len(shares) == 1 + len(fitted.others) > 1
     assert shares[0] == fitted.share
     assert sum(shares) == pytest.approx(1.0)
-    (said,) = told["shared"]
+    said, *_ = told["shared"]
     assert said.startswith(f"The structure explained here has {100 * fitted.share:.0f} % of this forecast")
     ends = [one["end"] for one in told["structures"]]
     median = told["series"]["future"]["median"][-1]

@@ -70,15 +70,28 @@ def structures(result: Result, end: np.ndarray | None) -> list[dict[str, Any]]:
                 "scale": one.scale.transform.name,
                 "end": None if last is None else float(last),
                 "explains": i == 0,
+                "growth": None if i == 0 or one.searched else one.growth,
             }
         )
     return found
 
 
+GROWTHS = {"line": "growth that goes on in a line", "nothing": "growth that fades"}
+"""What tells the models of ordinary series apart."""
+
+
 def sharing(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """One sentence on the structures that share the forecast; none if one has nearly all of it."""
+    """Sentences on the structures that share the forecast; none if one has nearly all of it."""
     if len(found) < 2 or 1.0 - found[0]["share"] <= WORTH_A_WORD:
         return []
+    if all(one.get("growth") is not None for one in found[1:]):
+        own, ordinary = per_cent(found[0]["share"]), [_ordinary(found[1:], growth) for growth in GROWTHS]
+        told = [one for one in ordinary if one]
+        which = ": past rows tell little of which is right" if len(told) > 1 else ""
+        return [
+            f"The structure explained here has {own} of this forecast.",
+            f"The rest is that of models of ordinary series with {' and with '.join(told)}{which}.",
+        ]
     others = len(found) - 1
     who = "one other" if others == 1 else f"{count(others)} others"
     ends = [one["end"] for one in found if one["end"] is not None and math.isfinite(one["end"])]
@@ -87,6 +100,18 @@ def sharing(found: Sequence[Mapping[str, Any]]) -> list[str]:
         apart = f"; for the last step they expect between {significant(min(ends))} and {significant(max(ends))}"
     share, rest = per_cent(found[0]["share"]), per_cent(1.0 - found[0]["share"])
     return [f"The structure explained here has {share} of this forecast, {who} {rest}{apart}."]
+
+
+def _ordinary(found: Sequence[Mapping[str, Any]], growth: str) -> str:
+    """The models of ordinary series with one kind of growth: their share, and what they expect for the last step."""
+    alike = [one for one in found if one["growth"] == growth]
+    share = sum(one["share"] for one in alike)
+    if not alike:
+        return ""
+    ends = [(one["end"], one["share"]) for one in alike if one["end"] is not None and math.isfinite(one["end"])]
+    mean = sum(end * part for end, part in ends) / sum(part for _, part in ends) if ends else None
+    last = "" if mean is None else f", {significant(mean)} at the last step"
+    return f"{GROWTHS[growth]} ({per_cent(share)}{last})"
 
 
 def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
