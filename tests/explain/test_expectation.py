@@ -78,8 +78,8 @@ def test_structures_are_told_only_if_they_matter():
     ordinary = [{"share": 0.3, "end": end, "growth": one} for end, one in ((2.0, "line"), (1.5, "nothing"))]
     assert sharing([{"share": 0.4, "end": 1.0}, *ordinary]) == [
         "The structure explained here has 40 % of this forecast.",
-        "The rest is that of models of ordinary series with growth that goes on in a line (30 %, 2.00 at the last step) "
-        "and with growth that fades (30 %, 1.50 at the last step): past rows tell little of which is right.",
+        "The rest is that of models of ordinary series with growth that goes on in a line (30 %, 2.00 at the last "
+        "step) and with growth that fades (30 %, 1.50 at the last step): past rows tell little of which is right.",
     ]
     alone = sharing([{"share": 0.6, "end": 1.0}, {"share": 0.4, "end": None, "growth": "nothing"}])
     assert alone[1] == "The rest is that of models of ordinary series with growth that fades (40 %)."

@@ -48,8 +48,6 @@ def paper_kernels(X: np.ndarray, y: np.ndarray | None, initialisation: Initialis
     for copy in known[initialisation]:
         make = makers[copy]
         kernels += [first() for first in make]
-        if copy == "strong" and (short := start.short_smooth()) is not None:
-            kernels[-len(make)] = short
         kernels += [first() * second() for first in make for second in make]
     return kernels
 
@@ -125,10 +123,6 @@ class Start:
     def strong_smooth(self) -> SquaredExponential:
         """A lengthscale about a sixth of the range, and longer for many inputs, where distances are larger."""
         return SquaredExponential(self._about(self._range * np.sqrt(len(self._range)) / 6))
-
-    def short_smooth(self) -> SquaredExponential | None:
-        """A lengthscale of about the strongest period: what is left once trend and season are taken out."""
-        return SquaredExponential(self._about(np.array([self._periods[0]]))) if self._periods else None
 
     def strong_line(self) -> Linear:
         """A line that is zero below the data, so that products with it grow."""
