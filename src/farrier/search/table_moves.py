@@ -54,7 +54,8 @@ class TableMoves(Changepoints):
         others = replace(structure, parts=(*structure.parts[:place], *structure.parts[place + 1 :]))
         own = structure.parts[place].weight ** 2 * first.gram(self.X, self.X)
         inverse = np.linalg.inv(self.noisy(self.covariance_at(structure) - own, others))
-        return threshold_kernels(self.X, first.dims, inverse, self.y, self.settings.candidates)
+        columns = [int(column) for column in first.dims]
+        return threshold_kernels(self.X, columns, inverse, self.y, self.settings.candidates)
 
     def ordinary_table(self, found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates of a table, without those in `found`."""
