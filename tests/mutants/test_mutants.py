@@ -11,6 +11,9 @@ from tests.mutants.equivalent import EQUIVALENT
 from tests.mutants.mutator import mutants
 from tests.mutants.runner import KILLED, OUT_OF_TIME, SURVIVED, in_fork
 
+pytestmark = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning", "ignore::RuntimeWarning")
+"""Other tests of the same process may have loaded jax, which warns at a fork; these children do not use it."""
+
 test_files.__test__ = False  # a function of the command, no test
 
 

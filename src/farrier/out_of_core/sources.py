@@ -74,7 +74,8 @@ def _files(path: Path, target: str | None, rows: int) -> Source:
         found = (one for one in sorted(path.rglob("*")) if one.suffix.lower() in PARQUET + ARROW)
         paths = [one for one in found if not one.name.startswith(("_", "."))]
     if not paths or not all(one.is_file() and one.suffix.lower() in PARQUET + ARROW for one in paths):
-        raise ValueError(f"data: {quoted(str(path))} is no Parquet or Arrow file, and no folder of them: give one.")
+        what = "is a folder without Parquet or Arrow files" if path.is_dir() else "is no Parquet or Arrow file"
+        raise ValueError(f"data: {quoted(str(path))} {what}: give such a file, or a folder of them.")
     if find_spec("pyarrow") is None:
         raise ValueError("data: Parquet and Arrow files are read in blocks by pyarrow: pip install 'farrier[parquet]'.")
     blocks: list[Block] = []
