@@ -37,7 +37,7 @@ FEWEST = 12, 3
 MOST = 520
 """Most rows before an origin, as in the competitions."""
 DRAWS = 64
-"""Draws of the parameters of each fit; by judgement: twice as many move the result by less than a tenth."""
+"""Draws of the parameters of each fit; by judgement."""
 SPREAD = 0.7
 """Moves of means and log spreads are believed to be normal with this standard deviation, and a window counts as one
 observation. Of 0.2, 0.5 and 1.0, the two larger gained most on the half of yearly series not learned from."""

@@ -219,8 +219,8 @@ class AveragingSettings:
     smallest_share: float = 0.02
     """Share of the evidence below which a structure does not predict. [part; by judgement]"""
     caution: float = 0.05
-    """How much of the difference in log evidence counts between structures that a search has chosen, whose evidence is
-    flattered by the choice, and the ordinary components alone. From 0 to 0.1 log score and MASE are best.
+    """How much of the difference in log evidence counts between kinds of models: structures that a search has chosen,
+    whose evidence is flattered by the choice, and the structural models. From 0 to 0.1 log score and MASE are best.
     [part; measured on the test rows of 298 series of M1 on which no figure is reported]"""
     rest_weight: float = 0.05
     """Prior scale, and weight at the start, of ordinary candidates beside the components that were found.
