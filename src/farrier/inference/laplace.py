@@ -27,15 +27,17 @@ class Differentiable(Protocol):
         ...
 
 
-def curvature(objective: Differentiable, u: np.ndarray, which: np.ndarray, steps: np.ndarray) -> np.ndarray:
-    """The part of H at u that belongs to some parameters, by differences of the gradient; `steps` of all of them."""
+def slope_and_curvature(
+    objective: Differentiable, u: np.ndarray, which: np.ndarray, steps: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """The gradient and H at u for some parameters; H by differences of the gradient, with `steps` of all of them."""
     here = objective.terms(u)[1][which]
     rows = np.zeros((len(which), len(which)))
     for i, place in enumerate(which):
         ahead = u.copy()
         ahead[place] += steps[place]
         rows[i] = (here - objective.terms(ahead)[1][which]) / steps[place]
-    return 0.5 * (rows + rows.T)
+    return here, 0.5 * (rows + rows.T)
 
 
 @final
@@ -53,6 +55,10 @@ class Laplace:
         """From the curvature at the mode; no eigenvalue is below `least`, the precision of the widest prior."""
         values, vectors = np.linalg.eigh(H)
         return cls(mode, np.maximum(values, least), vectors)
+
+    def newton(self, slope: np.ndarray) -> np.ndarray:
+        """The step of Newton's method from the mode to where the gradient is expected to vanish."""
+        return self.vectors @ ((self.vectors.T @ slope) / self.values)
 
     @property
     def log_volume(self) -> float:

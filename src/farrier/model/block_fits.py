@@ -18,7 +18,7 @@ from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedBound, CollapsedObjective, CollapsedPosterior
 from farrier.inference.collapsed_blocks import BlockObjective, RowBlocks
 from farrier.inference.inducing_points import choose
-from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.laplace import Laplace, slope_and_curvature
 from farrier.inference.lbfgs import climb
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel
@@ -122,7 +122,7 @@ class _Fitted:
         objective = CollapsedObjective(self.model, self.objective.groups, X, z, self.objective.draws)
         limits = objective.limits()
         moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
-        H = curvature(objective, self.u, moving, settings.appraisal.difference * objective.typical())
+        _, H = slope_and_curvature(objective, self.u, moving, settings.appraisal.difference * objective.typical())
         laplace = Laplace.of(self.u[moving], H * (fit.rows.count / len(z)), settings.structural.least_curvature)
         mode = Mode(self.model, self.u, moving, laplace)
         prior = self.model.prior

@@ -195,7 +195,8 @@ def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     if search.beliefs.of_time:
         fading = replace(search, beliefs=replace(search.beliefs, growth="nothing"))
         name = "the ordinary candidates alone, with growth that fades to nothing," + where
-        found.append(Contender(name, fading.whole(search.seasons()), fading, scaled.scale, y, searched=False))
+        whole = fading.whole(search.seasons(), scaled.whole)
+        found.append(Contender(name, whole, fading, scaled.scale, y, searched=False))
     return [replace(one, factors=scaled.factors) for one in found]
 
 

@@ -12,7 +12,7 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.laplace import Laplace, slope_and_curvature
 from farrier.inference.lbfgs import climb
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_plan import plan
@@ -137,7 +137,7 @@ def with_deviations(structure: Structure, rows: Windows, settings: SearchSetting
     objective = LinearObjective.of(model, rows.X, rows.z, 1, settings.long.limits)
     u, limits = objective.start(), objective.limits()
     moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
-    H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
+    _, H = slope_and_curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
     mode = Mode(model, u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
     assert isinstance(model.prior, HalfCauchy)
     prior = replace(model.prior, deviation=mode.deviations[: len(model.pool)])

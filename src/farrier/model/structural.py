@@ -22,7 +22,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished
 from farrier.model.fitted import Fitted
 from farrier.model.long_series import bound_given
-from farrier.model.members import Contender, RowNoise, fitted_set
+from farrier.model.members import Contender, RowNoise, fitted_set, shares_of
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import exact_posterior, linear_posterior
 from farrier.search.appraisal import Appraisal, intervals
@@ -31,7 +31,7 @@ from farrier.search.candidates import ordinary_series
 from farrier.search.learned_priors import GROWTHS
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Part
+from farrier.search.structure import Part, Structure, starting_at
 
 
 def fit_structural(
@@ -49,12 +49,24 @@ def fit_structural(
     `factors` are the noise variances of the rows over the common one.
     """
     with one_thread():
-        fits = [
-            structural_fit(X, y, beliefs, one, settings, calendar, factors=factors)
-            for beliefs in structural_beliefs(X, seasons, settings)
-            for one in transforms_to_try(y, transform, settings)
-        ]
+        scales, fits = transforms_to_try(y, transform, settings), []
+        for beliefs in structural_beliefs(X, seasons, settings):
+            near = {one.scale.transform.name: one.structure for one in fits}
+            found = [
+                structural_fit(X, y, beliefs, one, settings, calendar, factors=factors, near=near.get(one.name))
+                for one in scales
+            ]
+            fits += found
+            scales = useful_scales(found, settings)
         return fitted_structural(fits, X, y)
+
+
+def useful_scales(fits: Sequence[Contender], settings: SearchSettings) -> list[Transform]:
+    """The scales that have a share in the predictions of one structural model: no other one is tried in the next."""
+    shares = shares_of(fits, settings.averaging)
+    return [
+        one.scale.transform for one, share in zip(fits, shares, strict=True) if share >= settings.averaging.smallest_share
+    ]
 
 
 def structural_beliefs(X: np.ndarray, seasons: Sequence[float], settings: SearchSettings) -> list[Beliefs]:
@@ -118,8 +130,12 @@ def structural_fit(
     calendar: Sequence[Kernel] = (),
     noise: RowNoise | None = None,
     factors: np.ndarray | None = None,
+    near: Structure | None = None,
 ) -> Contender:
-    """A structural model on one scale of the target, with Gaussian noise if no other is given."""
+    """A structural model on one scale of the target, with Gaussian noise if no other is given.
+
+    `near` is another model of the same rows, from whose values the fit starts.
+    """
     own, scale = settings.structural, TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
     each = factors if noise is None else noise.factors
@@ -127,7 +143,9 @@ def structural_fit(
     z = scale.forward(y[last])
     evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=seen)
     parts = structural_parts(beliefs, settings, calendar)
-    structure = evaluator.fit(parts, beliefs.noise, own.iterations, own.tolerance)
+    start = beliefs.noise if near is None else near.noise
+    fits = settings.fits
+    structure = evaluator.fit(starting_at(near, parts), start, fits.final_iterations, fits.final_tolerance)
     name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
     return Contender(name, structure, evaluator, scale, y[last], noise, searched=False, factors=factors)
 

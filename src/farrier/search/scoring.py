@@ -22,7 +22,7 @@ from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import log_density
-from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.laplace import Laplace, slope_and_curvature
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
@@ -106,14 +106,14 @@ class Evaluator:
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
         u, terms = climb(objective, iterations, tolerance)
         self._count(len(terms))
-        fitted, top = objective.model(u), terms[-1]
+        top, mode, score = terms[-1], None, -np.inf
         self.tell("fitting", top.total)
+        if top.evidence >= least:
+            mode, top = self._mode(objective, u, top)
+            score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
+        fitted = objective.model(u) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
         found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
-        if top.evidence < least:
-            return Structure(found, float(fitted.noise), -np.inf, fitted, top)
-        mode = self._mode(objective, u)
-        score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         return Structure(found, float(fitted.noise), score, fitted, top, mode)
 
     def _curved(self, objective: ExactObjective) -> Any:
@@ -135,16 +135,24 @@ class Evaluator:
         """Whether the search of a series has done its work: it then ends with the best structure so far."""
         return self.X.shape[1] == 1 and self.work > self.settings.growing.work
 
-    def _mode(self, objective: ExactObjective, u: np.ndarray) -> Mode:
+    def _mode(self, objective: ExactObjective, u: np.ndarray, top: Terms) -> tuple[Mode, Terms]:
+        """The mode near u, where the terms are `top`, and the terms there: a step of Newton's method is nearly free."""
         limits = objective.limits()
         free = limits[:, 1] > limits[:, 0]
         # where each row has its own noise, the common one has no part in the density
         free[len(objective.template.prior.vector())] &= self.rows is None
         moving = np.flatnonzero(free)
         self._count(len(moving), steps=0)
-        H = curvature(self._curved(objective), u, moving, self.settings.appraisal.difference * objective.typical())
+        curved, steps = self._curved(objective), self.settings.appraisal.difference * objective.typical()
+        slope, H = slope_and_curvature(curved, u, moving, steps)
         laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
-        return Mode(objective.model(u), u, moving, laplace)
+        if curved is objective:
+            better = u.copy()
+            better[moving] = np.clip(u[moving] + laplace.newton(slope), *limits[moving].T)
+            there, _ = objective.terms(better)
+            if there.total > top.total:
+                u, top, laplace = better, there, replace(laplace, mode=better[moving])
+        return Mode(objective.model(u), u, moving, laplace), top
 
     def _evidence(self, top: Terms, mode: Mode) -> float:
         """Laplace's approximation of the log evidence."""

@@ -21,7 +21,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.periods import find_periods
 from farrier.search.simplifying import Simplifying
-from farrier.search.structure import Move, Part, Structure
+from farrier.search.structure import Move, Part, Structure, starting_at
 
 
 @dataclass
@@ -146,8 +146,8 @@ class Search(Simplifying):
             return list(clock.seasons)
         return self.periods()[: 1 if self.beliefs.of_time else None]
 
-    def whole(self, periods: Sequence[float]) -> Structure:
-        """All ordinary candidates, fitted together under the horseshoe prior.
+    def whole(self, periods: Sequence[float], near: Structure | None = None) -> Structure:
+        """All ordinary candidates, fitted together under the horseshoe prior, from the values of a similar structure.
 
         It is a second starting point: growing from nothing can end with one short-lengthscale curve that explains
         everything, so that no cycle improves the score any more.
@@ -156,7 +156,8 @@ class Search(Simplifying):
         start = [self.part(kernel, self.beliefs.scale(kernel)) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
         fits = self.settings.fits
-        return self.fit(start, fits.start_noise, fits.long_iterations, fits.long_tolerance)
+        noise = fits.start_noise if near is None else near.noise
+        return self.fit(starting_at(near, start), noise, fits.long_iterations, fits.long_tolerance)
 
     def shrunk(self, whole: Structure) -> Structure:
         """The large components of a shrunk pool, pruned."""

@@ -302,10 +302,6 @@ class StructuralSettings:
     rows: int = 300
     """Most rows, the last ones, to which its parameters are fitted; predictions use all rows.
     [rows; by judgement]"""
-    iterations: int = 60
-    """Most L-BFGS iterations of its fit. [iterations; by judgement]"""
-    tolerance: float = 1e-3
-    """Gain of five iterations below which its fit ends. [nats; by judgement]"""
     smallest_share: float = 1e-3
     """Share of the variance of all components below which one is not told. [part of the variance; by judgement]"""
     least_curvature: float = 0.3

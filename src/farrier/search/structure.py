@@ -1,7 +1,7 @@
 """The data types of the search: components, structures, moves, lines of the record."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
@@ -115,3 +115,10 @@ def _horseshoe(weights: np.ndarray) -> Horseshoe:
         mu=2.0 * np.log(np.maximum(weights, 1e-3)) - mu_tau,
         v=np.full(len(weights), 0.2),
     )
+
+
+def starting_at(near: Structure | None, parts: Sequence[Part]) -> list[Part]:
+    """Components with the values that the same ones have in a similar structure, if there is one."""
+    values = {} if near is None else {one.kernel.formula(): one for one in near.parts}
+    known = [(part, values.get(part.kernel.formula())) for part in parts]
+    return [part if one is None else replace(part, kernel=one.kernel, weight=one.weight) for part, one in known]
