@@ -29,6 +29,7 @@ from farrier.model.structural import (
     structural_beliefs,
     structural_fit,
     transforms_to_try,
+    useful_scales,
 )
 from farrier.model.target_scale import Transform
 from farrier.model.tiers import exact_posterior, linear_posterior
@@ -59,11 +60,11 @@ def fit_robust_structural(
     factors = expected_factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
     start = RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
     with one_thread(small=len(X) <= settings.rows.exact):
-        best = []
+        best, scales = [], transforms_to_try(y, transform, settings)
         for beliefs in structural_beliefs(X, seasons, settings):
-            scales = transforms_to_try(y, transform, settings)
             fits = [_fitted(X, y, beliefs, one, settings, calendar, start) for one in scales]
             best.append(max(fits, key=lambda one: one.height))
+            scales = useful_scales(fits, settings)
         robust = fitted_structural(best, X, y)
     return better_noise(gaussian, robust, chosen=chosen)
 
@@ -80,7 +81,8 @@ def _fitted(
     """A structural model with Student-t noise on one scale of the target, from the noise of all rows at the start."""
     fit = structural_fit(X, y, beliefs, transform, settings, calendar, noise)
     for _ in range(settings.outliers.rounds - 1):
-        fit = structural_fit(X, y, beliefs, transform, settings, calendar, _after(fit, X, y, settings).noise)
+        last = _after(fit, X, y, settings)
+        fit = structural_fit(X, y, beliefs, transform, settings, calendar, last.noise, near=last.structure)
     return _after(fit, X, y, settings)
 
 
