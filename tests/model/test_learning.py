@@ -7,9 +7,11 @@ from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
-from farrier.model.finishing import search_rows
+from farrier.model.finishing import prediction_pool, search_rows
 from farrier.model.learning import fit_given, learn
 from farrier.model.tiers import snapped
+from farrier.search.beliefs import Beliefs
+from farrier.search.search import Search
 from farrier.search.settings import (
     CandidateSettings,
     RowSettings,
@@ -154,3 +156,11 @@ def test_rows_on_a_grid_are_snapped_to_where_the_exact_tier_sees_them():
     irregular = RNG.uniform(0.0, 1.0, (30, 1))
     assert_array_equal(snapped(irregular), irregular)
     assert_array_equal(snapped(RNG.uniform(0.0, 1.0, (30, 2))).shape, (30, 2))
+
+
+def test_a_season_of_the_calendar_predicts_even_if_none_was_found():
+    month = float(X[1, 0] - X[0, 0])
+    beliefs = Beliefs.of(X, [12 * month], ONE_PERIOD.priors, timed=True)
+    search = Search(X, WHITE - WHITE.mean(), covariance_of(X), [12 * month], settings=ONE_PERIOD, beliefs=beliefs)
+    pool = prediction_pool(search, search.empty())
+    assert [part.kernel.formula() for part in pool].count("Mat12 * Per0") == 1

@@ -11,7 +11,7 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek
 from farrier.model.members import shares_of
 from farrier.model.robust_structural import fit_robust_structural
-from farrier.model.structural import fit_structural, fitted_structural, structural_fit, structural_parts
+from farrier.model.structural import fit_structural, fitted_structural, structural_fit, structural_parts, useful_scales
 from farrier.model.target_scale import named
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
@@ -101,6 +101,20 @@ def test_the_scales_of_the_target_are_averaged_by_their_evidence():
     for fit, share in zip(fits, shares_of(fits, FEW.averaging), strict=True):
         told = members.get((fit.kind[1], fit.scale.transform.name), 0.0)
         assert told == pytest.approx(share, abs=FEW.averaging.smallest_share)
+
+
+def test_a_fit_from_the_values_of_another_model_ends_where_it_would_have_ended():
+    other = structural_fit(X, Y, replace(BELIEFS, growth="line"), named("identity"), FEW)
+    beliefs = replace(BELIEFS, growth="nothing")
+    alone, after = (structural_fit(X, Y, beliefs, named("identity"), FEW, near=near) for near in (None, other.structure))
+    assert after.structure.score == pytest.approx(alone.structure.score, abs=0.05)
+    assert after.evaluator.steps < alone.evaluator.steps
+
+
+def test_the_second_model_is_fitted_on_scales_that_have_a_share_in_the_first():
+    fits = [structural_fit(X, np.exp(0.3 * Y), BELIEFS, named(name), FEW) for name in ("identity", "log")]
+    assert [one.name for one in useful_scales(fits, FEW)] == ["log"]
+    assert [one.name for one in useful_scales(fits[:1], FEW)] == ["identity"]
 
 
 def test_growth_that_fades_to_a_line_goes_on_and_growth_that_fades_to_nothing_ends(fitted):

@@ -102,11 +102,15 @@ def _survivors(
 
 def prediction_pool(search: Search, structure: Structure) -> list[Part]:
     """The components of a structure together with the ordinary candidates: the pool that predicts."""
-    found = [part.kernel for part in structure.parts]
-    others = search.ordinary(candidates.periods_of(found, search.settings.candidates), found)
+    own, found = search.settings.candidates, [part.kernel for part in structure.parts]
+    periods = candidates.periods_of(found, own)
+    if search.beliefs.of_time:
+        # a season may be too small to be found, and still be there
+        periods = candidates.distinct_periods([*periods, *search.seasons()], own)
     weight = search.settings.averaging.rest_weight
     # ordinary candidates of a series have learned scales
     scale = weight if search.beliefs.clock is None else None
+    others = search.ordinary(periods, found)
     return [*structure.parts, *(search.part(kernel, weight, scale) for kernel in others)]
 
 

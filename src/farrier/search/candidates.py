@@ -291,14 +291,18 @@ def _columns(factors: Sequence[Base]) -> set[int | str | None]:
 
 def periods_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
     """The distinct periods of some products."""
-    periods: list[float] = []
-    for kernel in kernels:
-        for factor in kernel.products()[0]:
-            if isinstance(factor, CentredPeriodic):
-                period = float(np.ravel(factor.period)[0])
-                if not any(abs(np.log(period / other)) < settings.same_period for other in periods):
-                    periods.append(period)
-    return periods
+    factors = [factor for kernel in kernels for factor in kernel.products()[0]]
+    periods = [float(np.ravel(one.period)[0]) for one in factors if isinstance(one, CentredPeriodic)]
+    return distinct_periods(periods, settings)
+
+
+def distinct_periods(periods: Sequence[float], settings: CandidateSettings) -> list[float]:
+    """The periods without those that are nearly equal to an earlier one."""
+    found: list[float] = []
+    for period in periods:
+        if not any(abs(np.log(period / other)) < settings.same_period for other in found):
+            found.append(period)
+    return found
 
 
 def ordinary_table(inputs: int, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:

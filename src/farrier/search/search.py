@@ -156,7 +156,8 @@ class Search(Simplifying):
         start = [self.part(kernel, self.beliefs.scale(kernel)) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
         fits = self.settings.fits
-        noise = fits.start_noise if near is None else near.noise
+        usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
+        noise = usual if near is None else near.noise
         return self.fit(starting_at(near, start), noise, fits.long_iterations, fits.long_tolerance)
 
     def shrunk(self, whole: Structure) -> Structure:
