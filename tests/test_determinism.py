@@ -9,9 +9,11 @@ import sys
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
+from farrier.model.tables import Scale
 from tests.determinism import CASES, digest
 
 SMALL = ("series", "quick", "table")
@@ -47,3 +49,13 @@ def test_the_digest_sees_a_last_bit(monkeypatch, here):
     values[0, 0] *= 1.0 + 2.0**-52
     monkeypatch.setitem(CASES, "quick", lambda: values)
     assert digest("quick") != here["quick"]
+
+
+def test_the_order_of_an_array_in_memory_does_not_matter():
+    X = np.random.default_rng(0).standard_normal((57, 3)) * 1e3 + 7.0
+    by_columns = np.asfortranarray(X)
+    one, other = Scale.of(X), Scale.of(by_columns)
+    np.testing.assert_array_equal(one.x_mean, other.x_mean)
+    np.testing.assert_array_equal(one.x_scale, other.x_scale)
+    assert other.inputs(by_columns).flags.c_contiguous
+    np.testing.assert_array_equal(one.inputs(X), other.inputs(by_columns))

@@ -106,7 +106,9 @@ def test_the_scales_of_the_target_are_averaged_by_their_evidence():
 def test_a_fit_from_the_values_of_another_model_ends_where_it_would_have_ended():
     other = structural_fit(X, Y, replace(BELIEFS, growth="line"), named("identity"), FEW)
     beliefs = replace(BELIEFS, growth="nothing")
-    alone, after = (structural_fit(X, Y, beliefs, named("identity"), FEW, near=near) for near in (None, other.structure))
+    alone, after = (
+        structural_fit(X, Y, beliefs, named("identity"), FEW, near=near) for near in (None, other.structure)
+    )
     assert after.structure.score == pytest.approx(alone.structure.score, abs=0.05)
     assert after.evaluator.steps < alone.evaluator.steps
 

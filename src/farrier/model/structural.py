@@ -65,7 +65,9 @@ def useful_scales(fits: Sequence[Contender], settings: SearchSettings) -> list[T
     """The scales that have a share in the predictions of one structural model: no other one is tried in the next."""
     shares = shares_of(fits, settings.averaging)
     return [
-        one.scale.transform for one, share in zip(fits, shares, strict=True) if share >= settings.averaging.smallest_share
+        one.scale.transform
+        for one, share in zip(fits, shares, strict=True)
+        if share >= settings.averaging.smallest_share
     ]
 
 

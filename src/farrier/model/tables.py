@@ -29,6 +29,8 @@ class Scale:
 
         Columns that are codes of categories stay as they are.
         """
+        # sums depend on the order in memory: frames are stored by columns, arrays by rows
+        X = np.ascontiguousarray(X)
         y_mean, y_scale = (0.0, 1.0) if y is None else (float(y.mean()), float(y.std()))
         x_mean, x_scale = X.mean(axis=0), X.std(axis=0)
         x_mean[list(coded)], x_scale[list(coded)] = 0.0, 1.0
@@ -36,7 +38,7 @@ class Scale:
 
     def inputs(self, X: np.ndarray) -> np.ndarray:
         """Rows of inputs on the scale of the model."""
-        return (X - self.x_mean) / self.x_scale
+        return (np.ascontiguousarray(X) - self.x_mean) / self.x_scale
 
     def target(self, y: np.ndarray) -> np.ndarray:
         """The target on the scale of the model."""
