@@ -1,7 +1,10 @@
 """Laws of the appraisal: components in the order of their sizes, errors that fall as components are added."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Linear, SquaredExponential
@@ -41,19 +44,46 @@ def test_the_larger_component_comes_first_and_both_are_needed(way, structure):
     assert min(found.losses) > 0.0
 
 
+@pytest.mark.parametrize("way", [appraise, appraise_sites])
+def test_an_appraisal_tells_its_score_and_none_without_a_model(way, structure):
+    told = []
+    search = replace(SEARCH, tell=lambda what, bound: told.append((what, bound)))
+    assert way(search, replace(structure, model=None)).order == ()
+    assert told == []
+    way(search, structure)
+    assert told[0] == ("appraising the components", structure.score)
+
+
 def test_each_component_lowers_the_leave_one_out_error(structure):
     nothing, line, both = appraise(SEARCH, structure).errors
     assert nothing > line > both
     assert both < 0.15
 
 
+def test_sizes_are_deviations_of_posterior_means_and_errors_those_of_the_largest_components(structure):
+    found, own = appraise(SEARCH, structure), [part.weight**2 * part.kernel.gram(X, X) for part in structure.parts]
+    C = SEARCH.covariance_at(structure) + structure.noise * np.eye(40)
+    assert found.sizes == pytest.approx([np.std(K @ np.linalg.solve(C, Y)) for K in own])
+    noise = np.full(40, structure.noise)
+    expected = [left_out_error(K, noise, Y, AppraisalSettings()) for K in (own[1], own[1] + own[0])]
+    assert found.errors[1:] == pytest.approx(expected)
+
+
 def test_the_leave_one_out_error_is_that_of_leaving_rows_out():
     K = np.exp(-0.5 * (X - X.T) ** 2)
-    found = left_out_error(K, np.full(40, 0.01), Y, AppraisalSettings())
+    found = left_out_error(K, np.full(40, 0.005), Y, AppraisalSettings(noise_factors=(2.0,)))
     residuals = []
     for i in range(40):
         others = np.arange(40) != i
         solved = np.linalg.solve(K[np.ix_(others, others)] + 0.01 * np.eye(39), Y[others])
         residuals.append(Y[i] - K[i, others] @ solved)
-    # the noise is the multiple of highest evidence, so the error is near that of any sensible one
-    assert found == pytest.approx(float(np.sqrt(np.mean(np.square(residuals)))), rel=0.3)
+    assert found == pytest.approx(float(np.sqrt(np.mean(np.square(residuals)))))
+
+
+def test_the_noise_of_the_leave_one_out_error_is_the_multiple_of_highest_evidence():
+    K, noise, factors = np.exp(-0.5 * (X - X.T) ** 2), np.full(40, 0.01), (0.3, 2.0, 1.0, 50.0)
+    alone = {k: left_out_error(K, noise, Y, AppraisalSettings(noise_factors=(k,))) for k in factors}
+    best = max(factors, key=lambda k: multivariate_normal(np.zeros(40), K + k * np.diag(noise)).logpdf(Y))
+    assert left_out_error(K, noise, Y, AppraisalSettings(noise_factors=factors)) == alone[best]
+    # a covariance that has no Cholesky factor says nothing
+    assert left_out_error(-K, noise, Y, AppraisalSettings(noise_factors=(1.0,))) == float(Y.std())

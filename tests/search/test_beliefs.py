@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import norm
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.parameter_vector import NOISE_CENTRE, NOISE_SPREAD, ParameterVector
@@ -16,6 +17,7 @@ from farrier.kernels.registry import (
     RandomWalk,
     SquaredExponential,
     Step,
+    Weekend,
 )
 from farrier.search.beliefs import VOCABULARY, Beliefs
 from farrier.search.candidate_settings import PriorSettings
@@ -126,7 +128,78 @@ def test_what_series_are_made_of_is_at_the_medians():
     assert not any(TABLE.ordinary(kernel) for kernel in (trend, walk, rough, season))
 
 
+def test_ordinary_are_single_components_and_seasons_of_the_calendar_that_may_drift():
+    ordinary = [Linear(0.3), Matern12(0.3), CentredPeriodic(YEAR, 1.0), Matern12(2.0) * CentredPeriodic(YEAR, 1.0)]
+    others = [
+        Linear(0.3) * Matern12(0.3),
+        CentredPeriodic(1.1 * YEAR, 1.0),
+        CentredPeriodic(YEAR, 1.0) * CentredPeriodic(1.1 * YEAR, 1.0),
+        Linear(0.3) * CentredPeriodic(YEAR, 1.0),
+    ]
+    assert [SERIES.ordinary(kernel) for kernel in (*ordinary, *others)] == [True] * 4 + [False] * 4
+
+
+def test_rows_are_a_series_if_time_is_said_or_one_input_is_no_code():
+    two = np.column_stack([X[:, 0], X[::-1, 0]])
+    assert Beliefs.of(two).clock is None
+    assert Beliefs.of(X, coded=(0,)).clock is None
+    assert Beliefs.of(two, [YEAR], timed=True).clock == Clock.of(X[:, 0], [YEAR])
+    assert Beliefs.of(X).clock == Clock.of(X[:, 0], of_time=False)
+    assert [one.of_time for one in (TABLE, Beliefs.of(X), Beliefs.of(X, timed=True))] == [False, False, True]
+    assert [one.walk is None for one in (TABLE, Beliefs.of(X), Beliefs.of(X, timed=True))] == [True, True, False]
+    assert TABLE.structural([YEAR]) == []
+
+
+def test_growth_fades_to_a_line_or_to_nothing():
+    kinds = [type(kernel) for kernel in Beliefs(SERIES.clock, growth="nothing", given=PRIORS).structural([])]
+    assert kinds == [DampedTrend, RandomWalk, Matern12]
+
+
+def test_a_pattern_of_the_calendar_has_the_scale_of_a_season_and_a_product_that_was_not_learned_the_usual_one():
+    assert SERIES.scale(Weekend()) == pytest.approx(median("season"))
+    assert SERIES.scale(Weekend() * Matern12(1.0)) == pytest.approx(median("season"))
+    for kernel in (Linear(0.0) * Matern12(1.0), Matern12(1.0) * SquaredExponential(1.0), Step(0.1, 0.1)):
+        assert SERIES.scale(kernel) == PriorSettings().scale
+
+
+def test_lengthscales_beside_a_season_drift_and_others_were_not_learned():
+    for slow in (Matern12(9.0), SquaredExponential(9.0)):
+        model = one_model(slow * CentredPeriodic(YEAR, 1.0))
+        assert PRIORS["drift"].sd in model.spread
+    model = one_model(Matern12(9.0) * SquaredExponential(0.7))
+    assert_allclose(np.sort(np.exp(model.centre)), [0.7, 9.0])
+
+
+@pytest.mark.parametrize("beliefs", [SERIES, TABLE], ids=["series", "table"])
+def test_named_parameters_become_the_logarithms_of_the_learned_priors(beliefs):
+    kernels = [DampedTrend(0.3, -1.8, YEAR), Matern12(0.3), KERNELS["season"], SquaredExponential(0.7)]
+    model = beliefs.model([beliefs.part(kernel, 0.4, 1) for kernel in kernels], 0.2, 1)
+    unit = YEAR if beliefs is SERIES else 1.0
+    u = ParameterVector(model, np.zeros((1, 0))).start
+    named = [
+        None if one is None else (one[0], (value + one[1]) * one[2])
+        for one, value in zip(beliefs.names(model), u, strict=True)
+    ]
+    expected = {
+        "trend": 0.4, "ar": 0.4, "season": 0.4, "noise": np.sqrt(0.2),
+        "damping": 0.3 * unit, "ar_length": 0.3 / unit, "drift": 9.0 / unit, "shape": 1.0,
+    }  # fmt: skip
+    found = {name: np.exp(value) for name, value in filter(None, named)}
+    assert found == pytest.approx(expected)
+    # the weight and the lengthscale of the curve, and the period, have no names
+    assert sum(one is None for one in named) == 3
+
+
 # periods
+
+
+def test_one_of_several_seasons_is_known():
+    beliefs = Beliefs(Clock.of(X[:, 0], [YEAR, 0.25 * YEAR]))
+    assert [one_model(CentredPeriodic(part * YEAR, 1.0), beliefs).spread[0] for part in (1.0, 0.25, 0.5)] == [
+        0.0,
+        0.0,
+        np.inf,
+    ]
 
 
 def test_the_period_of_the_calendar_is_known_and_others_are_not():
@@ -156,7 +229,20 @@ def test_a_line_by_itself_does_not_move_its_zero_and_one_in_a_product_does():
     assert one_model(Linear(0.2), TABLE).spread[0] > 0.0
 
 
+@pytest.mark.parametrize("step", [Step(0.2, 0.1), 1 - Step(0.2, 0.1)], ids=str)
+def test_the_place_of_a_step_is_chosen_in_a_table_and_fitted_in_a_series(step):
+    places = [number.name for number in one_model(step, TABLE).pool.layout].index("location")
+    assert one_model(step, TABLE).spread[places] == 0.0
+    assert one_model(step).spread[places] == np.inf
+    assert np.count_nonzero(one_model(step, TABLE).spread == 0.0) == 1
+
+
 # densities
+
+
+def test_the_noise_of_a_table_is_log_normal():
+    density = TABLE.log_densities(one_model(Constant(), TABLE), RANGE, STEP)[1]
+    assert density == pytest.approx(norm.logpdf(np.log(0.2), NOISE_CENTRE, NOISE_SPREAD))
 
 
 def density(model, u, place):
@@ -190,6 +276,11 @@ def test_a_period_is_uniform_on_its_logarithm_from_two_steps_to_half_the_range()
     assert_allclose(np.exp(period) * (np.log(0.5 * RANGE) - np.log(2.0 * STEP)), 1.0)
 
 
+def test_the_range_of_periods_is_never_less_than_a_factor_of_e():
+    model = one_model(CentredPeriodic(0.77, 1.0))
+    assert SERIES.log_densities(model, 4.0 * STEP, STEP)[2] == 0.0
+
+
 def test_the_location_of_a_change_is_uniform_over_the_range():
     location = SERIES.log_densities(one_model(Step(0.3, 0.1)), RANGE, STEP)[2]
     assert_allclose(np.exp(location) * RANGE, 1.0)
@@ -213,6 +304,34 @@ def test_the_prior_of_a_structure_chooses_a_family_and_an_input_for_every_factor
     assert_allclose(np.exp(log_prior(one, inputs=3)), 1.0 / (choices * 3) ** 2)
     assert_allclose(np.exp(log_prior(Linear(0.0), inputs=1)), 1.0 / choices)
     assert_allclose(log_prior(one, one, inputs=3), 2.0 * log_prior(one, inputs=3))
+
+
+def log_prior(kernel, inputs, rows, beliefs=TABLE):
+    return beliefs.log_structure([Part(kernel, kernel, 0.5)], inputs, rows)
+
+
+@pytest.mark.parametrize("step", [Step(0.1, 0.01, dims=(0,)), 1 - Step(0.1, 0.01, dims=(0,))], ids=str)
+def test_in_a_table_a_jump_is_at_one_of_the_rows_and_a_bend_at_one_of_a_few_places(step):
+    one, other = Linear(0.0, dims=(0,)), Linear(0.0, dims=(1,))
+    choice, places = np.log(len(VOCABULARY) * 2), np.log(PriorSettings().bend_places)
+    assert_allclose(log_prior(step, 2, 50), -choice - np.log(50))
+    # a line of another input has a choice of its own, one of the same input is a bend with the step
+    assert_allclose(log_prior(step * other, 2, 50), -2.0 * choice - np.log(50))
+    assert_allclose(log_prior(step * one, 2, 50), -choice - places)
+    assert_allclose(log_prior(step * one, 2, 4), -choice - np.log(4))
+    assert_allclose(log_prior(step * one * other, 2, 50), -2.0 * choice - places)
+
+
+def test_the_prior_of_a_structure_of_a_series_does_not_know_the_rows():
+    for kernel, factors in ((Step(0.1, 0.01), 1), (Step(0.1, 0.01) * Linear(0.0), 2)):
+        assert_allclose(log_prior(kernel, 1, 50, SERIES), -factors * np.log(len(VOCABULARY)))
+
+
+def test_a_factor_of_several_inputs_is_of_any_number_of_them_and_any_such_set():
+    surface = SquaredExponential(np.ones(2), dims=(0, 2))
+    assert_allclose(np.exp(-log_prior(surface, 4, 9)), len(VOCABULARY) * 4 * 6)
+    assert_allclose(np.exp(-log_prior(SquaredExponential(np.ones(4)), 4, 9)), len(VOCABULARY) * 4)
+    assert_allclose(np.exp(-log_prior(SquaredExponential(np.ones(2)), 2, 9)), len(VOCABULARY) * 2)
 
 
 @pytest.mark.parametrize("factor", [0.01, 30.0])

@@ -207,20 +207,6 @@ def test_extent_is_the_range_and_the_usual_step():
     assert (extent.low, extent.high, extent.range, extent.spacing) == (1.0, 10.0, 9.0, 1.0)
 
 
-def test_signatures_compare_formula_lengthscales_periods_and_changepoints():
-    def alike(one, other):
-        return Signature.of(one).alike(Signature.of(other), OWN.same_lengthscale, OWN)
-
-    assert alike(SquaredExponential(1.0), SquaredExponential(1.3))
-    assert not alike(SquaredExponential(1.0), SquaredExponential(1.6))
-    assert not alike(SquaredExponential(1.0), Matern12(1.0))
-    assert alike(CentredPeriodic(1.0, 1.0), CentredPeriodic(1.02, 1.2))
-    assert not alike(CentredPeriodic(1.0, 1.0), CentredPeriodic(1.05, 1.0))
-    assert alike(Step(0.3, 0.1), Step(0.33, 0.1))
-    assert not alike(Step(0.3, 0.1), Step(0.4, 0.1))
-    assert not alike(Step(0.3, 0.1), 1 - Step(0.3, 0.1))
-
-
 def test_a_sharp_step_is_narrower_than_the_spacing():
     step = candidates.step_at(0.2, Extent.of(X), OWN)
     assert float(step.location) == 0.2

@@ -15,7 +15,7 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.search import Search
 from farrier.search.settings import GrowingSettings
-from farrier.search.structure import LEVEL, Move, Part, horseshoe_model
+from farrier.search.structure import Move, Part
 
 N = 64
 MINIMUM_GAIN = GrowingSettings().minimum_gain
@@ -272,13 +272,6 @@ def test_nothing_found_is_appraised_as_nothing(found):
     search, structure, _ = found["white"]
     told = appraise(search, structure)
     assert (told.low, told.losses, told.order, told.errors) == ((), (), (), (search.y.std(),))
-
-
-def test_horseshoe_models_hold_their_parts():
-    model = horseshoe_model([part(Linear(0.2)), part(Step(0.1, 0.2) * SquaredExponential(0.4), 0.7), LEVEL], 0.3, 1)
-    assert [str(kernel) for kernel in model.pool] == ["Lin", "Step * SE", "1"]
-    assert_allclose(model.prior.quantile(0.5), [0.5, 0.7, LEVEL.weight], rtol=1e-6)
-    assert float(model.noise) == 0.3
 
 
 DAYS = np.arange(35.0)
