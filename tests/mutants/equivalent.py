@@ -7,6 +7,7 @@ KEPT = "Grams that are not kept for the backward pass are computed again there: 
 GROUPS = (
     "The number tells groups apart that one product has several factors in; any rising numbers give the same groups."
 )
+RANKED = "One factor of all statistics does not change their order, and only the order is used."
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("covariance.py", "keep = len(pool) * len(self.X) ** 2 <= KEPT", "len(self.X) ** 2", "len(self.X) * 2"): KEPT,
@@ -60,6 +61,20 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "1",
         "2",
     ): "Any negative number says that a parameter belongs to no component.",
+    ("scoring.py", "slope = 0.5 * (float(a @ K @ a) - trace)", "0.5", "1.5"): RANKED,
+    ("scoring.py", "information = 0.5 * max(estimate, trace ** 2 / len(a), 1e-300)", "0.5", "1.5"): RANKED,
+    (
+        "scoring.py",
+        "return K / _mean_variance(K)",
+        "K / _mean_variance(K)",
+        "K * _mean_variance(K)",
+    ): "The score of an interaction is a squared slope over an information: it does not depend on the kernel's scale.",
+    (
+        "scoring.py",
+        "return np.array([-float(filled[one].sum()) - prior for one, prior in zip(own, odds, strict=True)])",
+        "True",
+        "False",
+    ): "Both lists are made from the components of the structure, so that they have one length.",
     (
         "laplace.py",
         "self._factorise()",
