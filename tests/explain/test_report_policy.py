@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from farrier import Regressor
+from farrier import Classifier, Regressor
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SECONDS = 60
@@ -81,6 +81,17 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> str:
     return model.report(tmp_path_factory.mktemp("report") / "report.html").read_text(encoding="utf-8")
 
 
+@pytest.fixture(scope="module")
+def page_of_classes(tmp_path_factory: pytest.TempPathFactory) -> str:
+    """The report of two classes and a category, whose every name and text is hostile."""
+    random = np.random.default_rng(0)
+    texts = np.array(NAMES, dtype=object)[random.integers(0, 3, 40)]
+    X = pd.DataFrame({NAMES[3]: random.standard_normal(40), NAMES[5]: pd.Categorical(texts)})
+    model = Classifier(["SE", "Lin"]).fit(X, np.where(X[NAMES[3]] > 0.0, NAMES[0], NAMES[1]))
+    model.describe(title=NAMES[0], target_name=NAMES[2])
+    return model.report(tmp_path_factory.mktemp("report") / "report.html").read_text(encoding="utf-8")
+
+
 def shown(text, folder):
     """The page as the browser has it after its scripts ran, and the lines of its console."""
     path = folder / "page.html"
@@ -105,6 +116,15 @@ def is_hacked(found):
 def test_hostile_names_run_and_load_nothing_and_leave_the_page_whole(page, host, tmp_path):
     address, asked = host
     found, console = shown(page.replace("HOST", address), tmp_path)
+    assert not is_hacked(found)
+    assert asked == []
+    assert console == []
+    assert 'data-failures="0"' in found
+
+
+def test_hostile_classes_and_categories_run_and_load_nothing(page_of_classes, host, tmp_path):
+    address, asked = host
+    found, console = shown(page_of_classes.replace("HOST", address), tmp_path)
     assert not is_hacked(found)
     assert asked == []
     assert console == []

@@ -62,7 +62,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "2",
     ): "Any negative number says that a parameter belongs to no component.",
     ("scoring.py", "slope = 0.5 * (float(a @ K @ a) - trace)", "0.5", "1.5"): RANKED,
-    ("scoring.py", "information = 0.5 * max(estimate, trace ** 2 / len(a), 1e-300)", "0.5", "1.5"): RANKED,
+    ("scoring.py", "information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)", "0.5", "1.5"): RANKED,
     (
         "scoring.py",
         "return K / _mean_variance(K)",
