@@ -43,17 +43,19 @@ def predictions(rows: int, **settings) -> np.ndarray:
     return np.stack(Regressor(**settings).fit(X, y).predict(X[:10] + 0.1, return_std=True))
 
 
-def chances(rows: int) -> np.ndarray:
+def chances(rows: int, **settings) -> np.ndarray:
     """Probabilities of ten rows."""
     X, y = made(rows, 2)
-    return Classifier().fit(X, (y > 0).astype(int)).predict_proba(X[:10] + 0.1)
+    return Classifier(**settings).fit(X, (y > 0).astype(int)).predict_proba(X[:10] + 0.1)
 
 
 CASES = {
     "series": lambda: forecast(48),
     "quick": lambda: forecast(48, search="quick"),
+    "long quick": lambda: forecast(200, search="quick"),
     "table": lambda: predictions(30),
     "classes": lambda: chances(40),
+    "classes of many rows": lambda: chances(200, kernels=["SE", "Lin"]),
     "many rows": lambda: predictions(1200, kernels=["SE", "Lin"], iterations=3),
     "many steps": lambda: forecast(3000, search="quick"),
 }
@@ -69,4 +71,4 @@ def digest(name: str) -> str:
 
 if __name__ == "__main__":
     for name in sys.argv[1:]:
-        print(name, digest(name), flush=True)
+        print(name, digest(name), sep=",", flush=True)

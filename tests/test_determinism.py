@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from farrier.model.tables import Scale
 from tests.determinism import CASES, digest
 
-SMALL = ("series", "quick", "table")
+SMALL = ("series", "quick", "long quick", "table", "classes", "classes of many rows")
 """Cases that take a second."""
 
 
@@ -31,7 +31,7 @@ def test_two_blas_threads_give_the_bits_of_one(here):
     words = [sys.executable, "-m", "tests.determinism", *SMALL]
     root = Path(__file__).parent.parent
     said = subprocess.run(words, cwd=root, env=environment, capture_output=True, text=True, check=True, timeout=240)
-    assert dict(line.split() for line in said.stdout.splitlines()) == here
+    assert dict(line.split(",") for line in said.stdout.splitlines()) == here
 
 
 def test_threads_at_the_same_time_give_the_bits_of_one(here):

@@ -2,7 +2,8 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from farrier.evaluation.products import Products
 from farrier.inference import exact_posterior as gaussian
@@ -151,3 +152,29 @@ def test_averages_are_those_of_the_joint_posterior():
     found = one.averages(NEW[:6], 3)
     assert_allclose(found[0], A @ mean, rtol=1e-9)
     assert_allclose(found[1], A @ covariance @ A.T, rtol=1e-7, atol=1e-12)
+
+
+PREDICTIONS = {
+    "draws": lambda one: one.draws(MANY[:60] + 0.1),
+    "components": lambda one: one.components(MANY[:60] + 0.1),
+    "component_means": lambda one: one.component_means(MANY[:60] + 0.1),
+    "joint": lambda one: one.joint(MANY[:60] + 0.1),
+    "averages": lambda one: one.averages(MANY[:60] + 0.1, 6),
+    "one_step": lambda one: one.one_step(),
+    "left_out": lambda one: one.left_out(),
+}
+MANY = RNG.standard_normal((200, 2))
+
+
+@pytest.mark.parametrize("name", PREDICTIONS)
+def test_predictions_have_the_same_bits_with_two_blas_threads(name):
+    pool = Products.of([SquaredExponential(np.ones(2)), Linear(0.0, dims=(0,))], 2)
+
+    def predicted(threads):
+        fresh = GaussianPosterior(pool, np.array([[1.0, 0.5]]), np.full(200, 0.1), MANY, np.sin(MANY[:, 0]))
+        with threadpool_limits(threads, user_api="blas"):
+            assert {one["num_threads"] for one in threadpool_info() if one["user_api"] == "blas"} == {threads}
+            return PREDICTIONS[name](fresh)
+
+    for two, one in zip(predicted(2), predicted(1), strict=True):
+        assert_array_equal(two, one)

@@ -40,6 +40,11 @@ class GaussianPosterior(WithoutCaches):
     y: np.ndarray
 
     @property
+    def _small(self) -> bool:
+        """Whether the matrices are small: all arithmetic on them is then done by one BLAS thread."""
+        return len(self.y) <= SMALL_ROWS
+
+    @property
     def factorised(self) -> bool:
         """Whether the Cholesky factors are at hand."""
         return "_factors" in vars(self)
@@ -54,19 +59,19 @@ class GaussianPosterior(WithoutCaches):
         return self._factorised(covariance_of(self.X))
 
     def _factorised(self, covariance: Covariance) -> list[tuple[np.ndarray, np.ndarray]]:
-        found = []
-        for w in self.weights:
-            whole, _ = covariance.forward(self.pool, self.pool.numbers, w[None] ** 2)
-            C = np.array(covariance.gather(whole[0]))
-            C[np.diag_indices(len(C))] += self.noise + jitter(C)
-            L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
-            if failed:
-                raise ArithmeticError(
-                    "The covariance of the rows is not positive definite: check X for extreme values."
-                )
-            L = np.tril(L)
-            found.append((L, solve_triangular(L, self.y, lower=True)))
-        return found
+        with one_thread(small=self._small):
+            return [self._factor(covariance, w) for w in self.weights]
+
+    def _factor(self, covariance: Covariance, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """L and e for one draw of the weights."""
+        whole, _ = covariance.forward(self.pool, self.pool.numbers, w[None] ** 2)
+        C = np.array(covariance.gather(whole[0]))
+        C[np.diag_indices(len(C))] += self.noise + jitter(C)
+        L, failed = dpotrf(C.T, lower=1, overwrite_a=1)
+        if failed:
+            raise ArithmeticError("The covariance of the rows is not positive definite: check X for extreme values.")
+        L = np.tril(L)
+        return L, solve_triangular(L, self.y, lower=True)
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
@@ -83,7 +88,7 @@ class GaussianPosterior(WithoutCaches):
     def component_means(self, X: np.ndarray, sums: np.ndarray | None = None) -> np.ndarray:
         """The means of `components` for each draw of the weights, (S, m, N): quadratic in the rows, not cubic."""
         chosen = np.eye(len(self.pool)) if sums is None else sums
-        with one_thread(small=len(self.y) <= SMALL_ROWS):
+        with one_thread(small=self._small):
             K = self.pool.gram(X, self.X)
             solved = [solve_triangular(L, e, lower=True, trans=1) for L, e in self._factors]
             parts = [chosen @ ((w**2)[:, None] * (K @ a)) for w, a in zip(self.weights, solved, strict=True)]
@@ -94,10 +99,11 @@ class GaussianPosterior(WithoutCaches):
         K_x, K_xx = self.pool.gram(self.X, X), self.pool.gram(X, X)
         chosen = np.ones(len(self.pool)) if parts is None else np.isin(np.arange(len(self.pool)), parts).astype(float)
         means, covariances = [], []
-        for w, (L, e) in zip(self.weights, self._factors, strict=True):
-            A = solve_triangular(L, np.einsum("i,inx->nx", chosen * w**2, K_x), lower=True)
-            means.append(A.T @ e)
-            covariances.append(np.einsum("i,ixy->xy", chosen * w**2, K_xx) - A.T @ A)
+        with one_thread(small=self._small):
+            for w, (L, e) in zip(self.weights, self._factors, strict=True):
+                A = solve_triangular(L, np.einsum("i,inx->nx", chosen * w**2, K_x), lower=True)
+                means.append(A.T @ e)
+                covariances.append(np.einsum("i,ixy->xy", chosen * w**2, K_xx) - A.T @ A)
         return joint_moments(means, covariances)
 
     def averages(self, X: np.ndarray, groups: int) -> tuple[np.ndarray, np.ndarray]:
@@ -109,8 +115,9 @@ class GaussianPosterior(WithoutCaches):
         starts = range(0, len(X), size)
         between = [np.einsum("i,inx->n", w2, self.pool.gram(self.X, X[k : k + size])) / size for k in starts]
         within = [np.einsum("i,ixy->y", w2, self.pool.gram(X[k : k + size], X)) / size for k in starts]
-        A = solve_triangular(L, np.stack(between, axis=1), lower=True)
-        return A.T @ e, np.stack(within).reshape(groups, groups, size).mean(axis=2) - A.T @ A
+        with one_thread(small=self._small):
+            A = solve_triangular(L, np.stack(between, axis=1), lower=True)
+            return A.T @ e, np.stack(within).reshape(groups, groups, size).mean(axis=2) - A.T @ A
 
     def one_step(self) -> tuple[np.ndarray, np.ndarray]:
         """One-step predictions: mean and variance of each y given all earlier ones, for each draw, (S, N) each.
@@ -126,7 +133,7 @@ class GaussianPosterior(WithoutCaches):
         With a = C^-1 y, y_n given the others has mean y_n - a_n / (C^-1)_nn and variance 1 / (C^-1)_nn.
         """
         means, variances = [], []
-        with one_thread(small=len(self.y) <= SMALL_ROWS):
+        with one_thread(small=self._small):
             for L, e in self._factors:
                 inverse, _ = dpotri(L, lower=1)
                 precision = np.diagonal(inverse)
@@ -155,7 +162,7 @@ class GaussianPosterior(WithoutCaches):
         return moments(means, np.maximum(variances, 0.0))
 
     def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with one_thread(small=len(self.y) <= SMALL_ROWS):
+        with one_thread(small=self._small):
             blocks = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
         mean, variance = zip(*blocks, strict=True)
         return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)

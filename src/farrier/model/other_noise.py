@@ -137,7 +137,8 @@ def fit_given_sites(
         assert structure.model is not None
         return structure.model
 
-    found = fit_in_turn(fit, Sites.first(z, likelihood), likelihood, X, z, tier, settings)
+    with one_thread(small=tier != "collapsed"):
+        found = fit_in_turn(fit, Sites.first(z, likelihood), likelihood, X, z, tier, settings)
     medians = found.model.prior.quantile(0.5)
     chosen = tuple(
         Part(found.model.pool[i], part.centre, float(median))
