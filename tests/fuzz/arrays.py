@@ -20,10 +20,10 @@ LEVELS = (*((80, 95),) * 16, (50,), (), (0.5,), (100,), (-1,), (np.nan,), (99.99
 KERNELS: tuple[Any, ...] = (*(["SE"], ["SE", "Lin"], ["RQ"], ["Per0", "Lin"]) * 4, ["SE * Per"], [], ["what"], [3])
 
 
-def run(count: int, seed: int, folder: Path) -> Tally:
-    """Try `count` calls; call i depends on the seed and on i only."""
+def run(count: int, seed: int, folder: Path, first: int = 0) -> Tally:
+    """Try `count` calls from number `first` on; call i depends on the seed and on i only."""
     tally = Tally("arrays")
-    for i in range(count):
+    for i in range(first, first + count):
         random = np.random.default_rng([seed, i])
         work = pick(random, (series, series, series, frames, table, table, classes))
         outcome, about = judged(lambda random=random, work=work: work(random, folder))

@@ -30,10 +30,10 @@ ENCODINGS = ("utf-8",) * 16 + ("utf-8-sig", "utf-16", "latin-1", "utf-32")
 HORIZONS = (1, 3, 3, 3, 3, 3, 12, 12, 700, 10**7)
 
 
-def run(count: int, seed: int, folder: Path) -> Tally:
-    """Try `count` files; file i depends on the seed and on i only."""
+def run(count: int, seed: int, folder: Path, first: int = 0) -> Tally:
+    """Try `count` files from number `first` on; file i depends on the seed and on i only."""
     tally = Tally("files")
-    for i in range(count):
+    for i in range(first, first + count):
         random = np.random.default_rng([seed, i])
         place = folder / f"{i}"
         place.mkdir()

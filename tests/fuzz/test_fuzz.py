@@ -74,3 +74,9 @@ def test_failures_are_counted_apart():
         tally.add(outcome, "about")
     assert tally.row() == "| files | 4 | 1 | 2 | 1 |"
     assert tally.failures == ["files: hang: about"]
+
+
+def test_a_part_of_the_arrays_is_that_of_the_whole(tmp_path):
+    whole, part = arrays.run(4, SEED, tmp_path), arrays.run(2, SEED, tmp_path, 2)
+    before = arrays.run(2, SEED, tmp_path)
+    assert whole.counts == before.counts + part.counts
