@@ -7,6 +7,7 @@ KEPT = "Grams that are not kept for the backward pass are computed again there: 
 GROUPS = (
     "The number tells groups apart that one product has several factors in; any rising numbers give the same groups."
 )
+UNUSED = "The vector only turns numbers into a model, which takes no draws of the weights."
 RANKED = "One factor of all statistics does not change their order, and only the order is used."
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
@@ -61,6 +62,20 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "1",
         "2",
     ): "Any negative number says that a parameter belongs to no component.",
+    ("structure.py", "vector = ParameterVector(self.model, np.zeros((1, 0)))", "1", "2"): UNUSED,
+    ("structure.py", "vector = ParameterVector(self.model, np.zeros((1, 0)))", "0", "1"): UNUSED,
+    (
+        "appraisal.py",
+        "adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]",
+        "True",
+        "False",
+    ): "There are as many matrices as components: the line before cuts them to that number.",
+    (
+        "signatures.py",
+        "return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))",
+        "True",
+        "False",
+    ): "Kernels of one search with the same formula have the same number of parameters.",
     ("scoring.py", "slope = 0.5 * (float(a @ K @ a) - trace)", "0.5", "1.5"): RANKED,
     ("scoring.py", "information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)", "0.5", "1.5"): RANKED,
     (

@@ -10,7 +10,15 @@ import numpy as np
 import pytest
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, RandomWalk, SquaredExponential, Step
+from farrier.kernels.registry import (
+    CentredPeriodic,
+    DampedTrend,
+    Linear,
+    Matern12,
+    RandomWalk,
+    SquaredExponential,
+    Step,
+)
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.search import Search
@@ -192,6 +200,28 @@ def test_only_the_component_that_is_made_simpler_changes_and_each_is_tried():
     assert named(found.parts) == "Lin * SELin * Per0"
     assert {name for name, _ in tried(search)} == {"ALin * Per0", "BLin * Per0", "Lin * SEA", "Lin * SEC"}
     assert tried(search).count(("ALin * Per0", True)) == 1
+
+
+def test_moves_that_failed_are_not_tried_again_after_another_component_became_simpler():
+    failing = {"BLin * Per0": (-20.0, None), "ALin * Per0": (-20.0, None), "Lin * SEC": (-20.0, None)}
+    search = given(failing | {"Lin * SEA": (1.0, None)})
+    found = search.simplify(start(A * B, A * C), 1)
+    assert named(found.parts) == "Lin * SEA"
+    assert sorted(name for name, _ in tried(search)) == sorted([*failing, "Lin * SEA"])
+
+
+@pytest.mark.parametrize(
+    ("kernel", "scores"),
+    [
+        (Matern12(0.3), {"RW": (-30.0, None), "B": (-0.5, -0.5)}),
+        (DampedTrend(0.3, -1.2, 1.0), {"RW": (-0.5, -0.5), "A": (-30.0, None)}),
+    ],
+    ids=str,
+)
+def test_other_simpler_kernels_must_have_more_evidence(kernel, scores):
+    search, found = simplified(kernel, scores)
+    assert [type(part.kernel) for part in found.parts] == [type(kernel)]
+    assert {name for name, _ in tried(search)} == set(scores)
 
 
 @pytest.mark.parametrize(("score", "kind"), [(-4.9, RandomWalk), (-5.0, Matern12), (-5.5, Matern12)])
