@@ -37,8 +37,9 @@ help: ## list the targets
 demo: $(READY) ## explain and forecast the bundled airline series, and write report.html
 	$(BIN)/farrier explain airline --horizon 24 --out report.html
 
+# A file's tests run in one process, so that its fixtures are made and its programs compiled once.
 test: lint ## lint, types and tests
-	$(BIN)/python -m pytest -n 2
+	$(BIN)/python -m pytest -n 2 --dist loadfile
 
 clusters: $(CLUSTERS)/.ready ## test large tables and the recipes for Dask, Spark and Ray, in an environment of their own (needs Java)
 	$(CLUSTERS)/bin/python -m pytest tests/clusters tests/out_of_core tests/cli/test_large.py tests/fleet/test_partition.py

@@ -67,18 +67,18 @@ class Problem:
     parts: tuple[Kernel, ...]
 
 
-def draw(name: str, ratio: float, seed: int) -> Problem:
+def draw(name: str, ratio: float, seed: int, rows: int = ROWS) -> Problem:
     """Rows from a structure of the table, with noise."""
     parts = STRUCTURES[name]
     generator = np.random.default_rng([seed, *name.encode()])
     several = any(factor.dims for kernel in parts for factor in kernel.products()[0])
-    X = generator.normal(size=(ROWS, 4)) if several else np.linspace(0.0, SPAN, ROWS)[:, None]
-    signal = np.zeros(ROWS)
+    X = generator.normal(size=(rows, 4)) if several else np.linspace(0.0, SPAN, rows)[:, None]
+    signal = np.zeros(rows)
     for kernel in parts:
         K = kernel.gram(X, X)
-        values = generator.multivariate_normal(np.zeros(ROWS), K, method="eigh")
+        values = generator.multivariate_normal(np.zeros(rows), K, method="eigh")
         signal += (values - values.mean()) / values.std()
-    noise = generator.normal(size=ROWS) * signal.std() / np.sqrt(ratio)
+    noise = generator.normal(size=rows) * signal.std() / np.sqrt(ratio)
     return Problem(X, signal + noise, parts)
 
 

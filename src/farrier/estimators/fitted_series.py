@@ -42,6 +42,8 @@ DATED = ("country", "holidays")
 """The parameters of a `Forecaster` from which the patterns of the calendar are made."""
 STEP = "step"
 """The parameter of a `Forecaster` that is the step of a forecast of irregular times."""
+CALL = "times, y"
+"""What a recipe gives to `fit` where there are no regressors."""
 
 
 class TimeRegressor(Regressor):
@@ -51,7 +53,7 @@ class TimeRegressor(Regressor):
 
     def _recipe(self) -> Recipe:
         own = {name: value for name, value in self.get_params().items() if name in OWN and name != "progress"}
-        return Recipe.of("Forecaster", own, type(self)().get_params() | {"floor": "auto"}, "fit(times, y)")
+        return Recipe.of("Forecaster", own, type(self)().get_params() | {"floor": "auto"}, f"fit({CALL})")
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,9 +84,7 @@ class FittedSeries:
         regressor = TimeRegressor(**dated(settings, observed.axis, observed.axis.take(rows)))
         weights = None if observed.weights is None else observed.weights[rows]
         model = _without_callback(regressor.fit(X, observed.y[rows], weights))
-        own = {name: settings[name] for name in ("country", STEP) if settings.get(name) is not None}
-        recipe = model.result_.recipe
-        model.result_ = replace(model.result_, recipe=replace(recipe, settings={**recipe.settings, **own}))
+        model.result_ = replace(model.result_, recipe=_repeating(model.result_.recipe, observed, settings))
         return cls(observed, model)
 
     def updated(self, more: Observed, progress: bool | Show | None = None) -> "FittedSeries":
@@ -181,6 +181,20 @@ def dated(settings: dict[str, Any], axis: TimeAxis, present: TimeAxis) -> dict[s
     # what is given is checked for longer steps too, which show no days
     years = year_range(present) if shows_days(present) else (2000, 2000)
     return made | {"calendar": calendar_patterns(present, read_holidays(country, given, *years))}
+
+
+def _repeating(recipe: Recipe, observed: Observed, settings: dict[str, Any]) -> Recipe:
+    """The recipe of the regressor with what a `Forecaster` alone was given: country, holidays, step and regressors."""
+    own = {name: settings[name] for name in ("country", STEP) if settings.get(name) is not None}
+    if settings.get("holidays") is not None:
+        own["holidays"] = {
+            day.isoformat(): name for day, name in read_holidays(None, settings["holidays"], 0, 0).items()
+        }
+    layout, call = observed.layout, recipe.call
+    if layout.regressors:
+        names = f"time={layout.time!r}, target={layout.target!r}, regressors={list(layout.regressors)!r}"
+        call = call.replace(CALL, f"frame, {names}", 1)
+    return replace(recipe, settings={**recipe.settings, **own}, call=call)
 
 
 def _without_callback(model: Regressor) -> Regressor:

@@ -32,7 +32,8 @@ class Recipe:
     estimator: str
     """The name of the class in `farrier`."""
     settings: Mapping[str, Any] = field(default_factory=dict)
-    """All arguments of the estimator: numbers, text, None, and lists of these. Kernels are written as Python code."""
+    """All arguments of the estimator: numbers, text, None, and lists and dicts of these. Kernels are written as Python
+    code, holidays as a dict of ISO dates and names."""
     defaults: Mapping[str, Any] = field(default_factory=dict)
     """The default values of these arguments."""
     call: str = "fit(X, y)"
@@ -55,7 +56,7 @@ class Recipe:
 
     def weighted(self) -> "Recipe":
         """The same for rows with weights."""
-        return replace(self, call=self.call.replace(")", f", {WEIGHTS}={WEIGHTS})"))
+        return replace(self, call=f"{self.call[:-1]}, {WEIGHTS}={WEIGHTS})")
 
     @property
     def has_weights(self) -> bool:
