@@ -14,8 +14,8 @@ from farrier import Regressor
 from farrier.explain import sentences
 
 SEED, RATIO, ROWS, LEAST = 0, 10.0, 100, 0.75
-"""The draw, its signal-to-noise ratio, its rows (half of the benchmark's), and the least part of words that are there and
-of titles that are true: one draw of eleven structures misses up to a quarter where all draws together miss a tenth.
+"""The draw, its signal-to-noise ratio, its rows (half of the benchmark's), and the least part of words that are there
+and of titles that are true: one draw of eleven structures misses up to a quarter where all draws together miss a tenth.
 [by judgement]"""
 SMOOTH = r"(smooth|slow|fast).*(variation|trend|rise|fall|drift)"
 CYCLE = rf"pattern that repeats every {PERIOD:.1f}\d?"
