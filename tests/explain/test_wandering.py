@@ -285,3 +285,16 @@ def test_a_forecaster_with_both_tells_months(kernels, tmp_path):
     model.plot()
     again = farrier.load(model.save(tmp_path / "both.farrier"))
     assert str(again.explain()) == told
+
+
+def test_the_steps_of_a_walk_over_business_days_are_told_by_business_day():
+    rng = np.random.default_rng(2)
+    days = np.arange("2024-01-01", "2024-10-01", dtype="M8[D]")
+    days = days[np.is_busday(days)]
+    y = 100.0 + rng.standard_normal(len(days)).cumsum()
+    text = " ".join(str(farrier.Forecaster(kernels=["1", "RW"]).fit(days, y).explain()).split())
+    told = text.split("It typically moves by about ")[1].split(")")[0]
+    size, unit = told.split(" (")[0].split(" ", 1)
+    assert unit == "a business day"
+    # a walk in calendar days has wider steps over weekends: five steps a week have the variance of seven days
+    assert float(size) == pytest.approx(np.sqrt(np.mean(np.diff(y) ** 2)), rel=0.15)

@@ -85,7 +85,7 @@ PeriodsOption = Annotated[
     ),
 ]
 QuickOption = Annotated[
-    bool, typer.Option("--quick", help="Fit one structural model without a search, for ordinary series.")
+    bool, typer.Option("--quick", help="Fit two structural models without a search, for ordinary series.")
 ]
 ScaleOption = Annotated[
     TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")

@@ -20,12 +20,14 @@ const Charts = (() => {
     return node;
   }
 
+  const PLAIN = { useGrouping: "min2" }; // 1950 and 9999 as in the text, 10,000 with its comma
+
   function number(value, digits = 4) {
     if (!real(value)) return "–";
     const size = Math.abs(value);
     const text = size !== 0 && (size < 1e-4 || size >= 1e9)
       ? value.toExponential(digits - 2)
-      : value.toLocaleString("en-GB", { maximumSignificantDigits: size >= 1000 ? Math.max(digits, 6) : digits });
+      : value.toLocaleString("en-GB", { ...PLAIN, maximumSignificantDigits: size >= 1000 ? Math.max(digits, 6) : digits });
     return text.replace("-", "−");
   }
 
@@ -42,7 +44,7 @@ const Charts = (() => {
       const at = k * step + 0; // never minus zero
       const plain = at === 0 || (Math.abs(at) < 1e7 && step >= 1e-4);
       const text = plain
-        ? at.toLocaleString("en-GB", { minimumFractionDigits: decimals, maximumFractionDigits: decimals })
+        ? at.toLocaleString("en-GB", { ...PLAIN, minimumFractionDigits: decimals, maximumFractionDigits: decimals })
         : at.toExponential(1);
       ticks.push({ at, text: text.replace("-", "−") });
     }

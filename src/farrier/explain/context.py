@@ -11,20 +11,22 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from farrier.explain.facts import Axis, Estimate, Target
-from farrier.explain.numbers import count, is_time, length, moment
+from farrier.explain.numbers import count, is_time, length, moment, preposition
 from farrier.model.result import Result
 from farrier.model.table_inputs import TableInputs
 from farrier.series.calendar import TimeAxis, distinct_digits
 
 SCALES = {"identity": "additive", "log": "multiplicative"}
 """How components combine under each transform; any other transform is "transformed"."""
+WEEKDAYS = "business-daily"
+"""The frequency of series without weekends."""
 STEPS = {
     "yearly": ("year", 1.0, 30 * 365.0),
     "quarterly": ("quarter", 0.25, 10 * 365.0),
     "monthly": ("month", 1 / 12, 10 * 365.0),
     "weekly": ("week", 7.0, 365.0),
     "daily": ("day", 1.0, 365.0),
-    "business-daily": ("business day", 1.0, 365.0),
+    WEEKDAYS: ("business day", 1.0, 365.0),
     "hourly": ("hour", 1 / 24, 30.0),
     "minutes": ("minute", 1 / 1440, 30.0),
     "seconds": ("second", 1 / 86400, 0.0),
@@ -150,6 +152,24 @@ class Setting:
         inputs = found.numbers[:, None] if self.later is None else self.later[:steps]
         return inputs, labels_of(self.time, found.numbers, found.labels)
 
+    def moment(self, x: float) -> str:
+        """A time of the series in words, as fine as its steps: 'July 1962', '3 April 2024 at 15:00'."""
+        if self.time is not None and self.time.frequency == "quarterly":
+            return quarter_of(x)
+        return moment(x, self._fine_axis)
+
+    def when(self, x: float) -> str:
+        """The same with its preposition: 'in July 1962', 'on 3 April 2024 at 15:00', 'at 12'."""
+        return f"{preposition(self._fine_axis) if is_time(self.axis) else 'at'} {self.moment(x)}"
+
+    @property
+    def _fine_axis(self) -> Axis:
+        """The axis of a series with a range whose dates are written as finely as its steps need."""
+        reach = STEPS.get(self.time.frequency, ("", 0.0, 0.0))[2] if self.time is not None else 0.0
+        word = self.time is not None and self.time.frequency in STEPS
+        fine = reach / (365.2425 if self.axis.kind == "years" else 1.0)
+        return replace(self.axis, low=0.0, high=fine) if word else self.axis
+
     def sentence(self) -> str:
         """The rows in one line: '144 rows from January 1949 to December 1960, one a month, no gaps.'"""
         rows = f"{self.count:,} rows"
@@ -160,18 +180,13 @@ class Setting:
         if self.time is None:
             return f"{rows}, {count(len(self.axes))} input{'s' if len(self.axes) > 1 else ''}, nothing missing."
         frequency, axis = self.time.frequency, self.axis
-        word, size, reach = STEPS.get(frequency, ("", 0.0, 0.0))
+        word, size, _ = STEPS.get(frequency, ("", 0.0, 0.0))
+        first, last = self.moment(axis.low), self.moment(axis.high)
         if word:
-            fine = reach / (365.2425 if axis.kind == "years" else 1.0)
-            fine_axis = replace(axis, low=0.0, high=fine)
-            first, last = (
-                quarter_of(x) if frequency == "quarterly" else moment(x, fine_axis) for x in (axis.low, axis.high)
-            )
             steps = round(axis.spacing / size)
             article = "an" if word == "hour" else "a"
             said = f"one {article} {word}" if steps <= 1 else f"one every {count(steps)} {word}s"
         else:
-            first, last = moment(axis.low, axis), moment(axis.high, axis)
             said = "unevenly spaced" if frequency == "irregular" else f"one every {say_length(axis.spacing, axis)}"
         gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
         name = "" if is_time(axis) else f" of {axis.name}"
@@ -191,7 +206,15 @@ def _columns(table: TableInputs) -> str:
 def axis_of(time: TimeAxis, name: str) -> Axis:
     """The axis of a column of times."""
     low, high = float(time.numbers.min()), float(time.numbers.max())
-    return Axis(name=name, low=low, high=high, kind=time.kind, spacing=time.spacing, timed=True)
+    return Axis(
+        name=name,
+        low=low,
+        high=high,
+        kind=time.kind,
+        spacing=time.spacing,
+        timed=True,
+        weekdays=time.frequency == WEEKDAYS,
+    )
 
 
 def quarter_of(year: float) -> str:

@@ -25,9 +25,10 @@ from farrier.explain.numbers import (
     listing,
     per_cent,
     significant,
+    span,
 )
 from farrier.explain.parts import SCALES, Parts, given, read
-from farrier.explain.phrases import amount, chance
+from farrier.explain.phrases import amount, chance, phrase
 from farrier.explain.profiles import CALENDAR as ROUND_NAMES
 from farrier.model.result import Result
 
@@ -42,7 +43,7 @@ WIDENS = 1.2
 MOST_ROWS = 0.05, 0.95
 """The part of the rows whose expected values are told: nine in ten."""
 NAMED = 4
-"""Most inputs without effect that are named, by judgement."""
+"""Most inputs without effect, and most components, that are named, by judgement."""
 AGO = {"yearly": "a year", "weekly": "a week", "daily": "a day"}
 """The words for a season before, by the name of the period."""
 
@@ -76,7 +77,7 @@ def structures(result: Result, end: np.ndarray | None) -> list[dict[str, Any]]:
     return found
 
 
-GROWTHS = {"line": "growth that goes on in a line", "nothing": "growth that fades"}
+GROWTHS = {"line": "whose growth goes on", "nothing": "whose growth fades"}
 """What tells the models of ordinary series apart."""
 
 
@@ -85,13 +86,7 @@ def sharing(found: Sequence[Mapping[str, Any]]) -> list[str]:
     if len(found) < 2 or 1.0 - found[0]["share"] <= WORTH_A_WORD:
         return []
     if all(one.get("growth") is not None for one in found[1:]):
-        own, ordinary = per_cent(found[0]["share"]), [_ordinary(found[1:], growth) for growth in GROWTHS]
-        told = [one for one in ordinary if one]
-        which = ": past rows tell little of which is right" if len(told) > 1 else ""
-        return [
-            f"The structure explained here has {own} of this forecast.",
-            f"The rest is that of models of ordinary series with {' and with '.join(told)}{which}.",
-        ]
+        return [_with_standard_models(found)]
     others = len(found) - 1
     who = "one other" if others == 1 else f"{count(others)} others"
     ends = [one["end"] for one in found if one["end"] is not None and math.isfinite(one["end"])]
@@ -102,16 +97,29 @@ def sharing(found: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"The structure explained here has {share} of this forecast, {who} {rest}{apart}."]
 
 
-def _ordinary(found: Sequence[Mapping[str, Any]], growth: str) -> str:
-    """The models of ordinary series with one kind of growth: their share, and what they expect for the last step."""
-    alike = [one for one in found if one["growth"] == growth]
-    share = sum(one["share"] for one in alike)
-    if not alike:
-        return ""
+def _with_standard_models(found: Sequence[Mapping[str, Any]]) -> str:
+    """The structure that explains and the models of ordinary series: their shares, and the last step of each."""
+    kinds = [(words, [one for one in found[1:] if one["growth"] == growth]) for growth, words in GROWTHS.items()]
+    groups = [("the structure explained here", found[:1])]
+    for words, alike in kinds:
+        if alike:
+            groups.append((f"{'one' if len(groups) > 1 else 'a standard trend model'} {words}", alike))
+    ends = [_last(alike) for _, alike in groups]
+    apart = len(set(filter(None, ends))) > 1
+    named = []
+    for (words, alike), end in zip(groups, ends, strict=True):
+        step = " at the last step" if not named else ""
+        share = per_cent(sum(one["share"] for one in alike))
+        named.append(f"{words} ({share}{f', {end}{step}' if apart and end else ''})")
+    why = "Past rows tell little of which is right, so three" if len(groups) > 2 else "Two"
+    return f"{why} models share this forecast: {listing(named)}."
+
+
+def _last(alike: Sequence[Mapping[str, Any]]) -> str:
+    """What these models expect for the last step, on average; empty if that is not known."""
     ends = [(one["end"], one["share"]) for one in alike if one["end"] is not None and math.isfinite(one["end"])]
-    mean = sum(end * part for end, part in ends) / sum(part for _, part in ends) if ends else None
-    last = "" if mean is None else f", {significant(mean)} at the last step"
-    return f"{GROWTHS[growth]} ({per_cent(share)}{last})"
+    weight = sum(share for _, share in ends)
+    return significant(sum(end * share for end, share in ends) / weight) if weight > 0 else ""
 
 
 def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
@@ -127,20 +135,22 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
         mean = _text(median[-1], unit, half)
         said = [f"Nothing but a level and noise was found: the best forecast is the mean, {mean}."]
     else:
-        said = [_level(result, found, median, half)]
+        told = found.facts[:NAMED], parts[:NAMED]
+        names = [phrase(one, part, setting.axes, setting.target, brief=True) for one, part in zip(*told, strict=True)]
+        said = [_level(result, found, median, half), f"It continues {listing(names)}."]
         if any(one.periodic or one.calendar for one in parts) and np.ptp(median) > SWING * 2.0 * half.mean():
-            labels = future["label"]
             ends = [int(np.argmax(median)), int(np.argmin(median))]
-            high, low = (f"{labels[place]} ({_text(median[place], '', half)})" for place in ends)
-            said.append(f"Highest at {high}, lowest at {low}.")
-    return [*said, _width(future, half)]
+            high, low = (f"{setting.when(future['x'][place])} ({_text(median[place], '', half)})" for place in ends)
+            said.append(f"Highest {high}, lowest {low}.")
+    return [*said, _width(setting, future, half)]
 
 
 def wanders(last: str, change: float, median: np.ndarray, half: np.ndarray) -> str:
     """Where a random walk goes: nowhere, unless the structures that share the forecast return a little."""
     if abs(change) <= SAME * half[-1]:
         return (
-            f"It moves like a random walk: the best forecast is near the last value, {last}, and nothing tells the way."
+            f"It moves like a random walk: the best forecast is near the last value, {last}, and past rows do not tell "
+            "whether it will rise or fall."
         )
     end = _text(float(median[-1]), "", half)
     return f"It moves nearly like a random walk: the forecast goes from the last value, {last}, to about {end}."
@@ -157,8 +167,8 @@ def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray
     assert setting.time is not None
     word = STEPS.get(setting.time.frequency, ("step", 0.0, 0.0))[0]
     many = f"{steps} {word}s" if steps > 1 else word
-    labels = setting.ahead(steps)[1]
-    when = f" ({labels[0]} to {labels[-1]})" if steps > 1 else f" ({labels[0]})"
+    first, last = (setting.moment(float(x)) for x in setting.ahead(steps)[0][[0, -1], 0])
+    when = f" ({span(first, last)})" if steps > 1 else f" ({first})"
     said = f"Expect {_text(median.mean(), _unit(setting.target), half)}{' on average' if steps > 1 else ''} "
     said += f"over the next {many}{when}"
     period, name = _season(found.facts, setting)
@@ -167,13 +177,13 @@ def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray
         return f"{said}."
     before = float(y[len(y) - back : len(y) - back + steps or None].mean())
     same = f"the same {word}s {AGO.get(name, f'{back} {word}s')} before"
-    span = f"the {many} before" if back == steps else same if back == period else f"the same {word}s {back} before"
+    past = f"the {many} before" if back == steps else same if back == period else f"the same {word}s {back} before"
     change = float(median.mean()) - before
     if abs(change) < SAME * half.mean():
-        return f"{said}, about as much as in {span}."
+        return f"{said}, about as much as in {past}."
     more = "more" if change > 0 else "less"
     by = per_cent(abs(change) / before) if y.min() > 0 else _text(abs(change), "", half)
-    return f"{said}, {by} {more} than in {span}."
+    return f"{said}, {by} {more} than in {past}."
 
 
 def _season(components: Sequence[Facts], setting: Setting) -> tuple[int, str]:
@@ -188,16 +198,17 @@ def _season(components: Sequence[Facts], setting: Setting) -> tuple[int, str]:
     return max(one for one in found if 1 <= one[0] <= len(setting.order))
 
 
-def _width(future: Mapping[str, Any], half: np.ndarray) -> str:
+def _width(setting: Setting, future: Mapping[str, Any], half: np.ndarray) -> str:
     low, high = (np.asarray(future[name], float) for name in ("low95", "high95"))
-    labels, width = future["label"], high - low
+    width = high - low
     ends = [_text(value, "", half) for value in (low[0], high[0], low[-1], high[-1])]
     first = f"between {ends[0]} and {ends[1]}"
     if len(low) == 1:
         return f"The 95 % interval lies {first}."
     if width[-1] <= WIDENS * width[0] and width[0] <= WIDENS * width[-1]:
         return f"95 of 100 values should be within about {significant(0.5 * width.mean(), 2)} of the forecast."
-    return f"95 of 100 values should lie {first} at {labels[0]}, and between {ends[2]} and {ends[3]} at {labels[-1]}."
+    begin, end = (setting.when(future["x"][place]) for place in (0, -1))
+    return f"95 of 100 values should lie {first} {begin}, and between {ends[2]} and {ends[3]} {end}."
 
 
 def _table(result: Result, found: Findings) -> list[str]:

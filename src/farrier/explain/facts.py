@@ -32,6 +32,8 @@ class Axis:
     """The median distance between neighbouring points; 0 if unknown."""
     timed: bool = False
     """Whether it is the time of a series, which may have further inputs: its regressors."""
+    weekdays: bool = False
+    """Whether it is the time of a series of business days, of which a week has five."""
 
 
 @dataclass(frozen=True)

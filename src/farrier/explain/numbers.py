@@ -17,6 +17,8 @@ DAYS_A_MONTH = DAYS_A_YEAR / 12
 HOUR, MINUTE, SECOND = 1 / 24, 1 / 1440, 1 / 86400
 """In days."""
 
+BUSINESS_DAY = ("a business day", 7 / 5)
+"""Its words, and its mean length in days, weekends included: a week has five."""
 TIME_UNITS = (
     ("years", DAYS_A_YEAR, 0.75 * DAYS_A_YEAR),
     ("months", DAYS_A_MONTH, 2 * DAYS_A_MONTH),
@@ -260,7 +262,8 @@ def units_from_spacing(axis: Axis) -> list[tuple[str, float]]:
     days = axis.spacing * in_days(axis) if axis.spacing > 0 else _rate_unit(axis)[1]
     nearest = min(range(len(UNITS)), key=lambda i: abs(math.log(UNITS[i][1] / days)))
     longer = [unit for unit in UNITS[nearest + 1 :] if unit[0] != "a quarter"]
-    return [(word, size / in_days(axis)) for word, size in (UNITS[nearest], *longer)]
+    first = BUSINESS_DAY if axis.weekdays else UNITS[nearest]
+    return [(word, size / in_days(axis)) for word, size in (first, *longer)]
 
 
 def _rate_unit(axis: Axis) -> tuple[str, float]:
@@ -308,14 +311,19 @@ def moments(estimate: Estimate, axis: Axis) -> tuple[str, str]:
         return value, ""
     if low == high:
         return value, "" if estimate.low == estimate.high else f" (known to the {_grain(axis)})"
+    return value, f" ({span(low, high)})"
+
+
+def span(low: str, high: str) -> str:
+    """Two moments in words as a range, without what both have: '3 to 29 March 1974'."""
     if " at " in low and " at " in high:
         (day, _), (last_day, time) = low.split(" at "), high.split(" at ")
-        return value, f" ({low} to {time if day == last_day else high})"
+        return f"{low} to {time if day == last_day else high}"
     shorter, longer = low.split(), high.split()
-    while len(shorter) > 1 and shorter[-1] == longer[-1]:
+    while len(shorter) > 1 and len(longer) > 1 and shorter[-1] == longer[-1]:
         shorter.pop()
         longer.pop()
-    return value, f" ({' '.join(shorter)} to {high})"
+    return f"{' '.join(shorter)} to {high}"
 
 
 def preposition(axis: Axis) -> str:

@@ -195,8 +195,9 @@ def own_axis(story: Story) -> tuple[str, int]:
             value for part in story.get("components") or [] for value in (part.get("effect") or {}).get("mean") or []
         ]
         return ("multiplies by", 1) if all(value is None or value > 0 for value in curves) else ("adds, log scale", 0)
+    added = f"adds, in {target['unit']}" if target.get("unit") else f"adds to {target.get('name') or 'y'}"
     special = {"transformed": "adds, square-root scale", "odds": "adds to the score"}
-    return special.get(str(target.get("scale")), f"adds, {target.get('unit') or target.get('name') or 'y'}"), 0
+    return special.get(str(target.get("scale")), added), 0
 
 
 def _residual_scale(story: Story, part: Story) -> tuple[bool, bool]:
