@@ -224,7 +224,7 @@ class Search(Simplifying):
 
     def best(self, start: Structure) -> Structure:
         """The best structure from a given start and, for a series, from nothing, two regimes and one component."""
-        settings, fits = self.settings.growing, self.settings.fits
+        settings = self.settings.growing
         ends = [self.run(start=start)]
         if not self.of_table and not self.exhausted:
             ends.append(self.run())
@@ -232,10 +232,6 @@ class Search(Simplifying):
             if other is not None and other.score > max(end.score for end in ends) - settings.start_margin:
                 ends.append(self.run(start=other))
             ends.append(self.single())
-        ends = [
-            self.fit(end.parts, end.noise, fits.long_iterations, fits.long_tolerance) if end.parts else end
-            for end in ends
-        ]
         ends += [other for end in ends if (other := self.dated(end)) is not None]
         top = max(end.score for end in ends)
         # a shrunk pool has rough and damped components until it is simplified, so each end is before they are compared
