@@ -49,10 +49,11 @@ def searched_scales(
     for scaled in (left := _close(searches, Scaled.total, scales.pool_margin)):
         scaled.structure = scaled.search.shrunk(scaled.structure)
     left = _close(left, Scaled.score, scales.structure_margin)
-    for scaled in left:
-        tell("planning a search", scaled.score())
-    for scaled in left:
-        scaled.structure = scaled.search.best(scaled.structure)
+    best = max(left, key=Scaled.score)
+    tell("planning a search", best.score())
+    best.structure = best.search.best(best.structure)
+    for other in (one for one in left if one is not best):
+        other.try_structure(best)
     found = sorted(left, key=Scaled.score, reverse=True)
     best = found[0]
     best.note_choice(searches)
@@ -140,6 +141,13 @@ class Scaled:
         start = other.search.fit(self.structure.parts, self.structure.noise) if self.structure.parts else None
         other.structure = other.search.continued(start)
         return other
+
+    def try_structure(self, best: "Scaled") -> None:
+        """The structure that was found on another scale, fitted on this one, and searched on if it is better here."""
+        found = best.structure
+        self.structure = self.search.fit(found.parts, found.noise) if found.parts else self.search.plain()
+        if self.score() > best.score():
+            self.structure = self.search.continued(self.structure)
 
     def score(self) -> float:
         """The score for y in its own units, plus the prior log odds of the scale."""
