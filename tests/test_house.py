@@ -61,6 +61,8 @@ COVERED_BY = {
     "model/finishing.py": "tests/model/test_learning.py",
     "model/fitted.py": "tests/model/test_learning.py",
     "model/progress.py": "tests/estimators/test_estimators.py",
+    "model/robust_series.py": "tests/model/test_robust.py",
+    "model/row_noise.py": "tests/model/test_robust.py",
     "model/scales.py": "tests/model/test_learning.py",
     "model/site_fits.py": "tests/model/test_other_noise.py",
     "model/tables.py": "tests/estimators/test_estimators.py",

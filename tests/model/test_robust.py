@@ -1,8 +1,11 @@
 """Laws of the choice of the noise: Student-t among gross outliers, Gaussian without, and forecasts that bear them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
+from scipy.special import ndtri
 
 import farrier
 from farrier import Forecaster, Regressor
@@ -40,10 +43,37 @@ def test_gross_outliers_are_found_and_told(spoilt):
     (decision,) = [one for one in forecaster.result_.fitted.record if one.formula == "noise: Student-t"]
     assert (decision.action, decision.reason) == ("kept", "evidence of the noise")
     assert decision.gain > 20.0
-    said = str(forecaster.explain())
+    said = " ".join(str(forecaster.explain()).split())
     assert "Three of 88 rows are outliers" in said
     assert str(TIMES[min(rows)]) in said
     assert "a linear rise and a yearly pattern" in said
+
+
+def test_the_same_kinds_of_members_predict_as_with_gaussian_noise(spoilt):
+    fitted = spoilt[0].result_.fitted
+    kinds = {(True, fitted.beliefs.growth)} | {(one.searched, one.growth) for one in fitted.others}
+    assert kinds == {(True, "line"), (False, "line"), (False, "nothing")}
+
+
+def test_every_member_has_the_tails_of_a_student_t(spoilt):
+    fitted = spoilt[0].result_.fitted
+    inputs = np.array([[2.0]])
+    for share in (1.0 - 1e-9, 1e-9):
+        # once the first member predicts, once the others
+        rest = (1.0 - share) / sum(one.share for one in fitted.others)
+        others = tuple(replace(one, share=rest * one.share) for one in fitted.others)
+        quartile, beyond = np.diff(
+            replace(fitted, share=share, others=others).quantiles(inputs, (0.5, 0.75, 0.9999))[:, 0]
+        )
+        assert (quartile + beyond) / quartile > 1.5 * ndtri(0.9999) / ndtri(0.75)
+
+
+def test_outliers_have_a_low_precision_and_ordinary_rows_nearly_one(spoilt):
+    forecaster, _, rows = spoilt
+    factors = forecaster.result_.fitted.posterior.posteriors[0].noise
+    relative = factors / np.median(factors)
+    assert min(relative[sorted(rows)]) > 10.0
+    assert np.mean(np.delete(relative, sorted(rows)) < 3.0) > 0.95
 
 
 def test_a_forecast_is_close_to_that_without_outliers(spoilt):

@@ -149,10 +149,12 @@ class Fitted:
     @property
     def noise_variance(self) -> float:
         """The noise variance of the fit that explains, on the scale of z; of a Student-t that of ordinary rows."""
-        if self.explaining.noise is not None:
-            return self.explaining.noise
+        own = self.explaining.noise
         if isinstance(self.likelihood, StudentT):
-            return self.likelihood.ordinary_variance
+            likelihood = self.likelihood if own is None else replace(self.likelihood, scale=np.sqrt(own))
+            return likelihood.ordinary_variance
+        if own is not None:
+            return own
         _, (variance,) = self.likelihood.predict(np.zeros(1), np.zeros(1))
         return float(variance)
 
@@ -176,24 +178,26 @@ class Fitted:
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw of the weights, (S, N)."""
         mean, variance = self.posterior.draws(inputs)
-        each = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
+        each = zip(self._likelihoods(len(mean), self.noises), mean, variance, strict=True)
         draws = [likelihood.predict(*draw) for likelihood, *draw in each]
         return np.stack([one for one, _ in draws]), np.stack([one for _, one in draws])
 
-    def _normals(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def _normals(
+        self, posterior: Draws, noises: np.ndarray | None, inputs: np.ndarray
+    ) -> tuple[np.ndarray, np.ndarray]:
         """An observation of z as an equal mixture of normals: their means and variances, along the first axis."""
-        mean, variance = self.posterior.draws(inputs)
-        each = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
+        mean, variance = posterior.draws(inputs)
+        each = zip(self._likelihoods(len(mean), noises), mean, variance, strict=True)
         mixtures = [likelihood.normals(*draw) for likelihood, *draw in each]
         return np.concatenate([one for one, _ in mixtures]), np.concatenate([one for _, one in mixtures])
 
-    def _likelihoods(self, draws: int) -> Sequence[Likelihood]:
-        """The likelihood of each draw."""
-        if self.noises is None:
+    def _likelihoods(self, draws: int, noises: np.ndarray | None) -> Sequence[Likelihood]:
+        """The likelihood of each draw of a structure, whose noises are given."""
+        if noises is None:
             return [self.likelihood] * draws
         if isinstance(self.likelihood, StudentT):
-            return [replace(self.likelihood, scale=np.sqrt(noise)) for noise in self.noises]
-        return [Gaussian(noise) for noise in self.noises]
+            return [replace(self.likelihood, scale=np.sqrt(noise)) for noise in noises]
+        return [Gaussian(noise) for noise in noises]
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y; on a transformed scale the mean of the middle 95 %."""
@@ -225,10 +229,8 @@ class Fitted:
             ]
             scales = [self.scale, *(other.scale for other in self.others)]
             return self.stacking.predictions(scales, [one for one, _ in found], [np.sqrt(one) for _, one in found])
-        mean, variance = self._normals(inputs)
-        own = Prediction(self.share, self.scale, mean, np.sqrt(variance))
-        each = ((other, *other.observed(inputs)) for other in self.others)
-        return [own, *(Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each)]
+        each = [(one, *self._normals(one.posterior, one.noises, inputs)) for one in (self, *self.others)]
+        return [Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each]
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log predictive density of new observations, without regard to floor and cap."""
@@ -236,7 +238,7 @@ class Fitted:
             return np.asarray(logsumexp([one.log_density(y) for one in self._predictions(inputs)], axis=0))
         mean, variance = self.posterior.draws(inputs)
         target = self.scale.forward(y)
-        draws = zip(self._likelihoods(len(mean)), mean, variance, strict=True)
+        draws = zip(self._likelihoods(len(mean), self.noises), mean, variance, strict=True)
         each = [likelihood.log_density(target, *draw) for likelihood, *draw in draws]
         return logsumexp(each, axis=0) - np.log(len(mean)) + self.scale.log_slopes(y)
 

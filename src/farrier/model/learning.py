@@ -161,7 +161,7 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     scales, seen = found, y[search_rows(X, best.search.settings)]
     if X.shape[1] > 1 and len(seen) < len(y):
         scales, seen = [best.on_all_rows(X, y)], y
-    contenders = [one for scaled in scales for one in _contenders(scaled, seen)]
+    contenders = [one for scaled in scales for one in contenders_on(scaled, seen)]
     return fitted_set(
         contenders,
         Contender("the best structure", scales[0].structure, scales[0].search, best.scale, seen, factors=best.factors),
@@ -174,7 +174,7 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     )
 
 
-def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
+def contenders_on(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     """What may predict on one scale: the structure with the ordinary candidates beside it, and these alone.
 
     For a series in time there are two kinds of ordinary candidates, with growth that fades to a line and to nothing.
@@ -189,13 +189,16 @@ def _contenders(scaled: Scaled, y: np.ndarray) -> list[Contender]:
     found = [Contender("the structure with the ordinary candidates" + where, wide, search, scaled.scale, y)]
     if not scaled.structure.parts or not search.beliefs.of_time:
         found.append(Contender("the structure alone" + where, scaled.structure, search, scaled.scale, y))
-    if scaled.whole is not None and scaled.structure.parts:
+    whole = scaled.whole
+    if whole is None and search.beliefs.of_time:
+        whole = search.whole(search.seasons())
+    if whole is not None and scaled.structure.parts:
         name = "the ordinary candidates alone" + where
-        found.append(Contender(name, scaled.whole, search, scaled.scale, y, searched=False))
+        found.append(Contender(name, whole, search, scaled.scale, y, searched=False))
     if search.beliefs.of_time:
         fading = replace(search, beliefs=replace(search.beliefs, growth="nothing"))
         name = "the ordinary candidates alone, with growth that fades to nothing," + where
-        whole = fading.whole(search.seasons(), scaled.whole)
+        whole = fading.whole(search.seasons(), whole)
         found.append(Contender(name, whole, fading, scaled.scale, y, searched=False))
     return [replace(one, factors=scaled.factors) for one in found]
 

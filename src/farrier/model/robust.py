@@ -4,7 +4,8 @@
 2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/heavy_tails.py). Ordinary
    data end here, after a small part of the time of the fit.
 3. Outliers mislead a search that takes the noise for Gaussian. So the scale and the structure are found again on the
-   rows that are not suspicious, and then fitted to all rows with Student-t noise (other_noise.py).
+   rows that are not suspicious, and then fitted to all rows with Student-t noise (robust_series.py for dated series,
+   other_noise.py otherwise).
 4. The Student-t is kept if its evidence is clearly higher. For a table, where several members predict together, the log
    density of leave-one-out predictions decides.
 """
@@ -23,6 +24,8 @@ from farrier.model.learning import learn
 from farrier.model.other_noise import fit_students_t
 from farrier.model.outliers import Doubt, left_out_score, suspicious
 from farrier.model.robust_long import finish_robust_long
+from farrier.model.robust_series import fit_robust_series
+from farrier.model.row_noise import noise_after
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.tiers import Tell, exact_posterior
 from farrier.search.settings import SearchSettings
@@ -65,7 +68,10 @@ def learn_robust(
             return better_noise(gaussian, robust, chosen=chosen)
         found = _searched_again(first, X, y, kept)
     with one_thread(small=len(X) <= settings.rows.exact):
-        robust = fit_students_t(found, X, y, doubt.tails.degrees)
+        if timed and X.shape[1] == 1 and gaussian.tier == "exact":
+            robust = fit_robust_series(found, X, y, noise_after(doubt))
+        else:
+            robust = fit_students_t(found, X, y, doubt.tails.degrees)
     gain = None
     if gaussian.stacking is not None:
         gain = left_out_score(robust, X, y) - left_out_score(gaussian, X, y)

@@ -1,0 +1,55 @@
+"""A dated series with Student-t noise: what predicts are the same members as with Gaussian noise.
+
+The structure was found on rows that are not suspicious. It is fitted to all rows, and so are the ordinary candidates,
+alternately with the expected precisions of the rows (row_noise.py).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.model.finishing import search_rows
+from farrier.model.fitted import Fitted
+from farrier.model.learning import contenders_on
+from farrier.model.members import Contender, RowNoise, fitted_set
+from farrier.model.row_noise import expected
+from farrier.model.scales import Scaled
+from farrier.model.target_scale import TargetScale
+from farrier.search.appraisal import appraise
+from farrier.search.search import Search
+
+
+def fit_robust_series(found: Scaled, X: np.ndarray, y: np.ndarray, noise: RowNoise) -> Fitted:
+    """The members with Student-t noise for all rows, from the noise at the start."""
+    settings = found.search.settings
+    scale, rows = TargetScale.of(found.scale.transform, y[noise.ordinary]), search_rows(X, settings)
+    found.search.tell("fitting the predictive model", found.structure.score)
+    covariance, z = covariance_of(X[rows]), scale.forward(y)
+    structure = found.structure
+
+    def searching(noise: RowNoise) -> Search:
+        return replace(found.search, X=X[rows], y=z[rows], covariance=covariance, factors=noise.factors[rows])
+
+    def fitted(noise: RowNoise) -> Contender:
+        search = searching(noise)
+        parts = structure.parts
+        return Contender("the best structure", search.fit(parts, structure.noise), search, scale, y[rows], noise)
+
+    for _ in range(settings.outliers.rounds - 1):
+        last = expected(fitted(noise), X, y, rows)
+        assert last.noise is not None
+        noise, structure = last.noise, last.structure
+    best = fitted(noise)
+    own = replace(found, scale=scale, search=searching(noise), structure=best.structure, whole=None)
+    members = [expected(replace(one, noise=noise), X, y, rows) for one in contenders_on(own, y[rows])]
+    return fitted_set(
+        members,
+        expected(best, X, y, rows),
+        X,
+        y,
+        appraisal=appraise(own.search, own.structure),
+        record=found.search.record,
+        settings=settings,
+        steps=found.search.steps,
+    )

@@ -1,0 +1,45 @@
+"""Student-t noise as normal noise whose variance differs from row to row.
+
+A Student-t with d degrees of freedom and scale s is a normal of variance s^2 / g with g ~ Gamma(d/2, d/2). A model and
+the expected precisions of its rows are fitted alternately (EM):
+
+    E g_n = (d + 1) / (d + E (z_n - f_n)^2 / s^2)
+
+The first precisions come from leave-one-out residuals of the fit with Gaussian noise, so that no row hides in its own
+fit. The evidence is Laplace's, corrected from the normals to the Student-t (inference/gaussian_sites.py).
+"""
+
+from dataclasses import replace
+
+import numpy as np
+
+from farrier.inference.gaussian_sites import Sites
+from farrier.inference.mixtures import moments
+from farrier.model.members import Contender, RowNoise
+from farrier.model.outliers import Doubt
+from farrier.model.robust_long import expected_factors
+from farrier.model.tiers import exact_posterior, linear_posterior
+
+
+def noise_after(doubt: Doubt) -> RowNoise:
+    """The noise of all rows that the residuals of a fit with Gaussian noise suggest."""
+    factors = expected_factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
+    return RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
+
+
+def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> Contender:
+    """The fit with the precisions that its posterior expects, and with the evidence of the Student-t.
+
+    `rows` are those to which it was fitted.
+    """
+    (model,), z, noise, settings = fit.models(0), fit.scale.forward(y), fit.noise, fit.evaluator.settings
+    assert noise is not None
+    if len(X) > settings.rows.exact:
+        posterior = linear_posterior(model, X, z, settings)
+    else:
+        posterior = exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None])
+    mean, variance = moments(*posterior.draws(X))
+    factors = expected_factors(((z - mean) ** 2 + variance) / model.noise, noise.degrees)
+    sites = Sites(z[rows], model.noise * noise.factors[rows])
+    correction = sites.correction(z[rows], mean[rows], variance[rows], fit.likelihood(model))
+    return replace(fit, noise=replace(noise, factors=factors), correction=correction)
