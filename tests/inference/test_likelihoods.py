@@ -171,10 +171,13 @@ def test_the_normals_of_an_observation_have_its_mean(name):
     assert np.all(spread > 0.0)
 
 
+@pytest.mark.parametrize("draws", [1, 5, 25])
 @pytest.mark.parametrize("degrees", [2.5, 4.0, 10.0])
-def test_the_normals_of_a_students_t_have_its_quantiles(degrees):
+def test_the_normals_of_a_students_t_have_its_quantiles_over_all_draws(degrees, draws):
     likelihood = StudentT.with_degrees(0.7, degrees)
-    mean, variance = likelihood.normals(np.zeros(1), np.zeros(1))
+    each = [likelihood.normals(np.zeros(1), np.zeros(1), part=(i, draws)) for i in range(draws)]
+    mean, variance = (np.concatenate(some) for some in zip(*each, strict=True))
+    assert 32 <= len(mean) <= 100
     levels = np.array([0.75, 0.975, 0.995])
     found = quantiles(mean, np.sqrt(variance), levels)[:, 0] / (0.7 * stats.t.ppf(levels, degrees))
     assert np.all(np.abs(found - 1.0) < [0.003, 0.012, 0.07])

@@ -188,7 +188,7 @@ class Fitted:
         """An observation of z as an equal mixture of normals: their means and variances, along the first axis."""
         mean, variance = posterior.draws(inputs)
         each = zip(self._likelihoods(len(mean), noises), mean, variance, strict=True)
-        mixtures = [likelihood.normals(*draw) for likelihood, *draw in each]
+        mixtures = [likelihood.normals(*draw, part=(i, len(mean))) for i, (likelihood, *draw) in enumerate(each)]
         return np.concatenate([one for one, _ in mixtures]), np.concatenate([one for _, one in mixtures])
 
     def _likelihoods(self, draws: int, noises: np.ndarray | None) -> Sequence[Likelihood]:

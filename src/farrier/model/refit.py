@@ -24,9 +24,10 @@ from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.long_rows import window_rows
 from farrier.model.long_series import refit_long_series
-from farrier.model.members import Contender, fitted_set
+from farrier.model.members import Contender, RowNoise, fitted_set
 from farrier.model.result import Result
 from farrier.model.robust_long import refit_robust_long
+from farrier.model.row_noise import alternately, noise_around
 from farrier.model.site_fits import fit_in_turn, marginals
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.search.appraisal import appraise, appraise_sites
@@ -51,7 +52,8 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
             f"y: {low:g} is not possible on the {transform.name} scale of the fitted model: fit all rows again."
         )
     tell("refitting the structure", np.nan)
-    again = (_refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites)(fitted, X, y, tell)
+    one = _refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites
+    again = (one if fitted.noises is None else _refit_set)(fitted, X, y, tell)
     return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
 
 
@@ -64,27 +66,15 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
     own = Member(
         fitted.share, fitted.posterior, fitted.noises, fitted.scale, fitted.kernels, searched, fitted.beliefs.growth
     )
-    contenders: list[Contender] = []
-    for member in (own, *fitted.others):
-        if float(y.min()) <= member.scale.transform.lowest:
-            continue
-        z, covariance = member.scale.forward(y), covariance_of(X)
-        search = Search(
-            X, z, covariance, (), tell, settings=settings, beliefs=replace(fitted.beliefs, growth=member.growth)
-        )
-        # the last kernel is the level, which every structure has
-        weights = member.weights[:-1]
-        parts = [search.part(kernel, float(w)) for kernel, w in zip(member.kernels, weights, strict=False)]
-        structure = search.fit(parts, float(member.noises[0]), settings.fits.refit_iterations)
-        name = "a structure fitted again"
-        contenders.append(Contender(name, structure, search, member.scale, y, searched=member.searched))
-    explains = None
-    search = contenders[0].evaluator
+    start = None if isinstance(fitted.likelihood, Gaussian) else noise_around(fitted, X, fitted.scale.forward(y))
+    possible = [one for one in (own, *fitted.others) if float(y.min()) > one.scale.transform.lowest]
+    contenders = [_refit_member(one, fitted, X, y, tell, start) for one in possible]
+    first, explains = contenders[0], None
+    search, structure = first.evaluator, first.structure
     assert isinstance(search, Search)
-    structure = contenders[0].structure
-    if fitted.alone is not None or fitted.survivors == 0:
+    if searched:
         structure = _refitted_survivors(fitted, search, structure.noise)
-        explains = Contender("the best structure", structure, search, fitted.scale, y)
+        explains = Contender("the best structure", structure, search, fitted.scale, y, first.noise)
     return fitted_set(
         contenders,
         explains,
@@ -97,10 +87,29 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
     )
 
 
+def _refit_member(
+    member: Member, fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell, start: RowNoise | None
+) -> Contender:
+    """One structure, fitted again; `start` is the noise of the rows if it is Student-t."""
+    settings, z, covariance = fitted.settings, member.scale.forward(y), covariance_of(X)
+    beliefs = replace(fitted.beliefs, growth=member.growth)
+
+    def fit(noise: RowNoise | None) -> Contender:
+        factors = None if noise is None else noise.factors
+        search = Search(X, z, covariance, (), tell, settings=settings, beliefs=beliefs, factors=factors)
+        # the last kernel is the level, which every structure has
+        each = zip(member.kernels, member.weights[:-1], strict=False)
+        parts = [search.part(kernel, float(weight)) for kernel, weight in each]
+        structure = search.fit(parts, float(member.noises[0]), settings.fits.refit_iterations)
+        return Contender(
+            "a structure fitted again", structure, search, member.scale, y, noise, searched=member.searched
+        )
+
+    return fit(None) if start is None else alternately(fit, start, X, y, np.arange(len(y)))
+
+
 def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For Gaussian noise."""
-    if fitted.noises is not None:
-        return _refit_set(fitted, X, y, tell)
     if fitted.tier == "linear" and fitted.level is not None:
         with one_thread():
             return refit_long_series(fitted, X, y, tell)

@@ -13,7 +13,7 @@ from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import contenders_on
 from farrier.model.members import Contender, RowNoise, fitted_set
-from farrier.model.row_noise import expected
+from farrier.model.row_noise import alternately, expected
 from farrier.model.scales import Scaled
 from farrier.model.target_scale import TargetScale
 from farrier.search.appraisal import appraise
@@ -25,27 +25,23 @@ def fit_robust_series(found: Scaled, X: np.ndarray, y: np.ndarray, noise: RowNoi
     settings = found.search.settings
     scale, rows = TargetScale.of(found.scale.transform, y[noise.ordinary]), search_rows(X, settings)
     found.search.tell("fitting the predictive model", found.structure.score)
-    covariance, z = covariance_of(X[rows]), scale.forward(y)
-    structure = found.structure
+    covariance, z, last = covariance_of(X[rows]), scale.forward(y)[rows], found.structure
 
-    def searching(noise: RowNoise) -> Search:
-        return replace(found.search, X=X[rows], y=z[rows], covariance=covariance, factors=noise.factors[rows])
+    def fit(noise: RowNoise) -> Contender:
+        nonlocal last
+        search = replace(found.search, X=X[rows], y=z, covariance=covariance, factors=noise.factors[rows])
+        last = search.fit(last.parts, last.noise)
+        return Contender("the best structure", last, search, scale, y[rows], noise)
 
-    def fitted(noise: RowNoise) -> Contender:
-        search = searching(noise)
-        parts = structure.parts
-        return Contender("the best structure", search.fit(parts, structure.noise), search, scale, y[rows], noise)
-
-    for _ in range(settings.outliers.rounds - 1):
-        last = expected(fitted(noise), X, y, rows)
-        assert last.noise is not None
-        noise, structure = last.noise, last.structure
-    best = fitted(noise)
-    own = replace(found, scale=scale, search=searching(noise), structure=best.structure, whole=None)
-    members = [expected(replace(one, noise=noise), X, y, rows) for one in contenders_on(own, y[rows])]
+    best = alternately(fit, noise, X, y, rows)
+    assert best.noise is not None
+    search = fit(best.noise).evaluator
+    assert isinstance(search, Search)
+    own = replace(found, scale=scale, search=search, structure=last, whole=None)
+    members = [expected(replace(one, noise=best.noise), X, y, rows) for one in contenders_on(own, y[rows])]
     return fitted_set(
         members,
-        expected(best, X, y, rows),
+        best,
         X,
         y,
         appraisal=appraise(own.search, own.structure),

@@ -13,7 +13,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, RowNoise
 from farrier.model.outliers import Doubt
 from farrier.model.robust import better_noise
-from farrier.model.row_noise import expected, noise_after
+from farrier.model.row_noise import alternately, noise_after
 from farrier.model.structural import (
     fit_structural,
     fitted_structural,
@@ -25,6 +25,7 @@ from farrier.model.structural import (
 from farrier.model.target_scale import Transform
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
+from farrier.search.structure import Structure
 
 
 def fit_robust_structural(
@@ -69,8 +70,12 @@ def _fitted(
 ) -> Contender:
     """A structural model with Student-t noise on one scale of the target, from the noise of all rows at the start."""
     rows = np.argsort(X[:, 0], kind="stable")[-settings.structural.rows :]
-    fit = structural_fit(X, y, beliefs, transform, settings, calendar, noise)
-    for _ in range(settings.outliers.rounds - 1):
-        last = expected(fit, X, y, rows)
-        fit = structural_fit(X, y, beliefs, transform, settings, calendar, last.noise, near=last.structure)
-    return expected(fit, X, y, rows)
+    last: Structure | None = None
+
+    def fit(noise: RowNoise) -> Contender:
+        nonlocal last
+        found = structural_fit(X, y, beliefs, transform, settings, calendar, noise, near=last)
+        last = found.structure
+        return found
+
+    return alternately(fit, noise, X, y, rows)

@@ -9,12 +9,15 @@ The first precisions come from leave-one-out residuals of the fit with Gaussian 
 fit. The evidence is Laplace's, corrected from the normals to the Student-t (inference/gaussian_sites.py).
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
 
 from farrier.inference.gaussian_sites import Sites
+from farrier.inference.likelihoods import StudentT
 from farrier.inference.mixtures import moments
+from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, RowNoise
 from farrier.model.outliers import Doubt
 from farrier.model.robust_long import expected_factors
@@ -25,6 +28,26 @@ def noise_after(doubt: Doubt) -> RowNoise:
     """The noise of all rows that the residuals of a fit with Gaussian noise suggest."""
     factors = expected_factors((doubt.residuals / doubt.tails.scale) ** 2, doubt.tails.degrees)
     return RowNoise(doubt.tails.degrees, factors, ~doubt.suspicious)
+
+
+def noise_around(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> RowNoise:
+    """The noise of rows that the posterior of a fit with Student-t noise, which need not have seen them, suggests."""
+    assert isinstance(fitted.likelihood, StudentT)
+    mean, variance = moments(*fitted.posterior.draws(X))
+    degrees, scale = float(fitted.likelihood.degrees), float(fitted.likelihood.scale)
+    factors = expected_factors(((z - mean) ** 2 + variance) / scale**2, degrees)
+    return RowNoise(degrees, factors, np.ones(len(z), bool))
+
+
+def alternately(
+    fit: Callable[[RowNoise], Contender], noise: RowNoise, X: np.ndarray, y: np.ndarray, rows: np.ndarray
+) -> Contender:
+    """Fits and the precisions that they expect, in turn; `rows` are those to which `fit` fits."""
+    found = expected(fit(noise), X, y, rows)
+    for _ in range(found.evaluator.settings.outliers.rounds - 1):
+        assert found.noise is not None
+        found = expected(fit(found.noise), X, y, rows)
+    return found
 
 
 def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> Contender:
