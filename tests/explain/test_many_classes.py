@@ -20,7 +20,7 @@ def rows(seed, n):
 
 @pytest.fixture(scope="module")
 def model():
-    X, labels, _ = rows(0, 240)
+    X, labels, _ = rows(0, 180)
     return Classifier().fit(X, labels)
 
 
@@ -48,7 +48,7 @@ def test_each_class_is_explained_against_all_others(model):
     assert "fox against all others\n----------------------\n" in str(told)
     assert "animal = fox" in str(told)
     assert "weight" in str(told[2])
-    assert told.sentence == "240 rows, two inputs, nothing missing."
+    assert told.sentence == "180 rows, two inputs, nothing missing."
     assert told.to_markdown().count("# Animals") == 3
     assert list(told.to_dict()["classes"]) == ["cat", "dog", "fox"]
 

@@ -82,11 +82,16 @@ def assert_reads(text):
     assert text.count("(") == text.count(")"), text
 
 
+PLACES = list(itertools.product(AXES, ("additive", "multiplicative", "transformed", "odds")))
+"""Inputs and the scale of the target."""
+
+
 @pytest.mark.parametrize("order", range(5))
 def test_every_product_up_to_order_four_reads_well(order):
     chance = random.Random(order)
-    for kinds in itertools.combinations_with_replacement(KINDS, order):
-        for axes, scale in itertools.product(AXES, ("additive", "multiplicative", "transformed", "odds")):
+    every = 1 if order < 3 else 5  # of the many products of high order each is seen in four places, in turn
+    for i, kinds in enumerate(itertools.combinations_with_replacement(KINDS, order)):
+        for axes, scale in PLACES[i % every :: every]:
             facts = random_facts(chance, kinds, axes)
             target = Target(chance.choice(("y", "rain")), chance.choice(("", "mm")), scale)
             title = sentences.title(facts, axes, target)

@@ -24,7 +24,7 @@ CODES = {"KILL": -signal.SIGKILL, "TERM": 143, "INT": 130}
 """Exit codes of the main process; 0 too if it was done before."""
 OUTSIDE = {"KILL": -signal.SIGKILL, "TERM": -signal.SIGTERM, "INT": -signal.SIGINT}
 """Exit codes of a main process that the signal reaches before it works, or after, when Python is shutting down."""
-NAMES = [f"s{i}" for i in range(8)]
+NAMES = [f"s{i}" for i in range(5)]
 TOKEN = "FARRIER_FLEET_TOKEN"
 """The environment variable by which the processes of a run are known."""
 VANISH = 10.0

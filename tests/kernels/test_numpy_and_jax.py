@@ -73,7 +73,8 @@ FITTED = [kernel for kernel in BASES if not isinstance(kernel, Constant | Linear
 
 
 def test_derivatives_of_products_agree():
-    pairs = [(one, other) for i, one in enumerate(FITTED) for other in FITTED[i + 1 :]]
+    # every family beside its next two: a slope of a product is that of a factor times the other factor, whichever it is
+    pairs = [(one, FITTED[(i + k) % len(FITTED)]) for i, one in enumerate(FITTED) for k in (1, 2)]
     products = Products(tuple(pairs), 1)
 
     def both(pair):

@@ -7,8 +7,8 @@ import farrier
 from farrier.model.learning import learn
 from farrier.model.variance_shares import variance_shares
 
-X = np.random.default_rng(8).uniform(-np.sqrt(3.0), np.sqrt(3.0), (200, 3))
-NOISE = 0.05 * np.random.default_rng(9).standard_normal(200)
+X = np.random.default_rng(8).uniform(-np.sqrt(3.0), np.sqrt(3.0), (120, 3))
+NOISE = 0.05 * np.random.default_rng(9).standard_normal(120)
 
 
 @pytest.mark.parametrize(

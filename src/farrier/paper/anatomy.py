@@ -20,9 +20,11 @@ X and y are taken as they are: standardise them first. This file changes nothing
 from dataclasses import dataclass
 from typing import final
 
+import equinox as eqx
 import jax
 import jax.numpy as jnp
 import numpy as np
+from jaxtyping import Array
 
 from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl
 from farrier.inference.likelihoods import Gaussian
@@ -149,6 +151,17 @@ def train_paper(
         return train_in_stages(models, X, y, settings, key, points=points, seed=seed, selection=selection)
 
 
+@eqx.filter_jit
+def _measured(model: Model, batch: Batch) -> tuple[Array, Array, Array]:
+    """The roots L_i with u_i = L_i v_i and L_i L_i' = K_i(Z_i, Z_i), KL(q(u_i) || p(u_i)), and the likelihood term."""
+    posterior = model.posterior
+    assert isinstance(posterior, MultiSVGP)
+    roots = cholesky(posterior.pool.gram(posterior.Z, posterior.Z))
+    h, s = posterior.functions(batch.X)
+    likelihood = likelihood_term(model, batch, h, s, jnp.zeros((1, 0)))
+    return roots, kl_to_standard_normal(posterior.q_mean, posterior.q_root), likelihood
+
+
 def take_apart(model: Model, X: np.ndarray, y: np.ndarray) -> Parts:
     """The parts of a model with groups of inducing points, a horseshoe prior and Gaussian noise."""
     with jax.enable_x64(True):
@@ -156,12 +169,8 @@ def take_apart(model: Model, X: np.ndarray, y: np.ndarray) -> Parts:
         prior, posterior, noise = model.prior, model.posterior, model.likelihood
         if not (isinstance(prior, Horseshoe) and isinstance(posterior, MultiSVGP) and isinstance(noise, Gaussian)):
             raise ValueError("model: only MultiSVGP with a horseshoe prior and Gaussian noise is taken apart.")
-        # u_i = L_i v_i with L_i L_i' = K_i(Z_i, Z_i)
-        L = np.asarray(cholesky(posterior.pool.gram(posterior.Z, posterior.Z)))
-        kl_u = np.asarray(kl_to_standard_normal(posterior.q_mean, posterior.q_root))
-        batch = Batch(jnp.asarray(X), jnp.asarray(y), jnp.ones(len(y)))
-        h, s = posterior.functions(batch.X)
-        likelihood = float(likelihood_term(model, batch, h, s, jnp.zeros((1, 0))))
+        measured = _measured(model, Batch(jnp.asarray(X), jnp.asarray(y), jnp.ones(len(y))))
+        L, kl_u, likelihood = (np.asarray(one) for one in measured)
     mean, root = np.asarray(posterior.q_mean), L @ np.asarray(posterior.q_root)
     mu, v = np.asarray(prior.mu), np.asarray(prior.v)
     kl_lambda = np.asarray(half_cauchy_kl(mu, v, prior.B))
@@ -181,7 +190,7 @@ def take_apart(model: Model, X: np.ndarray, y: np.ndarray) -> Parts:
     )
     tau = LogNormal(float(prior.mu_tau), float(prior.v_tau))
     kl_tau = float(half_cauchy_kl(prior.mu_tau, prior.v_tau, prior.A))
-    terms = Terms(likelihood, float(kl_u.sum()), kl_tau, float(kl_lambda.sum()))
+    terms = Terms(float(likelihood), float(kl_u.sum()), kl_tau, float(kl_lambda.sum()))
     return Parts(groups, tau, inverse_gamma(tau.mu, tau.v, float(prior.A)), float(noise.variance), terms)
 
 
