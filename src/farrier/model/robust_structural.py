@@ -50,7 +50,8 @@ def fit_robust_structural(
         return gaussian
     start = noise_after(doubt)
     with one_thread(small=len(X) <= settings.rows.exact):
-        best, scales = [], transforms_to_try(y, transform, settings)
+        best, likely = [], {one.scale.transform.name for one in (gaussian, *gaussian.others)}
+        scales = [one for one in transforms_to_try(y, transform, settings) if one.name in likely]
         for beliefs in structural_beliefs(X, seasons, settings):
             fits = [_fitted(X, y, beliefs, one, settings, calendar, start) for one in scales]
             best.append(max(fits, key=lambda one: one.height))
