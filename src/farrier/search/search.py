@@ -158,7 +158,7 @@ class Search(Simplifying):
         fits = self.settings.fits
         usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
         noise = usual if near is None else near.noise
-        return self.fit(starting_at(near, start), noise, fits.long_iterations, fits.long_tolerance)
+        return self.fit(starting_at(near, start), noise, fits.final_iterations, fits.final_tolerance)
 
     def shrunk(self, whole: Structure) -> Structure:
         """The large components of a shrunk pool, pruned."""

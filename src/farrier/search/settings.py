@@ -63,17 +63,10 @@ class FitSettings:
     [nats; commit 3c12d3f: evaluations to the maximum for airline, radio and call centre]"""
     short_iterations: int = 10
     """Most L-BFGS iterations after a component is removed or simplified. [iterations; by judgement]"""
-    long_iterations: int = 100
-    """Most L-BFGS iterations for the first pool of candidates and for the structures between which the search
-    chooses at its end. [iterations; by judgement]"""
-    long_tolerance: float = 0.05
-    """Gain of five iterations below which the fit of a structure at the end of the search ends.
-    [nats; commit 64450f9: log evidence of mauna and call centre]"""
     final_iterations: int = 80
-    """Most L-BFGS iterations for the pool that predicts. [iterations; by judgement]"""
+    """Most L-BFGS iterations for the first pool of candidates and for models that predict. [iterations; by judgement]"""
     final_tolerance: float = 0.05
-    """Gain of five iterations below which the fit of the pool that predicts ends.
-    [nats; commit 7863919: score on 11 splits of five tables]"""
+    """Gain of five iterations below which these fits end. [nats; commit 7863919: score on 11 splits of five tables]"""
     final_draws: int = 4
     """Draws of the weights in the fit of the pool that predicts. [draws, a power of two; by judgement]"""
     bound_draws: int = 64
