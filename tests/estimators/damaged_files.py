@@ -56,6 +56,10 @@ def tiny_models() -> dict[str, Any]:
         "panel": farrier.Forecaster(kernels, iterations=10).fit(
             pd.DataFrame({"unique_id": [1] * 24 + [2] * 24, "ds": [*days, *days], "y": [*y, *y[::-1]]})
         ),
+        "quick": farrier.Forecaster(search="quick").fit(months, y),
+        "searched": farrier.Regressor(iterations=10).fit(X, y),
+        "classes": farrier.Classifier(kernels).fit(X, np.where(y > y.mean(), "high", "low")),
+        "counts": farrier.Regressor(kernels, likelihood="poisson", iterations=10).fit(X, np.round(np.exp(0.2 * y))),
     }
 
 
@@ -63,7 +67,8 @@ def predicted(model: Any) -> np.ndarray:
     """Three predictions."""
     if isinstance(model, farrier.Forecaster):
         return np.asarray(model.forecast(3)["mean"])
-    return model.predict(np.array([[2000.4], [2001.7], [2002.3]]))
+    predict = model.predict_proba if isinstance(model, farrier.Classifier) else model.predict
+    return predict(np.array([[2000.4], [2001.7], [2002.3]]))
 
 
 def damaged(whole: bytes, random: Random) -> tuple[str, bytes]:
