@@ -85,12 +85,20 @@ def bounds_of(y: np.ndarray, floor: float | str | None, cap: float | None) -> tu
     return None if floor is None else float(floor), None if cap is None else float(cap)
 
 
+def outside(levels: Any, highest: float) -> list[Any]:
+    """The levels that are no numbers between 0 and `highest`; ValueError for what is no list."""
+    if isinstance(levels, str | bytes | Mapping) or not isinstance(levels, Sequence | np.ndarray):
+        raise ValueError(f"levels: {quoted(levels)} is not a list of levels: give one such as [{0.8 * highest:g}].")
+    return [one for one in levels if not isinstance(one, Real) or isinstance(one, bool) or not 0.0 < one < highest]
+
+
 def check_percent(levels: Sequence[float]) -> None:
     """Raise ValueError for a level that is not a percentage."""
-    bad = [level for level in levels if not 0.0 < level < 100.0]
+    bad = outside(levels, 100.0)
     if bad:
         raise ValueError(
-            f"levels: {bad[0]:g} is not a percentage between 0 and 100: 80 means that four values in five lie inside."
+            f"levels: {quoted(bad[0])} is not a percentage between 0 and 100: 80 means that four values in five lie "
+            "inside."
         )
     if len(levels) and max(levels) < 1.0:
         raise ValueError(f"levels: {levels[0]:g} is less than one per cent: write {100 * levels[0]:g}.")

@@ -11,13 +11,13 @@ from numbers import Integral, Real
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from farrier.estimators.arguments import check_reach, check_table
 from farrier.estimators.explaining import ExplainingMixin
+from farrier.estimators.parameters import CheckedParameters
 from farrier.estimators.watching import Show
 from farrier.explain.components import Decomposition
 from farrier.explain.context import Context
@@ -25,6 +25,7 @@ from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
+from farrier.model.quoting import one_line
 from farrier.model.result import Recipe, Result
 from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import Scale, check_cells
@@ -38,7 +39,7 @@ DEFAULT_INDUCING = 100
 """Inducing points for each kernel of the stochastic tier, if not given; by judgement."""
 
 
-class Estimator(ExplainingMixin, BaseEstimator):
+class Estimator(ExplainingMixin, CheckedParameters):
     """The parameters, attributes and checks of `Regressor` and `Classifier`."""
 
     _parameter_constraints: dict[str, list[Any]] = {  # noqa: RUF012 (scikit-learn's convention)
@@ -237,7 +238,10 @@ class Estimator(ExplainingMixin, BaseEstimator):
             check_table(X, "X")
         if table is None:
             check_cells(X, "X")
-            rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
+            try:
+                rows: Any = validate_data(self, X, reset=False, dtype=np.float64)
+            except (TypeError, ValueError, OverflowError) as error:
+                raise ValueError(f"X is not a table of numbers like that of the fit. {one_line(str(error))}") from None
         else:
             self._check_names(X, None, reset=False)
             rows = table.encode(X)

@@ -1,7 +1,7 @@
 """The methods of every fitted estimator that explain, report, plot and save it."""
 
 import os
-from collections.abc import Sequence
+from collections.abc import Sequence, Sized
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from farrier.explain.components import ComponentTable
 from farrier.explain.context import Context
+from farrier.model.quoting import quoted
 from farrier.model.result import Result
 from farrier.series.calendar import TimeAxis
 
@@ -68,6 +69,8 @@ class ExplainingMixin:
         check_is_fitted(self)
         rows, inputs = self.result_.inputs.shape
         for name, given, count, what in (("labels", labels, rows, "rows"), ("columns", columns, inputs, "inputs")):
+            if given is not None and (isinstance(given, str | bytes) or not isinstance(given, Sized)):
+                raise ValueError(f"{name}: {quoted(given)} is not a list of names: give one for each of the {what}.")
             if given is not None and len(given) != count:
                 raise ValueError(f"{name}: {len(given)} names for {count} {what}: give one for each.")
         self.context_ = Context(title, target_name, target_unit, axis, labels)

@@ -4,10 +4,10 @@ It converts the user's columns (observed.py) to the inputs of a `Regressor`: the
 regressors.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from dataclasses import dataclass, replace
-from numbers import Integral, Real
+from numbers import Integral
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -17,6 +17,7 @@ from farrier.estimators.regressor import Regressor
 from farrier.estimators.watching import Show
 from farrier.explain.backtest import Backtest
 from farrier.model.outliers import outliers_of
+from farrier.model.quoting import quoted
 from farrier.model.result import Recipe
 from farrier.series.calendar import TimeAxis
 from farrier.series.calendar_patterns import calendar_patterns, shows_days, year_range
@@ -106,8 +107,10 @@ class FittedSeries:
                 f"future: None, but the series was fitted with {', '.join(map(repr, names))}: give a frame of these "
                 "columns with a row for each time ahead."
             )
-        if isinstance(when, str | Real) and not isinstance(when, Integral):
-            raise ValueError(f"horizon: {when!r} is not a number of steps: give one such as 12, or a list of times.")
+        if not (when is None or isinstance(when, Integral) or _is_list(when)):
+            raise ValueError(
+                f"horizon: {quoted(when)} is not a number of steps: give one such as 12, or a list of times."
+            )
         if when is None and frame is None:
             raise ValueError("horizon: None: give the number of steps ahead, such as 12.")
         missing = [name for name in names if frame is not None and name not in frame.columns]
@@ -201,3 +204,11 @@ def _without_callback(model: Regressor) -> Regressor:
     """The model without its callback, which perhaps cannot be saved or sent to another process."""
     model.progress = None
     return model
+
+
+def _is_list(values: Any) -> bool:
+    """Whether values have a length, and are no text."""
+    try:
+        return len(values) >= 0 and not isinstance(values, str | bytes | Mapping)
+    except TypeError:
+        return False

@@ -7,11 +7,12 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from farrier.estimators.arguments import check_prediction, check_reach, check_table
+from farrier.estimators.arguments import check_prediction, check_reach, check_table, outside
 from farrier.estimators.counting import CountingEstimator
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson, StudentT
 from farrier.model.outliers import outliers_of
+from farrier.model.quoting import quoted
 from farrier.model.tables import check_cells, frame_of
 
 
@@ -62,9 +63,9 @@ class PredictingEstimator(CountingEstimator):
 
     def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
         """Quantiles of a new observation at the rows of X, one column for each level."""
-        bad = [level for level in levels if not 0.0 < level < 1.0]
+        bad = outside(levels, 1.0)
         if bad:
-            raise ValueError(f"levels: quantiles lie between 0 and 1, got {bad[0]}: 0.5 is the median.")
+            raise ValueError(f"levels: quantiles lie between 0 and 1, got {quoted(bad[0])}: 0.5 is the median.")
         inputs = self._inputs(X)
         quantiles = self.result_.fitted.quantiles(inputs, levels).T
         check_prediction(quantiles, self.transform_)

@@ -11,23 +11,24 @@ forecaster.digest()                       # of many series: which structures, ho
 from abc import abstractmethod
 from collections import Counter, defaultdict
 from html import escape
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
-from sklearn.base import BaseEstimator
 from sklearn.metrics import r2_score
 
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.estimators.panel import Panel
+from farrier.estimators.parameters import CheckedParameters
 from farrier.explain.findings import findings
 from farrier.explain.frames import to_frame
 from farrier.model.paths import sample_paths
+from farrier.model.quoting import quoted
 from farrier.series.observed import read, take
 
 
-class SeriesMethods(BaseEstimator):
+class SeriesMethods(CheckedParameters):
     """Methods of a `Forecaster` that need nothing but its fitted series."""
 
     fitted_: FittedSeries | Panel
@@ -56,6 +57,8 @@ class SeriesMethods(BaseEstimator):
         one = self._one()
         rows = self._rows(series, y)
         present = rows.present
+        if len(present) < 2:
+            raise ValueError(f"series: {len(present)} values have no R squared: give two or more.")
         X = one.observed.inputs(one.observed.axis.locate(rows.stamps), rows.extra)[present]
         return float(r2_score(rows.y[present], one.model.predict(X)))
 
@@ -66,7 +69,9 @@ class SeriesMethods(BaseEstimator):
         forecast. Sums over steps, such as the total of a year, have the right uncertainty.
         """
         if not isinstance(count, Integral) or count < 1:
-            raise ValueError(f"count: {count!r} is not a number of paths: give 1 or more.")
+            raise ValueError(f"count: {quoted(count)} is not a number of paths: give 1 or more.")
+        if random_state is not None and (not isinstance(random_state, Integral) or random_state < 0):
+            raise ValueError(f"random_state: {quoted(random_state)} is not a seed: give a whole number, 0 or more.")
         one = self._one()
         ahead = one.ahead(when, future)
         result = one.model.result_
@@ -90,8 +95,8 @@ class SeriesMethods(BaseEstimator):
         table
             The time, value, expected (the median), and the ends of the interval, low and high.
         """
-        if not 0.0 < level < 100.0:
-            raise ValueError(f"level: {level:g} is not a percentage between 0 and 100: 99 is usual.")
+        if not isinstance(level, Real) or not 0.0 < level < 100.0:
+            raise ValueError(f"level: {quoted(level)} is not a percentage between 0 and 100: 99 is usual.")
         one = self._one()
         rows = one.observed if series is None else self._rows(series, y)
         present = rows.present

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from farrier.model.quoting import quoted
 from farrier.search.settings import SearchSettings
 
 
@@ -15,7 +16,10 @@ def factors_of(sample_weight: Any, rows: int) -> np.ndarray | None:
     """The noise variance of each row over that of a row of mean weight; None if all rows weigh the same."""
     if sample_weight is None:
         return None
-    weights = np.asarray(sample_weight, dtype=np.float64)
+    try:
+        weights = np.asarray(sample_weight, dtype=np.float64)
+    except (TypeError, ValueError, OverflowError):
+        raise ValueError(f"sample_weight: {quoted(sample_weight)} are not numbers: give one a row.") from None
     if weights.shape != (rows,):
         raise ValueError(f"sample_weight has shape {weights.shape}, and there are {rows} rows: give one weight a row.")
     bad = np.flatnonzero(~(np.isfinite(weights) & (weights > 0.0)))

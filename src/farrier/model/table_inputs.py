@@ -81,7 +81,8 @@ class TableInputs:
         (cells, named), strict = cells_of(X), isinstance(X, Cells)
         if cells is None:
             return None
-        if len(cells) == 1 and isinstance(next(iter(cells.values())), np.ndarray):
+        first = next(iter(cells.values()), None)
+        if len(cells) == 1 and isinstance(first, np.ndarray) and first.dtype.kind != "M":
             return None  # a curve of one number: rows without it say nothing
         found = tuple(_column(name, column, settings, named) for name, column in cells.items())
         told = [one for one in found if strict or not _refused(one, cells[one.name])]
@@ -179,7 +180,7 @@ def _cells_of_series(series: Any) -> Any:
         return np.asarray(series.to_numpy(), np.float64)
     cells = [None if empty else cell for cell, empty in zip(series.to_list(), gone, strict=True)]
     if dtype.is_numeric():
-        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+        return _floats(str(series.name), cells)
     return _dates_or_cells(str(series.name), cells)
 
 
@@ -187,6 +188,16 @@ def _cells_of_array(name: str, column: np.ndarray) -> Any:
     if column.dtype.kind in "fiub":
         return column.astype(np.float64)
     return _dates_or_cells(name, column.tolist())
+
+
+def _floats(name: str, cells: list[Any]) -> np.ndarray:
+    """Numbers as floats, NaN for empty cells."""
+    try:
+        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+    except OverflowError:
+        raise ValueError(
+            f"X: column {quoted(name)} holds an integer that no 64-bit float can hold: use a larger unit."
+        ) from None
 
 
 def _dates_or_cells(name: str, cells: list[Any]) -> Any:
@@ -197,7 +208,7 @@ def _dates_or_cells(name: str, cells: list[Any]) -> Any:
     cells = [None if cell is None or cell != cell else cell for cell in cells]
     present = [cell for cell in cells if cell is not None]
     if present and all(isinstance(cell, Real) and not isinstance(cell, bool) for cell in present):
-        return np.array([np.nan if cell is None else float(cell) for cell in cells])
+        return _floats(name, cells)
     if present and all(isinstance(cell, date) for cell in present):
         return np.array(["NaT" if cell is None else np.datetime64(cell) for cell in cells], "M8[us]")
     return cells

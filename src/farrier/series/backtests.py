@@ -6,11 +6,14 @@ statsforecast's AutoETS (auto_ets.py). All figures are means over origins or ste
 interval score MSIS, and the part of the values inside the intervals.
 """
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from numbers import Real
 
 import numpy as np
 
+from farrier.model.quoting import quoted
 from farrier.model.scores import crps, crps_levels, seasonal_scale
 from farrier.series.calendar import TimeAxis
 
@@ -94,11 +97,11 @@ def origins(rows: int, folds: int | None = None, horizon: int | None = None) -> 
     By default a horizon is a tenth of the rows, and there are three origins, or fewer if the first one would know less
     than half of the rows. ValueError if the rows are too few.
     """
-    horizon = max(1, rows // PART) if horizon is None else horizon
-    folds = max(1, min(FOLDS, rows // 2 // max(int(horizon), 1))) if folds is None else folds
     for name, value in (("folds", folds), ("horizon", horizon)):
-        if value != int(value) or value < 1:
-            raise ValueError(f"{name}: {value}: give a whole number, 1 or more.")
+        if value is not None and not (isinstance(value, Real) and 1 <= value < math.inf and value == int(value)):
+            raise ValueError(f"{name}: {quoted(value)}: give a whole number, 1 or more.")
+    horizon = max(1, rows // PART) if horizon is None else int(horizon)
+    folds = max(1, min(FOLDS, rows // 2 // horizon)) if folds is None else int(folds)
     first = rows - folds * horizon
     if first < FEWEST:
         most = max(0, (rows - FEWEST) // folds)
