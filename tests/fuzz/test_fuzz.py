@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from farrier.datasets import choose_columns, read_table
-from tests.fuzz import arrays, files, models, signals
+from tests.fuzz import arrays, files, methods, models, signals
 from tests.fuzz.outcomes import FailureError, HangError, Tally, check_finite, judged, limited
 
 SEED = 21
@@ -15,7 +15,7 @@ SEED = 21
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-@pytest.mark.parametrize(("kind", "count"), [(files, 30), (arrays, 30), (models, 20), (signals, 1)])
+@pytest.mark.parametrize(("kind", "count"), [(files, 30), (arrays, 30), (methods, 30), (models, 20), (signals, 1)])
 def test_hostile_input_gives_a_result_or_one_clear_line(kind, count, tmp_path):
     tally = kind.run(count, SEED, tmp_path)
     assert tally.failures == []

@@ -2,10 +2,18 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
-from farrier.inference.mixtures import censored_moments, clipped_moments, joint_moments, moments, quantiles
+from farrier.inference.mixtures import (
+    censored_moments,
+    clipped_moments,
+    crossing,
+    joint_moments,
+    moments,
+    quantiles,
+    row_blocks,
+)
 
 RNG = np.random.default_rng(0)
 MEAN, VARIANCE = RNG.standard_normal((4, 3)), RNG.uniform(0.1, 2.0, (4, 3))
@@ -68,3 +76,46 @@ def test_moments_between_a_floor_and_a_cap_are_those_of_clipped_draws(floor, cap
 def test_bounds_far_away_change_nothing():
     mean, variance = np.array([[370.0], [371.0]]), np.array([[0.01], [0.02]])
     assert_allclose(clipped_moments(mean, variance, 0.0, 1e6), moments(mean, variance), rtol=1e-12)
+
+
+def bisected(function, low, high):
+    for _ in range(60):
+        middle = 0.5 * (low + high)
+        below = function(middle) < 0.0
+        low, high = np.where(below, middle, low), np.where(below, high, middle)
+    return 0.5 * (low + high)
+
+
+@pytest.mark.parametrize("bend", [1.0, 3.0, 9.0])
+def test_a_rising_function_crosses_zero_where_bisection_says_after_few_evaluations(bend):
+    at = np.linspace(-3.0, 2.0, 12).reshape(3, 4)
+
+    def function(x, centre):
+        return np.sign(x - centre) * np.abs(x - centre) ** bend + 0.01 * (x - centre)
+
+    asked = []
+
+    def above(x, i, j):
+        asked.append(len(x))
+        return function(x, at[i, j])
+
+    found = crossing(above, np.full((3, 4), -7.0), np.full((3, 4), 5.0))
+    assert_allclose(found, at, atol=1e-12)
+    assert_allclose(found, bisected(lambda x: function(x, at), np.full((3, 4), -7.0), np.full((3, 4), 5.0)), atol=1e-12)
+    assert sum(asked) < 25 * at.size
+
+
+def test_an_interval_without_width_is_its_own_crossing():
+    ends = np.array([[1.0, -2.0, 0.0]])
+    assert_array_equal(crossing(lambda x, i, j: np.zeros(len(x)), ends, ends), ends)
+
+
+def test_quantiles_do_not_depend_on_how_many_rows_there_are(monkeypatch):
+    levels = np.array([0.1, 0.5, 0.99])
+    mean, sd = np.array([[0.0, 5.0, -1.0], [3.0, 1.0, 80.0]]), np.array([[1.0, 0.1, 2.0], [0.5, 4.0, 1e-3]])
+    whole = quantiles(mean, sd, levels)
+    assert whole.shape == (3, 3)
+    monkeypatch.setattr("farrier.inference.mixtures.AT_ONCE", 1)
+    assert [list(block) for block in row_blocks(3, 6)] == [[0], [1], [2]]
+    assert_allclose(quantiles(mean, sd, levels), whole, rtol=1e-13)
+    assert quantiles(mean[:, :0], sd[:, :0], levels).shape == (3, 0)

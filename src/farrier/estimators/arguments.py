@@ -112,7 +112,7 @@ def check_quick(kernels: Any, prior: str, method: str, inputs: int) -> None:
         ("method", method, "auto"),
     ):
         if not (isinstance(value, str) and value == needed):
-            raise ValueError(f"search='quick' needs {name}={needed!r}, got {value!r}: try search='full'.")
+            raise ValueError(f"search='quick' needs {name}={needed!r}, got {quoted(value)}: try search='full'.")
     if inputs > 1:
         raise ValueError(f"search='quick' needs one input, which is time, got {inputs}: try search='full'.")
 

@@ -10,6 +10,7 @@ from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
+from farrier.model.quoting import quoted
 from farrier.model.tables import Scale
 from farrier.search.settings import SearchSettings
 
@@ -64,4 +65,4 @@ class CountingEstimator(Estimator):
             ("prior", self.prior, ("horseshoe",)),
         ):
             if value not in possible:
-                raise ValueError(f"likelihood={self.likelihood!r} needs {name}={possible[0]!r}, got {value!r}.")
+                raise ValueError(f"likelihood={self.likelihood!r} needs {name}={possible[0]!r}, got {quoted(value)}.")

@@ -25,7 +25,7 @@ from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
-from farrier.model.quoting import one_line
+from farrier.model.quoting import one_line, quoted
 from farrier.model.result import Recipe, Result
 from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import Scale, check_cells
@@ -195,7 +195,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
                 bound = codes.on_numbers(kernel.bind(columns))
                 kernels.append(bound.rescale(1.0 / scale.x_scale, -scale.x_mean / scale.x_scale))
             else:
-                raise ValueError(f"kernels must hold kernels or formulas such as 'SE * Per', got {kernel!r}.")
+                raise ValueError(f"kernels must hold kernels or formulas such as 'SE * Per', got {quoted(kernel)}.")
         return kernels
 
     def _seed(self) -> int:

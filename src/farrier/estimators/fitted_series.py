@@ -179,7 +179,8 @@ def dated(settings: dict[str, Any], axis: TimeAxis, present: TimeAxis) -> dict[s
     country, given = (settings.get(name) for name in DATED)
     if (country is not None or given is not None) and axis.kind == "number":
         raise ValueError(
-            f"country={country!r}, holidays={given!r}: the times of {axis.name!r} are plain numbers: give dates."
+            f"country={quoted(country)}, holidays={quoted(given)}: the times of {quoted(axis.name)} are plain numbers: "
+            "give dates."
         )
     # what is given is checked for longer steps too, which show no days
     years = year_range(present) if shows_days(present) else (2000, 2000)

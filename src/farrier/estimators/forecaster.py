@@ -35,6 +35,7 @@ from farrier.explain.backtest import Backtest
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.kernels.algebra import Kernel
 from farrier.model.progress import Progress
+from farrier.model.quoting import quoted
 from farrier.model.result import Result
 from farrier.series.observed import Layout, read
 
@@ -173,7 +174,7 @@ class Forecaster(SeriesReports, SeriesMethods):
                 )
             return self
         if id is not None:
-            raise ValueError(f"id={id!r} names a column of a frame: give a frame, or leave it out.")
+            raise ValueError(f"id={quoted(id)} names a column of a frame: give a frame, or leave it out.")
         names = {"time": time, "target": target, "regressors": regressors, "sample_weight": sample_weight}
         observed = read(series, y, **names)
         self.fitted_ = FittedSeries.fit(observed, self._settings())

@@ -35,7 +35,9 @@ def check_weights(estimator: Any, rows: int, inputs: int) -> None:
     for name, possible in (("likelihood", ("auto", "gaussian")), ("method", ("auto", "exact"))):
         value = getattr(estimator, name)
         if value not in possible:
-            raise ValueError(f"sample_weight needs {name}={possible[-1]!r}, got {value!r}: leave the weights out.")
+            raise ValueError(
+                f"sample_weight needs {name}={possible[-1]!r}, got {quoted(value)}: leave the weights out."
+            )
     settings = SearchSettings().rows
     most = settings.exact if inputs == 1 else settings.exact_table
     if rows > most and estimator.method != "exact":

@@ -1,23 +1,32 @@
 """Predictions of structures on different scales of the target, mixed by their shares.
 
 The distribution function of y is the average of those of all structures. Its quantile at a level lies between the
-quantiles of the structures at that level, and is found by bisection.
+quantiles of the structures at that level.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, final
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr, stdtr, stdtrit
 
 from farrier.inference.gaussian import LOG_2PI
-from farrier.inference.mixtures import HALVINGS, quantiles
+from farrier.inference.mixtures import crossing, quantiles, row_blocks
 from farrier.model.target_scale import TargetScale
 
 
 class Shared(Protocol):
     """A prediction of one of several structures, with its share."""
+
+    @property
+    def mean(self) -> np.ndarray:
+        """(N,), or (S, N) for a mixture of S normals."""
+        ...
+
+    def at(self, rows: np.ndarray) -> "Shared":
+        """The prediction of some rows."""
+        ...
 
     def quantiles(self, levels: np.ndarray) -> np.ndarray:
         """Quantiles of y, (levels, N)."""
@@ -43,6 +52,10 @@ class Prediction:
     """(S, N)."""
     sd: np.ndarray
     """(S, N)."""
+
+    def at(self, rows: np.ndarray) -> "Prediction":
+        """The prediction of some rows."""
+        return replace(self, mean=self.mean[:, rows], sd=self.sd[:, rows])
 
     def quantiles(self, levels: np.ndarray) -> np.ndarray:
         """Quantiles of y, (levels, N)."""
@@ -77,6 +90,10 @@ class StudentPrediction:
     """The scale of the Student-t, (N,)."""
     degrees: float
 
+    def at(self, rows: np.ndarray) -> "StudentPrediction":
+        """The prediction of some rows."""
+        return replace(self, share=self.share[rows], mean=self.mean[rows], sd=self.sd[rows])
+
     def quantiles(self, levels: np.ndarray) -> np.ndarray:
         """Quantiles of y, (levels, N)."""
         return self.scale.inverse(self.mean + stdtrit(self.degrees, levels)[:, None] * self.sd)
@@ -97,13 +114,22 @@ class StudentPrediction:
 
 
 def mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.ndarray:
-    """Quantiles of y, (levels, N), of the mixture of all predictions."""
+    """Quantiles of y, (levels, N), of the mixture of all predictions, some rows at a time."""
+    if len(predictions) == 1:
+        return predictions[0].quantiles(levels)
+    rows = predictions[0].mean.shape[-1]
+    normals = sum(one.mean.size for one in predictions) // max(rows, 1)
+    found = [
+        _mixed_quantiles([one.at(block) for one in predictions], levels)
+        for block in row_blocks(rows, normals * len(levels))
+    ]
+    return np.concatenate([np.zeros((len(levels), 0)), *found], axis=1)
+
+
+def _mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.ndarray:
     each = np.stack([one.quantiles(levels) for one in predictions])
-    if len(each) == 1:
-        return each[0]
-    low, high = each.min(axis=0), each.max(axis=0)
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        below = np.sum([one.cumulative(middle) for one in predictions], axis=0) < levels[:, None]
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return 0.5 * (low + high)
+
+    def above(y: np.ndarray, level: np.ndarray, row: np.ndarray) -> np.ndarray:
+        return np.sum([one.at(row).cumulative(y[None])[0] for one in predictions], axis=0) - levels[level]
+
+    return crossing(above, each.min(axis=0), each.max(axis=0))

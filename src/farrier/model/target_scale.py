@@ -12,6 +12,8 @@ from typing import final
 
 import numpy as np
 
+from farrier.model.quoting import quoted
+
 
 @final
 @dataclass(frozen=True)
@@ -46,7 +48,7 @@ def named(name: str) -> Transform:
     found = next((transform for transform in TRANSFORMS if transform.name == name), None)
     if found is None:
         names = ", ".join(transform.name for transform in TRANSFORMS)
-        raise ValueError(f"transform={name!r}: there are auto, {names}.")
+        raise ValueError(f"transform={quoted(name)}: there are auto, {names}.")
     return found
 
 

@@ -145,7 +145,9 @@ class TimeAxis:
         if step is None:
             return self
         if self.frequency != "irregular":
-            raise ValueError(f"step={step!r}: the times of {quoted(self.name)} are {self.frequency}: leave it out.")
+            raise ValueError(
+                f"step={quoted(step)}: the times of {quoted(self.name)} are {self.frequency}: leave it out."
+            )
         return replace(self, chosen=chosen_step(step, self._clock, plain=isinstance(self._form, Number)))
 
     def stepping_as(self, other: "TimeAxis") -> "TimeAxis":

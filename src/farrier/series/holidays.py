@@ -10,6 +10,8 @@ from typing import Any
 
 import numpy as np
 
+from farrier.model.quoting import quoted
+
 UNNAMED = "holiday"
 """The name of a holiday that was given without one."""
 OBSERVED = " (observed)"
@@ -34,16 +36,16 @@ def _of_country(country: str, first: int, last: int) -> dict[date, str]:
         import holidays
     except ImportError as error:
         raise ImportError(
-            f"country={country!r} needs the package holidays: pip install 'farrier[calendar]', or give holidays=."
+            f"country={quoted(country)} needs the package holidays: pip install 'farrier[calendar]', or give holidays=."
         ) from error
     if not isinstance(country, str):
-        raise ValueError(f"country: {country!r} is not a code such as 'DE', 'US' or 'DE-BY': give one.")
+        raise ValueError(f"country: {quoted(country)} is not a code such as 'DE', 'US' or 'DE-BY': give one.")
     code, _, part = country.upper().partition("-")
     known = holidays.list_supported_countries()
     if code not in known:
-        raise ValueError(f"country: {country!r} is not known: give an ISO code such as 'DE', 'US' or 'DE-BY'.")
+        raise ValueError(f"country: {quoted(country)} is not known: give an ISO code such as 'DE', 'US' or 'DE-BY'.")
     if part and part not in known[code]:
-        raise ValueError(f"country: {code} has no part {part!r}: give one of {', '.join(known[code]) or 'none'}.")
+        raise ValueError(f"country: {code} has no part {quoted(part)}: give one of {', '.join(known[code]) or 'none'}.")
     languages = holidays.list_localized_countries().get(code, ())
     language = next((one for one in ("en_US", "en_GB", "en") if one in languages), None)
     years = range(first, last + 1)
@@ -60,7 +62,7 @@ def _given(given: Any) -> dict[date, str]:
     if given is None:
         return {}
     if isinstance(given, str | bytes) or not isinstance(given, Iterable):
-        raise ValueError(f"holidays: {given!r} is not a list of dates, nor a dict of dates and names: give one.")
+        raise ValueError(f"holidays: {quoted(given)} is not a list of dates, nor a dict of dates and names: give one.")
     pairs = given.items() if isinstance(given, Mapping) else ((day, UNNAMED) for day in given)
     return {_date(day): str(name) for day, name in pairs}
 
@@ -77,5 +79,5 @@ def _date(day: Any) -> date:
     except ValueError:
         day = str(day)
     if type(day) is not date:
-        raise ValueError(f"holidays: {day!r} is not a date such as 2024-12-25: correct it.")
+        raise ValueError(f"holidays: {quoted(day)} is not a date such as 2024-12-25: correct it.")
     return day

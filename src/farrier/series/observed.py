@@ -246,7 +246,7 @@ def append(first: Any, *others: Any) -> Any:
 
 def _weights(given: Any) -> np.ndarray | None:
     if isinstance(given, str):
-        raise ValueError(f"sample_weight={given!r} names a column of a frame: give a frame, or numbers.")
+        raise ValueError(f"sample_weight={quoted(given)} names a column of a frame: give a frame, or numbers.")
     return None if given is None else _values(given, "sample_weight")
 
 

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from farrier.model.quoting import quoted
+
 COMPLETE = 2 / 3
 """Stamps on a grid are regular if at least this share of the grid is present, else irregular; by judgement."""
 MONTHS = {"yearly": 12, "quarterly": 3, "monthly": 1}
@@ -107,7 +109,7 @@ def chosen_step(step: str | float, times: np.ndarray, *, plain: bool) -> Steps:
             size = 0.0
         if not plain or not 0.0 < size < float("inf"):
             needed = "a number above 0" if plain else "text such as 'day', '2 weeks' or 'month'"
-            raise ValueError(f"step={step!r}: it is not a step of these times: give {needed}.")
+            raise ValueError(f"step={quoted(step)}: it is not a step of these times: give {needed}.")
         return Steps("irregular", size, 0)
     found = re.fullmatch(r"(\d{0,6}) ?([a-z]+?)s?", step.strip().lower())
     count, unit = (int(found[1] or 1), found[2]) if found else (0, "")
@@ -117,4 +119,6 @@ def chosen_step(step: str | float, times: np.ndarray, *, plain: bool) -> Steps:
         date = times.max().astype("M8[D]")
         day = int((date - date.astype("M8[M]").astype("M8[D]")).astype(int)) + 1
         return Steps("monthly", count * MONTH_UNITS[unit], 0, day)
-    raise ValueError(f"step={step!r}: it is not a step: give 'day', '2 weeks', '15 min', 'month', 'quarter' or 'year'.")
+    raise ValueError(
+        f"step={quoted(step)}: it is not a step: give 'day', '2 weeks', '15 min', 'month', 'quarter' or 'year'."
+    )
