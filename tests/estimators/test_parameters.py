@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 from sklearn.utils._param_validation import InvalidParameterError
@@ -93,6 +94,13 @@ def test_columns_are_a_list_of_names(table):
 def test_an_integer_beyond_floats_is_refused_in_a_table_with_text():
     frame = pd.DataFrame({"word": list("ab") * 10, "odd": pd.Series([10**400] * 20, dtype=object)})
     refused(lambda: Regressor(["SE"], iterations=2).fit(frame, Y), "no 64-bit float can hold")
+
+
+def test_tables_in_cells_are_refused():
+    frame = pd.DataFrame(
+        {"odd": pd.Series([pl.DataFrame({"a": [1]}).lazy()] * 20, dtype=object), "word": list("ab") * 10}
+    )
+    refused(lambda: Regressor(["SE"], iterations=2).fit(frame, Y), "which is no cell")
 
 
 @pytest.mark.parametrize("name", ["step", "country", "holidays"])

@@ -57,7 +57,7 @@ def test_new_values_far_from_the_forecast_are_anomalies(fitted):
     assert list(found.index) == [times[4]]
     assert found["high"].iloc[0] < values[4] == found["value"].iloc[0]
     assert len(fitted.anomalies(level=50.0)) > len(fitted.anomalies(level=99.9))
-    with pytest.raises(ValueError, match="level: 0.0 is not a percentage"):
+    with pytest.raises(ValueError, match=r"level: 0\.0 is not a percentage"):
         fitted.anomalies(level=0.0)
 
 

@@ -200,9 +200,18 @@ def _floats(name: str, cells: list[Any]) -> np.ndarray:
         ) from None
 
 
+def _compares(cell: Any) -> bool:
+    """Whether a cell can be compared with itself; tables and lazy expressions cannot."""
+    try:
+        bool(cell == cell)
+    except (TypeError, ValueError):
+        return False
+    return True
+
+
 def _dates_or_cells(name: str, cells: list[Any]) -> Any:
     """Numbers and dates of Python as arrays, other cells as they are, None for empty ones."""
-    nested = next((cell for cell in cells if isinstance(cell, NESTED)), None)
+    nested = next((cell for cell in cells if isinstance(cell, NESTED) or not _compares(cell)), None)
     if nested is not None:
         raise ValueError(f"X: column {quoted(name)} holds {quoted(nested)}, which is no cell: give numbers or text.")
     cells = [None if cell is None or cell != cell else cell for cell in cells]
