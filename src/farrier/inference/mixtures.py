@@ -133,9 +133,10 @@ def crossing(function: Above, low: np.ndarray, high: np.ndarray) -> np.ndarray:
         going = (np.abs(other - one) > least) & (f_one != 0.0) & (f_one != f_other)
         if not going.any():
             break
-        one, other, before, f_one, f_other, f_before, least, places = (
-            each[going] for each in (one, other, before, f_one, f_other, f_before, least, places)
+        one, other, before, f_one, f_other, f_before, least = (
+            each[going] for each in (one, other, before, f_one, f_other, f_before, least)
         )
+        places = places[going]
         t = _step(one, other, before, f_one, f_other, f_before)
         nearest = np.minimum(0.5 * least / np.abs(other - one), 0.5)
         t = np.clip(t, nearest, 1.0 - nearest)
