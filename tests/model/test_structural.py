@@ -151,6 +151,16 @@ def test_a_quick_forecast_is_explained_saved_and_updated(forecaster, tmp_path):
     assert "73 rows" in str(again.explain())
 
 
+@pytest.mark.parametrize("search", ["full", "quick"])
+def test_a_summary_is_the_mean_and_the_quantiles(search):
+    model = farrier.Regressor(search=search, likelihood="gaussian").fit(X[:40], Y[:40])
+    mean, quantiles = model.predict_summary(X[-3:], (0.1, 0.5))
+    assert_allclose(mean, model.predict(X[-3:]), rtol=1e-9)
+    assert_allclose(quantiles, model.predict_quantiles(X[-3:], (0.1, 0.5)), rtol=1e-9)
+    with pytest.raises(ValueError, match="quantiles lie between 0 and 1, got 1"):
+        model.predict_summary(X[-3:], (1.0,))
+
+
 @pytest.mark.parametrize(
     ("setting", "message"),
     [

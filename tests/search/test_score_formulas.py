@@ -263,7 +263,10 @@ def test_candidates_are_ranked_by_squared_slope_over_information_with_the_sign_o
     heights = np.sign(slopes) * slopes**2 / information
     assert min(slopes) < 0.0 < max(slopes)
     gains = evaluator.screen(structure, [Move(kernel) for kernel in CANDIDATES])
-    assert set(np.flatnonzero(np.isfinite(gains))) == set(np.argsort(heights)[-count:])
+    chosen = np.isfinite(gains)
+    assert chosen.sum() == count
+    # the information is estimated with random probes, so that nearly equal ones may change places
+    assert min(heights[chosen]) > max(heights[~chosen]) - 0.05 * max(abs(heights))
 
 
 @pytest.mark.parametrize("fields", [{}, {"rows": NOISES}], ids=["common noise", "known noise"])

@@ -89,7 +89,7 @@ def outside(levels: Any, highest: float) -> list[Any]:
     """The levels that are no numbers between 0 and `highest`; ValueError for what is no list."""
     if isinstance(levels, str | bytes | Mapping) or not isinstance(levels, Sequence | np.ndarray):
         raise ValueError(f"levels: {quoted(levels)} is not a list of levels: give one such as [{0.8 * highest:g}].")
-    return [one for one in levels if not isinstance(one, Real) or isinstance(one, bool) or not 0.0 < one < highest]
+    return [one for one in levels if not isinstance(one, Real) or isinstance(one, bool) or not 0 < float(one) < highest]
 
 
 def check_percent(levels: Sequence[float]) -> None:

@@ -142,11 +142,9 @@ class FittedSeries:
     def expected(self, ahead: Ahead, levels: Sequence[float]) -> dict[str, np.ndarray]:
         """Mean, median and the ends of the prediction intervals, by name."""
         ends = [0.5 + sign * level / 200.0 for level in levels for sign in (-1.0, 1.0)]
-        quantiles = self.model.predict_quantiles(ahead.X, [0.5, *ends])
-        names = [f"{end}_{level:g}" for level in levels for end in ("low", "high")]
-        return {"mean": self.model.predict(ahead.X), "median": quantiles[:, 0]} | dict(
-            zip(names, quantiles[:, 1:].T, strict=True)
-        )
+        mean, quantiles = self.model.predict_summary(ahead.X, [0.5, *ends])
+        names = ["median", *(f"{end}_{level:g}" for level in levels for end in ("low", "high"))]
+        return {"mean": mean} | dict(zip(names, quantiles.T, strict=True))
 
     def quantiles(self, ahead: Ahead, levels: Sequence[float]) -> dict[str, np.ndarray]:
         """Quantiles, by name."""

@@ -63,13 +63,21 @@ class PredictingEstimator(CountingEstimator):
 
     def predict_quantiles(self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)) -> np.ndarray:
         """Quantiles of a new observation at the rows of X, one column for each level."""
-        bad = outside(levels, 1.0)
-        if bad:
-            raise ValueError(f"levels: quantiles lie between 0 and 1, got {quoted(bad[0])}: 0.5 is the median.")
+        _check_levels(levels)
         inputs = self._inputs(X)
         quantiles = self.result_.fitted.quantiles(inputs, levels).T
         check_prediction(quantiles, self.transform_)
         return quantiles
+
+    def predict_summary(
+        self, X: Any, levels: Sequence[float] = (0.025, 0.1, 0.5, 0.9, 0.975)
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """What `predict` and `predict_quantiles` give, in about half the time of both."""
+        _check_levels(levels)
+        inputs = self._inputs(X)
+        mean, _, quantiles = self.result_.fitted.summary(inputs, levels)
+        check_prediction(np.column_stack([mean, quantiles.T]), self.transform_)
+        return mean, quantiles.T
 
     def log_density(self, X: Any, y: Any) -> np.ndarray:
         """log p(y | X, data) of new observations, one number for each row."""
@@ -102,3 +110,10 @@ class PredictingEstimator(CountingEstimator):
         covariance = covariance * fitted.scale.sd**2
         covariance[np.diag_indices(len(covariance))] = std**2
         return fitted.scale.inverse(mean), covariance
+
+
+def _check_levels(levels: Sequence[float]) -> None:
+    """Raise ValueError for levels that are not those of quantiles."""
+    bad = outside(levels, 1.0)
+    if bad:
+        raise ValueError(f"levels: quantiles lie between 0 and 1, got {quoted(bad[0])}: 0.5 is the median.")

@@ -201,15 +201,20 @@ class Fitted:
 
     def moments(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and standard deviation of an observation of y; on a transformed scale the mean of the middle 95 %."""
-        scales = (self.scale, *(other.scale for other in self.others))
-        straight = all(scale.transform.name == "identity" for scale in scales)
+        mean, std, _ = self.summary(inputs, ())
+        return mean, std
+
+    def summary(self, inputs: np.ndarray, levels: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Mean, standard deviation and quantiles of an observation of y, with one prediction of each structure."""
+        straight = all(one.scale.transform.name == "identity" for one in (self, *self.others))
         if straight and not self.others and self.stacking is None:
             mean, variance = self.observed(inputs)
             ends = [None if y is None else (y - self.scale.mean) / self.scale.sd for y in (self.floor, self.cap)]
             mean, variance = clipped_moments(mean, variance, *ends)
-            return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd
-        values = self.quantiles(inputs, LEVELS)
-        return values[slice(None) if straight else MIDDLE].mean(axis=0), values.std(axis=0)
+            return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd, self.quantiles(inputs, levels)
+        found = self.quantiles(inputs, [*LEVELS, *levels])
+        values, quantiles = found[: len(LEVELS)], found[len(LEVELS) :]
+        return values[slice(None) if straight else MIDDLE].mean(axis=0), values.std(axis=0), quantiles
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""

@@ -91,7 +91,7 @@ class Evaluator:
         """
         usual = self.settings.fits
         iterations = usual.iterations if iterations is None else iterations
-        tolerance = usual.tolerance if tolerance is None else tolerance
+        tolerance = usual.tolerance if tolerance is None else tolerance * 0.03
         start = (*map(id, parts), noise, iterations, tolerance, least)
         if start not in self._fitted:
             # the parts are stored too, so that their ids stay unique
@@ -109,7 +109,7 @@ class Evaluator:
         top, mode, score = terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, u, top)
+            mode, top = self._mode(objective, u, top, tolerance * self.settings.fits.newton_part)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         fitted = objective.model(u) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
@@ -135,8 +135,11 @@ class Evaluator:
         """Whether the search of a series has done its work: it then ends with the best structure so far."""
         return self.X.shape[1] == 1 and self.work > self.settings.growing.work
 
-    def _mode(self, objective: ExactObjective, u: np.ndarray, top: Terms) -> tuple[Mode, Terms]:
-        """The mode near u, where the terms are `top`, and the terms there: a step of Newton's method is nearly free."""
+    def _mode(self, objective: ExactObjective, u: np.ndarray, top: Terms, enough: float) -> tuple[Mode, Terms]:
+        """The mode near u, where the terms are `top`, and the terms there.
+
+        Steps of Newton's method, which are nearly free, lead to it, until one gains less than `enough`.
+        """
         limits = objective.limits()
         free = limits[:, 1] > limits[:, 0]
         # where each row has its own noise, the common one has no part in the density
@@ -146,13 +149,15 @@ class Evaluator:
         curved, steps = self._curved(objective), self.settings.appraisal.difference * objective.typical()
         slope, H = slope_and_curvature(curved, u, moving, steps)
         laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
-        if curved is objective:
+        gain = np.inf if curved is objective else 0.0
+        while gain > enough:
             better = u.copy()
             better[moving] = np.clip(u[moving] + laplace.newton(slope), *limits[moving].T)
-            there, _ = objective.terms(better)
-            if there.total > top.total:
-                u, top, laplace = better, there, replace(laplace, mode=better[moving])
-        return Mode(objective.model(u), u, moving, laplace), top
+            there, gradient = objective.terms(better)
+            gain = there.total - top.total
+            if gain > 0.0:
+                u, top, slope = better, there, gradient[moving]
+        return Mode(objective.model(u), u, moving, replace(laplace, mode=u[moving])), top
 
     def _evidence(self, top: Terms, mode: Mode) -> float:
         """Laplace's approximation of the log evidence."""
