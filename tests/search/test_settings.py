@@ -37,6 +37,7 @@ MATHEMATICS = {
     "HALVINGS": "bisections until a double is exact",
     "STEPS": "steps in a season: the calendar",
     "SHOWN": "characters of a name in an error",
+    "LINE": "characters of an error of another library",
 }
 """Constants that nobody would set, and why."""
 
