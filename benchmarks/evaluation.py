@@ -32,7 +32,7 @@ ABOUT = {
     "tables": (
         "Tables, random tenths",
         "A tenth of the rows, drawn at random, is held out; a cell is the mean over the splits in "
-        "`benchmarks/results/tables.jsonl`, the same for all methods: so far one. Scikit-learn's methods "
+        "`benchmarks/results/tables.jsonl`, so far one to five. Scikit-learn's methods "
         "predict a normal whose standard deviation is that of their residuals in cross-validation.",
     ),
     "timeseries": ("Series, forecast", "The first nine tenths train, the last tenth is forecast as a whole."),
