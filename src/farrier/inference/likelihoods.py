@@ -98,7 +98,7 @@ class Likelihood(ABC):
         """The distribution of y as an equal mixture of normals: means and variances, (K, N) each.
 
         One normal with the mean and variance of y, unless the likelihood says otherwise. If the parameters are drawn,
-        `part` is the number of the draw and that of all draws: together they need no more normals than one.
+        `part` is the number of the draw and that of all draws: each of many draws needs only a few normals.
         """
         mean, variance = self.predict(mean, variance)
         return mean[None], variance[None]
