@@ -57,7 +57,7 @@ def stepped(model, q, length=1.0, batch=BATCH, noise=NONE):
     h, s = moments_of(features, ordinary(q))
     slopes = jax.grad(lambda h, s: likelihood_term(model, batch, h, s, noise), argnums=(0, 1))(h, s)
     before = grouped_bound(model, batch, features, ordinary(q), noise).total
-    return natural_step(q, features, slopes, h, jnp.asarray(length)), before
+    return natural_step(q, features, slopes, h, jnp.asarray(length), jnp.asarray(length)), before
 
 
 @pytest.mark.parametrize(
@@ -71,6 +71,14 @@ def test_a_natural_step_of_length_one_on_all_rows_is_the_maximum(posterior):
     found = ordinary(stepped(model, START)[0])
     assert_allclose(found.mean, best.mean, rtol=1e-9, atol=1e-11)
     assert_allclose(found.root, best.root, rtol=1e-9, atol=1e-11)
+
+
+def test_a_step_of_equal_lengths_mixes_natural_parameters():
+    model = Model(NoPrior(np.array([0.9])), Gaussian(0.2), MultiSVGP.initial(ONE, Z))
+    far, _ = stepped(model, START)
+    near, _ = stepped(model, START, 0.3)
+    for begin, whole, part in zip(START, far, near, strict=True):
+        assert_allclose(part, 0.7 * begin + 0.3 * whole, rtol=1e-10, atol=1e-12)
 
 
 def test_groups_that_step_in_turn_end_at_the_common_maximum():

@@ -117,6 +117,15 @@ def test_minibatches_estimate_the_bound_without_bias(trained):
     assert found.std() > 0.1
 
 
+def test_many_kernels_that_explain_the_same_rows_do_not_overshoot():
+    # from the precisions of the prior, a short step would move the means of all kernels the whole way at once
+    pool = stack([SquaredExponential(0.5 + 0.02 * i) for i in range(16)], 1)
+    settings = Settings(iterations=50, batch_size=16, full_rows=0, tolerance=0.0)
+    rows = np.linspace(-2.0, 2.0, 4000)[:, None]
+    _, history = train(start(pool), rows, np.sin(3.0 * rows[:, 0]), settings, jax.random.key(0))
+    assert np.all(history.bound > history.bound[0] - 5.0 * len(rows))
+
+
 def test_padding_changes_nothing(trained):
     batch = padded(X, Y)
     assert batch.y.shape == (32,)

@@ -80,15 +80,27 @@ def root_of_inverse(precision: Float[Array, "m M M"]) -> Float[Array, "m M M"]:
 
 
 def natural_step(
-    q: NaturalQ, features: Features, slopes: tuple[Array, Array], h: Float[Array, "m N"], length: Float[Array, ""]
+    q: NaturalQ,
+    features: Features,
+    slopes: tuple[Array, Array],
+    h: Float[Array, "m N"],
+    length: Float[Array, ""],
+    precision_length: Float[Array, ""],
 ) -> NaturalQ:
-    """One step of the given length; `slopes` are b and c. A positive c counts as zero, so that S stays positive."""
+    """One step; `slopes` are b and c. A positive c counts as zero, so that S stays positive.
+
+    Precisions P move by `precision_length`. Means a move by S (s - P_t a) times `length`, for the shift s and the
+    precision P_t that the rows ask for. With two equal lengths this is the natural gradient step.
+    """
     b, c = slopes[0], jnp.minimum(slopes[1], 0.0)
     target = NaturalQ(
         jnp.einsum("irn,in->ir", features.A, b - 2.0 * c * h),
         _identity(q.precision) - 2.0 * jnp.einsum("irn,in,isn->irs", features.A, c, features.A),
     )
-    return NaturalQ(*(old + length * (new - old) for old, new in zip(q, target, strict=True)))
+    mean = ordinary(q).mean
+    precision = q.precision + precision_length * (target.precision - q.precision)
+    missing = target.shift - jnp.einsum("irs,is->ir", target.precision, mean)
+    return NaturalQ(jnp.einsum("irs,is->ir", precision, mean) + length * missing, precision)
 
 
 def optimal_q(

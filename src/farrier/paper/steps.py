@@ -91,7 +91,7 @@ def step(
         features = model.features(rows.X)
         # where q(u) is at its maximum, its dependence on the other parameters adds nothing to their gradient
         here = jax.lax.stop_gradient((model, features))
-        q, fixed = _updated(state.q, here, rows, noise, rates.natural, treatment)
+        q, fixed = _updated(state, here, rows, noise, rates.natural, treatment)
         terms = grouped_bound(model, rows, features, fixed, noise)
         return -terms.total, (terms, q, fixed)
 
@@ -137,16 +137,20 @@ def finished(state: State, template: Model, treatment: Treatment) -> Model:
 
 
 def _updated(
-    q: NaturalQ, here: tuple[Model, Features], rows: Batch, noise: Array, length: Array, treatment: Treatment
+    state: State, here: tuple[Model, Features], rows: Batch, noise: Array, length: Array, treatment: Treatment
 ) -> tuple[NaturalQ, Q]:
     """q(u) after its update, in both forms."""
     model, features = here
+    q = state.q
     if treatment == "optimal":
         variance = model.likelihood.variance  # pyright: ignore[reportAttributeAccessIssue]
         return q, optimal_q(features, model.group_moments(), variance, rows.y, rows.counts)
     h, s = moments_of(features, ordinary(q))
     slopes = jax.grad(lambda h, s: likelihood_term(model, rows, h, s, noise), argnums=(0, 1))(h, s)
-    q = natural_step(q, features, slopes, h, length)
+    # precisions begin at those of the prior, with which a short step would move means the whole way: the first steps
+    # take the average of what their rows ask for
+    first = 1.0 / (state.step + 1).astype(length.dtype)
+    q = natural_step(q, features, slopes, h, length, jnp.maximum(length, first))
     return q, ordinary(q)
 
 
