@@ -38,6 +38,20 @@ def test_a_parquet_file_of_many_rows_is_explained(tmp_path, monkeypatch):
     assert "150 rows, of which a random sample of 152 is shown" in found.output
 
 
+def test_kernels_of_the_paper_are_fitted_to_minibatches(tmp_path, monkeypatch):
+    pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
+    monkeypatch.setattr(large, "SearchSettings", lambda: SMALL)
+    path = tmp_path / "many_rows.parquet"
+    parquet.write_table(pyarrow.table({"a": X[:, 0], "b": X[:, 1], "price": Y}), path)
+
+    def refused(model, source, **options):
+        raise ValueError(f"{model.method} {model.kernels}")
+
+    monkeypatch.setattr(large, "fit_estimator", refused)
+    found = CliRunner().invoke(app, ["explain", str(path), "--target", "price", "--kernels", "paper"])
+    assert "stochastic paper" in found.output
+
+
 def test_a_small_parquet_file_is_not_read_in_blocks(tmp_path):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     parquet.write_table(pyarrow.table({"a": X[:, 0], "price": Y}), tmp_path / "few.parquet")

@@ -107,3 +107,24 @@ def test_a_worker_that_is_killed_costs_time_and_not_the_result(path, cluster, cl
     assert [number for number, _, _ in found] == list(range(len(source.blocks)))
     assert sum(total for _, total, _ in found) == pytest.approx(X[:, 0].sum())
     assert len({pid for _, _, pid in found}) > 1
+
+
+BY_MINIBATCHES = {"method": "stochastic", "kernels": ["SE", "Lin"], "inducing": 12, "batch_size": 64}
+
+
+def test_minibatches_of_a_file_give_the_model_of_the_frame(path):
+    settings = BY_MINIBATCHES | {"iterations": 600, "learning_rate": 0.03}
+    frame = TABLE.drop_columns("price").to_pandas()
+    whole, model = Regressor(**settings).fit(frame, Y), fit(path, "price", **settings)
+    assert (model.tier_, model.result_.sampled_from) == ("stochastic", len(Y))
+    mean, std = whole.predict(frame, return_std=True)
+    assert np.sqrt(np.mean((model.predict(frame) - mean) ** 2)) < 0.3 * np.median(std)
+    assert abs(model.elbo_ - whole.elbo_) < 0.2 * len(Y)
+    blocks = list(predict(model, path))
+    np.testing.assert_allclose(np.concatenate([one["mean"] for one in blocks]), model.predict(frame), rtol=1e-9)
+
+
+def test_minibatches_that_a_cluster_reads_have_the_bits_of_one_process(path, client):
+    settings = BY_MINIBATCHES | {"iterations": 50}
+    one, other = fit(path, "price", **settings), fit(path, "price", client=client, **settings)
+    assert one.elbo_ == other.elbo_

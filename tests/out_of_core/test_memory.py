@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier.out_of_core.memory import check_processes, process_bytes
-from farrier.out_of_core.sources import Source, open_rows
+from farrier.out_of_core.memory import check_processes, held_rows, minibatch_bytes, process_bytes
+from farrier.out_of_core.sources import BLOCK_BYTES, Source, open_rows
 
 
 def table(rows, columns):
@@ -29,3 +29,17 @@ def test_what_does_not_fit_is_refused(available, said):
     check_processes(source, 1, 2**30)
     with pytest.raises(ValueError, match=f"^memory: 4 processes for blocks of X need .*: {said}"):
         check_processes(source, 4, available)
+
+
+def test_minibatches_of_wide_tables_hold_fewer_rows():
+    assert held_rows(8) > 200_000
+    assert held_rows(10_000) * 10_001 * 8 <= BLOCK_BYTES
+    assert minibatch_bytes(table(10**6, 8)) == minibatch_bytes(table(10**8, 8))
+
+
+def test_the_main_process_is_counted_once():
+    source = table(10**6, 8)
+    own, more = process_bytes(source), minibatch_bytes(source)
+    check_processes(source, 2, 2 * own + more, main=more)
+    with pytest.raises(ValueError, match=r": give jobs=1\.$"):
+        check_processes(source, 2, 2 * own + more - 1, main=more)

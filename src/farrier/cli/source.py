@@ -250,7 +250,7 @@ def read_days(path: Path) -> dict[str, str]:
 def fit(source: Source, settings: dict[str, Any]) -> "Regressor | Classifier":
     """Fit a model, and give it the names of the rows and columns."""
     if source.large is not None:
-        model = source.large.fit(source.chosen.target, settings)
+        model = source.large.fit(source.chosen.target, _by_paper(settings))
         return model.describe(title=source.title, target_name=source.chosen.target, target_unit=source.unit)
     if source.chosen.cells is not None:
         return fit_table(source, settings)
@@ -258,9 +258,8 @@ def fit(source: Source, settings: dict[str, Any]) -> "Regressor | Classifier":
     from farrier.estimators.regressor import Regressor
 
     chosen = source.chosen
-    if settings.get("kernels") == "paper" and settings.get("method") == "auto" and chosen.X.shape[1] > 1:
-        # the paper's periodic kernels take several inputs, which only its own algorithm supports
-        settings = settings | {"method": "stochastic"}
+    if chosen.X.shape[1] > 1:
+        settings = _by_paper(settings)
     if chosen.axis is not None:
         settings = dated(settings, chosen.axis, chosen.axis)
     elif given := [name for name in DATED if name in settings]:
@@ -277,6 +276,12 @@ def fit(source: Source, settings: dict[str, Any]) -> "Regressor | Classifier":
     )
 
 
+def _by_paper(settings: dict[str, Any]) -> dict[str, Any]:
+    """The paper's kernels of several inputs by its own algorithm: no other supports their periodic kernels."""
+    own = settings.get("kernels") == "paper" and settings.get("method") == "auto"
+    return settings | {"method": "stochastic"} if own else settings
+
+
 def fit_table(source: Source, settings: dict[str, Any]) -> "Regressor | Classifier":
     """Fit a model of a table of text, dates and numbers: of classes if the target is text."""
     from farrier.estimators.classifier import Classifier
@@ -290,8 +295,8 @@ def fit_table(source: Source, settings: dict[str, Any]) -> "Regressor | Classifi
             raise _no_dates(name, source)
     cells = Cells(chosen.cells)
     plain = TableInputs.of(cells, SearchSettings().columns) is None
-    if settings.get("kernels") == "paper" and settings.get("method") == "auto" and len(chosen.cells) > 1:
-        settings = settings | {"method": "stochastic"}
+    if len(chosen.cells) > 1:
+        settings = _by_paper(settings)
     X = np.column_stack(list(chosen.cells.values())) if plain else cells
     if chosen.labels is not None:
         for name in ("floor", "cap"):

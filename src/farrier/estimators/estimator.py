@@ -209,8 +209,12 @@ class Estimator(ExplainingMixin, CheckedParameters):
         target: TargetScale,
         likelihood: Likelihood,
         show: Show | None = None,
+        rows: Any = None,
     ) -> Fitted:
-        """Fit by the paper's algorithm from all starts; the likelihood is that of y on the scale of the model."""
+        """Fit by the paper's algorithm from all starts; the likelihood is that of y on the scale of the model.
+
+        `rows` gives minibatches of all rows, if inputs and y are a sample.
+        """
         sparse = import_module("farrier.paper.sparse")
         training = sparse.SparseTraining(
             prior=self.prior,
@@ -222,7 +226,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
             points=self._number_of_inducing_points(inputs),
             seed=self._seed(),
         )
-        fitted, self.history_ = sparse.fit_sparse(starts, inputs, y, target, likelihood, training)
+        fitted, self.history_ = sparse.fit_sparse(starts, inputs, y, target, likelihood, training, rows)
         return fitted
 
     def _number_of_inducing_points(self, X: np.ndarray) -> int:

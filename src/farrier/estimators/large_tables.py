@@ -1,4 +1,8 @@
-"""The fit of an estimator to a table that is read in blocks (farrier/out_of_core): the part that estimators know."""
+"""The fit of an estimator to a table that is read in blocks (farrier/out_of_core): the part that estimators know.
+
+The structure is searched on a sample and fitted to all rows by sums over the blocks (model/block_fits.py), or
+candidates are fitted to minibatches by the paper's algorithm (paper/sparse.py).
+"""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -10,9 +14,12 @@ import numpy as np
 
 from farrier.estimators.arguments import bounds_of, check_scale
 from farrier.estimators.estimator import Estimator
-from farrier.estimators.watching import told, watched
+from farrier.estimators.watching import Show, told, watched
 from farrier.inference.collapsed_blocks import RowBlocks
+from farrier.inference.likelihoods import Likelihood
 from farrier.model.block_fits import learn_blocks
+from farrier.model.block_scales import scale_of_blocks
+from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale, check_varies
@@ -28,6 +35,11 @@ class Reading:
     table: TableInputs | None
     """What each column is; None if all are numbers without empty cells."""
     scale: Scale
+
+    @property
+    def coded(self) -> tuple[int, ...]:
+        """The inputs that are codes of categories."""
+        return () if self.table is None else self.table.coded
 
 
 class Sample(Protocol):
@@ -49,6 +61,30 @@ class Sample(Protocol):
         ...
 
 
+class TableRows(RowBlocks, Protocol):
+    """All rows of a table on the scale of the model, in blocks and in minibatches."""
+
+    def minibatches(self, seed: int) -> Any:
+        """The rows in random order for the paper's algorithm, a paper.batches.RowSource."""
+        ...
+
+
+Columns = tuple[str, ...]
+"""The names of the inputs."""
+Blocks = Callable[[Reading, TargetScale], TableRows]
+"""All rows, for a scale of the inputs and of the target."""
+TAKEN_BY_MINIBATCHES = (("likelihood", ("auto", "gaussian", "student-t")), ("search", ("full",)))
+"""The values that settings can have for the paper's algorithm."""
+TAKEN = (
+    ("kernels", ("auto",)),
+    ("prior", ("horseshoe",)),
+    ("likelihood", ("auto", "gaussian")),
+    ("method", ("auto", "collapsed")),
+    ("search", ("full",)),
+)
+"""The same for sums over blocks."""
+
+
 def is_large(X: Any) -> bool:
     """Whether a table is read in blocks: a Dask array or frame, or a memory map of many rows."""
     many = isinstance(X, np.memmap) and X.ndim == 2 and len(X) >= SearchSettings().blocks.smallest
@@ -64,11 +100,14 @@ class LargeTableMixin(Estimator):
     search: str
     floor: float | str | None
     cap: float | None
+    starts: int
 
-    def fit_sample(
-        self, sample: Sample, frame: Any, blocks: Callable[[Reading, TargetScale], RowBlocks], call: str = "fit(X, y)"
-    ) -> Self:
-        """Find the structure in a sample, and fit it to all rows.
+    def _noise(self) -> Likelihood:
+        """The noise before the fit."""
+        raise NotImplementedError
+
+    def fit_sample(self, sample: Sample, frame: Any, blocks: Blocks, call: str = "fit(X, y)") -> Self:
+        """Fit a model to all rows, from what a sample of them shows.
 
         `frame` are the inputs of the sample as predictions will get them: an array, or a frame whose columns have
         names. `blocks` gives all rows on the scale of the model.
@@ -85,18 +124,16 @@ class LargeTableMixin(Estimator):
         coded = () if table is None else table.coded
         check_scale(rows, target, list(columns))
         check_varies(rows, target, columns)
-        scale = Scale.of(rows, transform.forward(target), coded)
-        reading = Reading(table, scale)
         floor, cap = bounds_of(target, self.floor, self.cap)
         with watched(self.progress) as show:
-            fitted = learn_blocks(
-                scale.inputs(rows),
-                target,
-                lambda found: blocks(reading, found),
-                transform=self.scale,
-                coded=coded,
-                tell=told(show, "long table"),
-            )
+            if self.method == "stochastic":
+                plain = Scale(np.zeros(rows.shape[1]), np.ones(rows.shape[1]), 0.0, 1.0)
+                scale = scale_of_blocks(blocks(Reading(table, plain), TargetScale(transform)), coded)
+                fit = self._by_minibatches
+            else:
+                scale = Scale.of(rows, transform.forward(target), coded)
+                fit = self._by_sums
+            fitted = fit(scale.inputs(rows), target, Reading(table, scale), columns, blocks, show)
         self.frame_ = None
         return self.hold(
             Result(
@@ -112,6 +149,32 @@ class LargeTableMixin(Estimator):
             )
         )
 
+    def _by_sums(
+        self, X: np.ndarray, y: np.ndarray, reading: Reading, columns: Columns, blocks: Blocks, show: Show | None
+    ) -> Fitted:
+        """Find the structure in the sample, and fit it to all rows."""
+        return learn_blocks(
+            X,
+            y,
+            lambda found: blocks(reading, found),
+            transform=self.scale,
+            coded=reading.coded,
+            tell=told(show, "long table"),
+        )
+
+    def _by_minibatches(
+        self, X: np.ndarray, y: np.ndarray, reading: Reading, columns: Columns, blocks: Blocks, show: Show | None
+    ) -> Fitted:
+        """Fit candidates to minibatches of all rows; their starting values come from the sample."""
+        transform = named("identity" if self.scale == "auto" else self.scale)
+        target = TargetScale(transform, reading.scale.y_mean, reading.scale.y_scale)
+        seeds = [self._seed() + i for i in range(int(self.starts))]
+        starts = [
+            self._chosen(X, target.forward(y), reading.scale, list(columns), seed, reading.coded) for seed in seeds
+        ]
+        rows = blocks(reading, target).minibatches(self._seed())
+        return self._sparse(starts, X, y, target, self._noise(), show, rows)
+
     def _fit_large(self, X: Any, y: Any, sample_weight: Any) -> Self:
         """Fit a Dask array or a memory map."""
         if sample_weight is not None:
@@ -120,13 +183,7 @@ class LargeTableMixin(Estimator):
 
     def _check_large(self) -> None:
         """Raise ValueError for settings that rows in blocks do not support."""
-        for name, possible in (
-            ("kernels", ("auto",)),
-            ("prior", ("horseshoe",)),
-            ("likelihood", ("auto", "gaussian")),
-            ("method", ("auto", "collapsed")),
-            ("search", ("full",)),
-        ):
+        for name, possible in TAKEN_BY_MINIBATCHES if self.method == "stochastic" else TAKEN:
             value = getattr(self, name)
             if not isinstance(value, str) or value not in possible:
                 raise ValueError(

@@ -15,7 +15,7 @@ from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import frame_of
 from farrier.model.target_scale import TargetScale
 from farrier.out_of_core.blocks import DaskBlock
-from farrier.out_of_core.memory import check_processes
+from farrier.out_of_core.memory import check_processes, minibatch_bytes
 from farrier.out_of_core.rows import EncodedRows, Survey
 from farrier.out_of_core.runners import runner_for
 from farrier.out_of_core.sources import Source, open_rows
@@ -51,7 +51,7 @@ def fit(
     progress : callable, default=None
         Called with a ``farrier.model.progress.Progress`` during the fit.
     **settings
-        Parameters of `Regressor`, such as scale="log".
+        Parameters of `Regressor`, such as scale="log", or method="stochastic" for the paper's algorithm.
 
     Returns
     -------
@@ -69,7 +69,8 @@ def fit_estimator(
     if source.target is None:
         raise ValueError("target: name the column to explain, target='...', or give y.")
     if client is None:
-        check_processes(source, effective_n_jobs(jobs))
+        main = minibatch_bytes(source) if model.method == "stochastic" else 0
+        check_processes(source, effective_n_jobs(jobs), main=main)
     runner = runner_for(source, client, jobs)
     survey = Survey.of(source, runner, settings.sample)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, final
 
 import numpy as np
@@ -82,6 +83,10 @@ class EncodedRows:
         """function(X, z, *arguments) for every block, in their order."""
         more = self.source.target, self.reading, self.scale, function, arguments
         return self.runner.map(_on_rows, self.source.blocks, *more)
+
+    def minibatches(self, seed: int) -> Any:
+        """The rows in random order for the paper's algorithm, a paper.batches.RowSource."""
+        return import_module("farrier.out_of_core.minibatches").Minibatches(self, seed)
 
 
 def _on_rows(

@@ -19,7 +19,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.progress import Progress
 from farrier.model.target_scale import TargetScale
-from farrier.paper.batches import padded
+from farrier.paper.batches import Held, RowSource
 from farrier.paper.cache import keep_compiled_programs
 from farrier.paper.forks import refuse_after_fork
 from farrier.paper.inducing import spread_points
@@ -28,7 +28,7 @@ from farrier.paper.objective import Model, evidence_bound
 from farrier.paper.pool import Pool, stack
 from farrier.paper.posterior import Posterior
 from farrier.paper.prediction import InBlocks
-from farrier.paper.training import History, Settings, train_starts
+from farrier.paper.training import History, Settings, train_source
 from farrier.paper.trees import JAX
 
 STOCHASTIC_DRAWS = 64
@@ -76,17 +76,20 @@ def fit_sparse(
     scale: TargetScale,
     likelihood: Likelihood,
     training: SparseTraining,
+    rows: RowSource | None = None,
 ) -> tuple[Fitted, History]:
     """The fitted model, and the history of training; the likelihood is that of y on its `scale`.
 
-    `starts` are the same kernels with different starting values; the result is that with the highest bound.
+    `starts` are the same kernels with different starting values; the result is that with the highest bound. If X and y
+    are a sample, `rows` are all rows on the scale of the model, and the sample gives the inducing points.
     64-bit floats are switched on for the duration of the call. Results are numpy arrays.
     """
     refuse_after_fork()
     keep_compiled_programs()
     with jax.enable_x64(True):
         pools = [stack(kernels, inputs=X.shape[1]) for kernels in starts]
-        trained = train_sparse(pools, X, scale.forward(y), likelihood, training)
+        rows = rows or Held(X, scale.forward(y))
+        trained = train_sparse(pools, X, rows, likelihood, training)
         noise, posterior, prior = jax.tree.map(np.asarray, (trained.likelihood, trained.posterior, trained.prior))
         fitted = Fitted(
             posterior=InBlocks(posterior),
@@ -95,7 +98,7 @@ def fit_sparse(
             kernels=tuple(trained.pool),
             survivors=len(trained.pool),
             scale=scale,
-            bound=trained.bound + scale.log_jacobian(y),
+            bound=trained.bound + _log_jacobian(scale, rows),
             tier="stochastic",
             steps=len(trained.history.bound),
         )
@@ -103,9 +106,9 @@ def fit_sparse(
 
 
 def train_sparse(
-    pools: Sequence[Pool], X: np.ndarray, y: np.ndarray, likelihood: Likelihood, training: SparseTraining
+    pools: Sequence[Pool], X: np.ndarray, rows: RowSource, likelihood: Likelihood, training: SparseTraining
 ) -> Trained:
-    """Train by the paper's algorithm; `pools` are the starts."""
+    """Train by the paper's algorithm; `pools` are the starts, and inducing points start where X has rows."""
     Z = spread_points(X, training.points, training.seed)
     models = [
         Model(PRIORS[training.prior].initial(len(pool)), likelihood, MultiSVGP.initial(pool, Z, spread=START_SPREAD))
@@ -118,8 +121,14 @@ def train_sparse(
         draws=TRAINING_DRAWS,
         tolerance=training.tolerance,
     )
-    model, history = train_starts(models, X, y, settings, jax.random.key(training.seed), training.progress)
+    model, history = train_source(models, rows, settings, jax.random.key(training.seed), training.progress)
     noise = jnp.asarray(quasi_normal(STOCHASTIC_DRAWS, model.prior.noise_size))
-    bound = float(_evidence_bound(model, padded(X, y), noise).total)
+    terms = [_evidence_bound(model, batch, noise) for batch in rows.batches()]
+    bound = sum(float(one.likelihood) for one in terms) - float(terms[0].kl_inducing) - float(terms[0].kl_weights)
     posterior = model.posterior.at(model.prior.draw(noise, JAX))
     return Trained(model.prior, model.likelihood, posterior.pool, posterior, bound, history)
+
+
+def _log_jacobian(scale: TargetScale, rows: RowSource) -> float:
+    """The log Jacobian of the scale at all rows."""
+    return sum(float(scale.log_slopes(scale.inverse(np.asarray(one.y))) @ one.counts) for one in rows.batches())

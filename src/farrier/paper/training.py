@@ -20,7 +20,7 @@ from jax import Array
 from jaxtyping import PRNGKeyArray
 
 from farrier.model.progress import Progress
-from farrier.paper.batches import minibatch, padded
+from farrier.paper.batches import Held, RowSource, StepRows
 from farrier.paper.diagnosis import TrainingError, diagnosis
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Batch, Bound, Model
@@ -97,28 +97,39 @@ def train_starts(
     key: PRNGKeyArray,
     callback: Callable[[Progress], None] | None = None,
 ) -> tuple[Model, History]:
-    """Train models of the same structure from different starting values; the best by the bound, and its history.
+    """Train models of the same structure from different starting values; the best by the bound, and its history."""
+    return train_source(models, Held(X, y), settings, key, callback)
+
+
+def train_source(
+    models: Sequence[Model],
+    source: RowSource,
+    settings: Settings,
+    key: PRNGKeyArray,
+    callback: Callable[[Progress], None] | None = None,
+) -> tuple[Model, History]:
+    """The same for rows from any source.
 
     All starts run together for the first part of the steps (`race`); then the best of them goes on alone.
     """
     tell = callback or (lambda progress: None)
-    batch = padded(X, y)
-    treatment = _treatment(models[0], len(y), settings)
-    size = settings.batch_size if treatment != "optimal" else batch.y.shape[0]
+    treatment = _treatment(models[0], source, settings)
+    size = settings.batch_size if treatment != "optimal" else source.count
     templates = _stacked(models)
     state = _stacked([first_state(model, treatment) for model in models])
-    flatness = _Flatness(settings.tolerance * len(y))
+    flatness = _Flatness(settings.tolerance * source.count)
     steps, done, running = settings.iterations, 0, np.arange(len(models))
     cooling_from = steps - max(BLOCK, round(COOLING * steps))
     terms: list[Bound] = []
-    lengths = jnp.asarray([settings.learning_rate, settings.natural_step], batch.y.dtype)
+    lengths = jnp.asarray([settings.learning_rate, settings.natural_step])
     tell(Progress("compiling", 0, steps, float("nan")))
     while done < steps:
         cooling = jnp.asarray([cooling_from, steps], jnp.int32)
-        state, block = _run_block(state, templates, batch, lengths, cooling, key, size, settings.draws, treatment)
+        rows = source.rows(BLOCK, size)
+        state, block = _run_block(state, templates, rows, lengths, cooling, key, settings.draws, treatment)
         healthy = np.asarray(state.healthy)
         if not healthy.any():
-            raise TrainingError(_first_diagnosis(state, models, batch))
+            raise TrainingError(_first_diagnosis(state, models, rows.at(cooling[0], key)))
         # a start that failed counts as the lowest
         sound = healthy & np.isfinite(np.asarray(block.total))
         block = Bound(*(np.where(sound, np.asarray(term), -np.inf) for term in block))
@@ -154,23 +165,23 @@ def _spread(term: np.ndarray, running: np.ndarray, starts: int) -> np.ndarray:
     return values
 
 
-def _treatment(model: Model, rows: int, settings: Settings) -> Treatment:
+def _treatment(model: Model, source: RowSource, settings: Settings) -> Treatment:
     """How q(u) is updated."""
     shared_and_random = not isinstance(model.posterior, MultiSVGP) and model.prior.noise_size > 0
     if not settings.natural or shared_and_random:
         return "adam"
-    return "optimal" if model.closed_form and rows <= max(settings.full_rows, settings.batch_size) else "natural"
+    few = source.whole and source.count <= max(settings.full_rows, settings.batch_size)
+    return "optimal" if model.closed_form and few else "natural"
 
 
 @eqx.filter_jit
 def _run_block(
     states: State,
     templates: Model,
-    batch: Batch,
+    rows: StepRows,
     lengths: Array,
     cooling: Array,
     key: PRNGKeyArray,
-    batch_size: int,
     draws: int,
     treatment: Treatment,
 ) -> tuple[State, Bound]:
@@ -178,11 +189,12 @@ def _run_block(
 
     def one(states: State, number: Array) -> tuple[State, Bound]:
         row_key, noise_key = jax.random.split(jax.random.fold_in(key, number))
-        rows = minibatch(batch, batch_size, row_key)
+        batch = rows.at(number, row_key)
         noise = jax.random.normal(noise_key, (draws, _noise_size(templates)), batch.y.dtype)
         cooled = _cooled(number, cooling, batch.y.dtype)
         rates = Rates(lengths[0] * cooled, lengths[1] * jnp.maximum(cooled, LEAST_LENGTH))
-        return jax.vmap(lambda state, template: step(state, template, rows, noise, rates, treatment))(states, templates)
+        each = jax.vmap(lambda state, template: step(state, template, batch, noise, rates, treatment))
+        return each(states, templates)
 
     numbers = jnp.max(states.step) + jnp.arange(BLOCK, dtype=jnp.int32)
     return jax.lax.scan(one, states, numbers)
