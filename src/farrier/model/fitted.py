@@ -147,6 +147,15 @@ class Fitted:
         return self.alone or Alone(self.posterior, self.prior, self.kernels[: self.survivors], self.level)
 
     @property
+    def members(self) -> tuple[Member, ...]:
+        """All structures that predict, this one first, where each draw of a posterior has its own noise."""
+        assert isinstance(self.posterior, LaplacePosterior)
+        assert self.noises is not None
+        searched = self.alone is not None or self.survivors == 0
+        own = Member(self.share, self.posterior, self.noises, self.scale, self.kernels, searched, self.beliefs.growth)
+        return (own, *self.others)
+
+    @property
     def noise_variance(self) -> float:
         """The noise variance of the fit that explains, on the scale of z; of a Student-t that of ordinary rows."""
         own = self.explaining.noise
@@ -229,10 +238,8 @@ class Fitted:
     def _predictions(self, inputs: np.ndarray) -> Sequence[Shared]:
         """The prediction of each structure."""
         if self.stacking is not None:
-            found = [
-                moments(*one) for one in (self.observed(inputs), *(other.observed(inputs) for other in self.others))
-            ]
-            scales = [self.scale, *(other.scale for other in self.others)]
+            members = self.members
+            found, scales = [moments(*one.observed(inputs)) for one in members], [one.scale for one in members]
             return self.stacking.predictions(scales, [one for one, _ in found], [np.sqrt(one) for _, one in found])
         each = [(one, *self._normals(one.posterior, one.noises, inputs)) for one in (self, *self.others)]
         return [Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each]

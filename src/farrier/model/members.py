@@ -143,7 +143,7 @@ def fitted_set(
     return Fitted(
         posterior=members[0].posterior,
         likelihood=first.likelihood(mode.model),
-        prior=_prior(first.structure),
+        prior=weights_of_structure(first.structure),
         kernels=tuple(mode.model.pool),
         survivors=survivors,
         scale=first.scale,
@@ -168,10 +168,11 @@ def alone(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSe
     mode, count = contender.structure.mode, len(contender.structure.parts)
     assert mode is not None
     posterior = member(contender, settings.averaging.explaining_share, X, y, settings).posterior
-    return Alone(posterior, _prior(contender.structure), tuple(mode.model.pool)[:count], count, mode.model.noise)
+    weights, kernels = weights_of_structure(contender.structure), tuple(mode.model.pool)[:count]
+    return Alone(posterior, weights, kernels, count, mode.model.noise)
 
 
-def _prior(structure: Structure) -> HalfCauchy:
+def weights_of_structure(structure: Structure) -> HalfCauchy:
     """The weights of a structure with their posterior deviations."""
     mode = structure.mode
     assert mode is not None
@@ -197,8 +198,8 @@ def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> n
 
 
 def _of_table(contenders: Sequence[Contender]) -> bool:
-    """Whether the rows are those of a table, with Gaussian noise."""
-    return all(one.noise is None and one.evaluator.beliefs.clock is None for one in contenders)
+    """Whether the rows are those of a table."""
+    return all(one.evaluator.beliefs.clock is None for one in contenders)
 
 
 def stacked_members(
@@ -240,11 +241,15 @@ def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactM
 
 
 def _left_out(contender: Contender, models: Sequence[ExactModel]) -> LeftOut:
-    """Leave-one-out predictions of the rows of a fit, averaged over draws of the parameters."""
+    """Leave-one-out predictions of the rows of a fit, averaged over draws of the parameters.
+
+    Where the noise is Student-t, it is that of an ordinary row: whether a row is an outlier is not known before.
+    """
     evaluator = contender.evaluator
     found = LaplacePosterior(tuple(_posterior(model, evaluator.X, evaluator.y, evaluator.settings) for model in models))
     mean, variance = found.all_left_out()
-    factors = np.ones(len(evaluator.y)) if evaluator.factors is None else evaluator.factors
+    known = evaluator.factors if contender.noise is None else None
+    factors = np.ones(len(evaluator.y)) if known is None else known
     mean, variance = moments(mean, variance + np.array([model.noise * factors for model in models]))
     return LeftOut(mean, np.sqrt(variance), evaluator.y, contender.scale.log_slopes(contender.rows))
 

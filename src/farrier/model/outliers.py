@@ -17,7 +17,7 @@ from farrier.inference.heavy_tails import Tails, robust_deviation
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, StudentT
 from farrier.inference.mixtures import moments
-from farrier.model.fitted import Fitted, Member
+from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.search.settings import OutlierSettings
 
@@ -55,9 +55,8 @@ def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarr
 def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     """The sum over the fitted rows of the log density of y under their leave-one-out predictions."""
     posterior, z = fitted.posterior, fitted.scale.forward(y)
-    if fitted.stacking is not None and isinstance(posterior, LaplacePosterior) and fitted.noises is not None:
-        own = Member(fitted.share, posterior, fitted.noises, fitted.scale, fitted.kernels)
-        members = (own, *fitted.others)
+    if fitted.stacking is not None:
+        members = fitted.members
         found = [one.posterior.all_left_out() for one in members]
         each = [moments(mean, v + one.noises[:, None]) for (mean, v), one in zip(found, members, strict=True)]
         scales, sds = [one.scale for one in members], [np.sqrt(variance) for _, variance in each]
@@ -76,11 +75,8 @@ def mixed_residuals(fitted: Fitted, y: np.ndarray) -> tuple[np.ndarray, np.ndarr
 
     Means are on the scale of the model, of the member with the largest share.
     """
-    assert isinstance(fitted.posterior, LaplacePosterior)
-    assert fitted.noises is not None
-    own = Member(fitted.share, fitted.posterior, fitted.noises, fitted.scale, fitted.kernels)
     below, above, best = np.zeros(len(y)), np.zeros(len(y)), (0.0, np.zeros(len(y)))
-    for member in (own, *fitted.others):
+    for member in fitted.members:
         (mean,), (variance,) = member.posterior.left_out()
         away = (member.scale.forward(y) - mean) / np.sqrt(variance + member.noises[0])
         below, above = below + member.share * ndtr(away), above + member.share * ndtr(-away)

@@ -15,7 +15,6 @@ import numpy as np
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import WeightPrior
@@ -60,14 +59,9 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
 def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For the structures of a search with exact inference: each is fitted again, and weighted by its evidence."""
     settings = fitted.settings
-    assert fitted.noises is not None
-    assert isinstance(fitted.posterior, LaplacePosterior)
-    searched = fitted.alone is not None or fitted.survivors == 0
-    own = Member(
-        fitted.share, fitted.posterior, fitted.noises, fitted.scale, fitted.kernels, searched, fitted.beliefs.growth
-    )
+    searched = fitted.members[0].searched
     start = None if isinstance(fitted.likelihood, Gaussian) else noise_around(fitted, X, fitted.scale.forward(y))
-    possible = [one for one in (own, *fitted.others) if float(y.min()) > one.scale.transform.lowest]
+    possible = [one for one in fitted.members if float(y.min()) > one.scale.transform.lowest]
     contenders = [_refit_member(one, fitted, X, y, tell, start) for one in possible]
     first, explains = contenders[0], None
     search, structure = first.evaluator, first.structure

@@ -6,8 +6,10 @@
 3. Outliers mislead a search that takes the noise for Gaussian. So the scale and the structure are found again on the
    rows that are not suspicious, and then fitted to all rows with Student-t noise (robust_series.py for dated series,
    other_noise.py otherwise).
-4. The Student-t is kept if its evidence is clearly higher. For a table, where several members predict together, the log
-   density of leave-one-out predictions decides.
+4. The Student-t is kept if its evidence is clearly higher.
+
+In a table several members predict together, and the log density of leave-one-out predictions decides, before anything
+is fitted again (robust_table.py).
 """
 
 from collections.abc import Sequence
@@ -22,9 +24,10 @@ from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
 from farrier.model.other_noise import fit_students_t
-from farrier.model.outliers import Doubt, left_out_score, suspicious
+from farrier.model.outliers import Doubt, suspicious
 from farrier.model.robust_long import finish_robust_long
 from farrier.model.robust_series import fit_robust_series
+from farrier.model.robust_table import RobustTable
 from farrier.model.row_noise import noise_after
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.tiers import Tell, exact_posterior
@@ -58,6 +61,8 @@ def learn_robust(
     if not (doubt.due or chosen):
         return gaussian
     tell("looking for outliers", gaussian.bound)
+    if gaussian.stacking is not None:
+        return _robust_table(gaussian, X, y, doubt, chosen=chosen, tell=tell)
     possible = "identity" if transform == "auto" and y.min() <= 0.0 else transform
 
     kept = ~doubt.suspicious
@@ -72,10 +77,16 @@ def learn_robust(
             robust = fit_robust_series(found, X, y, noise_after(doubt))
         else:
             robust = fit_students_t(found, X, y, doubt.tails.degrees)
-    gain = None
-    if gaussian.stacking is not None:
-        gain = left_out_score(robust, X, y) - left_out_score(gaussian, X, y)
-    return better_noise(gaussian, robust, chosen=chosen, gain=gain)
+    return better_noise(gaussian, robust, chosen=chosen)
+
+
+def _robust_table(gaussian: Fitted, X: np.ndarray, y: np.ndarray, doubt: Doubt, *, chosen: bool, tell: Tell) -> Fitted:
+    """The noise of a table whose members predict together."""
+    with one_thread(small=len(X) <= gaussian.settings.rows.exact):
+        robust = RobustTable.of(gaussian, X, y, doubt.tails.degrees)
+        gain = robust.gain()
+        kept = chosen or gain > gaussian.settings.outliers.minimum_gain
+        return better_noise(gaussian, robust.fitted(tell) if kept else gaussian, chosen=chosen, gain=gain)
 
 
 def _searched_again(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> Scaled:

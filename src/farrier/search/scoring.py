@@ -119,10 +119,12 @@ class Evaluator:
     def _curved(self, objective: ExactObjective) -> Any:
         """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
         rows = self.settings.fits.curvature_rows
-        if self.X.shape[1] == 1 or len(self.y) <= rows or self.rows is not None or self.factors is not None:
+        if self.X.shape[1] == 1 or len(self.y) <= rows or self.rows is not None:
             return objective
         some = np.random.default_rng(0).choice(len(self.y), rows, replace=False)
-        part = ExactObjective(objective.template, covariance_of(self.X[some]), self.y[some], objective.draws)
+        factors = None if self.factors is None else self.factors[some]
+        template = replace(objective.template, factors=factors)
+        part = ExactObjective(template, covariance_of(self.X[some]), self.y[some], objective.draws)
         return PartOfRows(objective, part)
 
     def _count(self, evaluations: int, steps: int | None = None) -> None:

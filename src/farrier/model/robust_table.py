@@ -1,0 +1,141 @@
+"""Student-t noise for a table: the members of the Gaussian fit, with rows that count as much as a Student-t allows.
+
+A Student-t is normal noise whose variance differs from row to row (row_noise.py). The members keep their components and
+hyperparameters; only the scale of the noise and the variances of the rows are fitted, by EM. For each row this takes
+the leave-one-out prediction alone, so that a step costs one Cholesky factor, and the comparison of both kinds of noise
+a small part of a search.
+
+Both kinds predict by a stacking of the same members, which has tails of its own (stacking.py). So what is compared is
+whether the rows that are far away mislead the members. If the Student-t is kept, the structure that explains is fitted
+again with the variances of the rows, and its components are appraised.
+"""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.inference.blas import one_thread
+from farrier.inference.heavy_tails import robust_deviation
+from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.likelihoods import StudentT
+from farrier.inference.mixtures import moments
+from farrier.model.finishing import search_rows
+from farrier.model.fitted import Fitted, Member
+from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
+from farrier.model.outliers import left_out_score
+from farrier.model.robust_long import expected_factors
+from farrier.model.stacking import LeftOut, stacked
+from farrier.model.table_fits import fitting_rows
+from farrier.model.tiers import Tell
+from farrier.search.appraisal import Appraisal, appraise
+from farrier.search.search import Search
+from farrier.search.structure import Structure
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class RobustTable:
+    """The members of a table's average with Student-t noise."""
+
+    gaussian: Fitted
+    X: np.ndarray
+    y: np.ndarray
+    degrees: float
+    members: tuple[Member, ...]
+    noise: RowNoise
+    """That of the first member."""
+
+    @classmethod
+    def of(cls, gaussian: Fitted, X: np.ndarray, y: np.ndarray, degrees: float) -> "RobustTable":
+        """The members of a Gaussian fit of the rows X on the scale of the model, and y in its own units."""
+        found = [_reweighted(one, y, degrees, gaussian.settings.outliers.rounds) for one in gaussian.members]
+        members = tuple(member for member, _ in found)
+        return cls(gaussian, X, y, degrees, members, RowNoise(degrees, found[0][1], np.ones(len(y), bool)))
+
+    def gain(self) -> float:
+        """What the log density of all leave-one-out predictions gains over Gaussian noise. [nats]"""
+        _, each = stacked([_left_out(one, self.y) for one in self.members], self.gaussian.settings.stacking)
+        return float(np.sum(each)) - left_out_score(self.gaussian, self.X, self.y)
+
+    def fitted(self, tell: Tell) -> Fitted:
+        """The fitted model; the structure that explains is fitted again."""
+        first, gaussian, settings = self.members[0], self.gaussian, self.gaussian.settings
+        rows = fitting_rows(len(self.y), settings.rows)
+        search, structure = self._again(first, rows, tell)
+        own = Contender("the structure", structure, search, first.scale, self.y[rows], self.noise)
+        models = own.models(settings.averaging.table_draws)
+        explains = with_models(own, first.share, models, self.X, self.y, settings)
+        members = (explains, *self.members[1:])
+        stacking, _ = stacked([_left_out(one, self.y) for one in members], settings.stacking)
+        shares = stacking.shares(_left_out(explains, self.y).mean).mean(axis=1)
+        others = [replace(one, share=float(share)) for one, share in zip(members[1:], shares[1:], strict=True)]
+        return replace(
+            gaussian,
+            posterior=explains.posterior,
+            likelihood=StudentT.with_degrees(float(np.sqrt(structure.noise)), self.degrees),
+            prior=weights_of_structure(structure),
+            kernels=explains.kernels,
+            steps=gaussian.steps + search.steps,
+            appraisal=self._appraisal(first, search, structure, tell),
+            noises=explains.noises,
+            share=float(shares[0]),
+            others=tuple(others),
+            stacking=stacking,
+        )
+
+    def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Search, Structure]:
+        """The structure that explains, fitted to some rows with their variances, from its current values."""
+        fitted, X = self.gaussian, self.X[rows]
+        search = Search(
+            X,
+            member.scale.forward(self.y[rows]),
+            covariance_of(X),
+            (),
+            tell,
+            settings=fitted.settings,
+            beliefs=fitted.beliefs,
+            factors=self.noise.factors[rows],
+        )
+        each = zip(fitted.kernels[: fitted.survivors], member.weights, strict=False)
+        parts = [search.part(kernel, float(weight)) for kernel, weight in each]
+        with one_thread():
+            return search, search.fit(parts, float(member.noises[0]), fitted.settings.fits.refit_iterations)
+
+    def _appraisal(self, member: Member, search: Search, structure: Structure, tell: Tell) -> Appraisal:
+        """That of the components, on the rows of a search."""
+        rows = search_rows(self.X, self.gaussian.settings)
+        if len(rows) < len(search.y):
+            search, structure = self._again(member, rows, tell)
+        with one_thread():
+            return appraise(search, structure)
+
+
+def _reweighted(member: Member, y: np.ndarray, degrees: float, rounds: int) -> tuple[Member, np.ndarray]:
+    """A member with Student-t noise, and the noise variance of each row over the squared scale.
+
+    Given the leave-one-out prediction N(m, v) of f at a row, its posterior has precision 1 / v + 1 / noise.
+    """
+    posterior, z = member.posterior.posteriors[0], member.scale.forward(y)
+    (mean,), (variance,) = posterior.left_out()
+    scale2 = min(robust_deviation(z - mean) ** 2, float(member.noises[0]))
+    square = (z - mean) ** 2 + variance
+    factors = expected_factors(square / scale2, degrees)
+    for _ in range(rounds):
+        scale2 = float(np.mean(square / factors))
+        noise = scale2 * factors
+        (mean,), (variance,) = replace(posterior, noise=noise).left_out()
+        square = ((z - mean) * noise / (variance + noise)) ** 2 + variance * noise / (variance + noise)
+        factors = expected_factors(square / scale2, degrees)
+    noises = member.noises * (scale2 / float(member.noises[0]))
+    each = zip(member.posterior.posteriors, noises, strict=True)
+    draws = tuple(replace(one, noise=float(noise) * factors) for one, noise in each)
+    return replace(member, posterior=LaplacePosterior(draws), noises=noises), factors
+
+
+def _left_out(member: Member, y: np.ndarray) -> LeftOut:
+    """The leave-one-out predictions of the rows by a member, whose noise is that of an ordinary row."""
+    mean, variance = member.posterior.all_left_out()
+    mean, variance = moments(mean, variance + member.noises[:, None])
+    return LeftOut(mean, np.sqrt(variance), member.scale.forward(y), member.scale.log_slopes(y))
