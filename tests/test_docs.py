@@ -22,7 +22,7 @@ ROOT = Path(__file__).parent.parent
 BLOCK = re.compile(r"^```python\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 COMMANDS = re.compile(r"^```\n(.*?)^```$", re.MULTILINE | re.DOTALL)
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
-LONG = ("README.md", "cookbook.md", "reproducing-the-paper.md")
+LONG = ("README.md", "cookbook.md", "huge-tables.md", "reproducing-the-paper.md")
 """Pages that search for several structures, or train the paper's algorithm: half a minute each, and more."""
 CLUSTERS = ("dask.", "ray.", "shops.groupBy", "shops.repartition")
 """What a block has that runs on a cluster; tests/clusters runs such recipes."""
@@ -33,6 +33,13 @@ months = pd.date_range("2020-01-01", periods=36, freq="MS")
 sales = {"month": months, "sales": 9.0 + np.arange(36) % 12}
 frame = pd.concat([pd.DataFrame({"shop": name} | sales) for name in ("north", "south")])
 partition = frame
+""",
+    "huge-tables.md": """
+import numpy as np
+from farrier import Regressor
+X = np.random.default_rng(0).normal(size=(200_000, 2))
+X.tofile("inputs.f64")
+(np.sin(X[:, 0]) + X[:, 1]).tofile("target.f64")
 """,
     "reproducing-the-paper.md": """
 import numpy as np
