@@ -43,7 +43,7 @@ X.tofile("inputs.f64")
 """,
     "reproducing-the-paper.md": """
 import numpy as np
-X = np.linspace(-1.7, 1.7, 120)[:, None]
+X = np.linspace(-1.7, 1.7, 40)[:, None]
 y = np.sin(4.0 * X[:, 0])
 """,
 }
