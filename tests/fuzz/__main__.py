@@ -32,7 +32,7 @@ def main() -> int:
     options = parser.parse_args()
     print("| input | tried | a result | one clear line | anything else |\n|---|---|---|---|---|", flush=True)
     begin, failures = time.perf_counter(), 0
-    for name in DEFAULTS:
+    for name in [name for name in DEFAULTS if getattr(options, name)]:
         with tempfile.TemporaryDirectory() as folder:
             words = (getattr(options, name), options.seed, Path(folder))
             parts = (options.first,) if name in IN_PARTS else ()

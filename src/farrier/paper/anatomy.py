@@ -171,6 +171,7 @@ def take_apart(model: Model, X: np.ndarray, y: np.ndarray) -> Parts:
             raise ValueError("model: only MultiSVGP with a horseshoe prior and Gaussian noise is taken apart.")
         measured = _measured(model, Batch(jnp.asarray(X), jnp.asarray(y), jnp.ones(len(y))))
         L, kl_u, likelihood = (np.asarray(one) for one in measured)
+        prior, posterior, noise = jax.tree.map(np.asarray, (prior, posterior, noise))
     mean, root = np.asarray(posterior.q_mean), L @ np.asarray(posterior.q_root)
     mu, v = np.asarray(prior.mu), np.asarray(prior.v)
     kl_lambda = np.asarray(half_cauchy_kl(mu, v, prior.B))
