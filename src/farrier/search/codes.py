@@ -5,7 +5,7 @@ that differs between the levels), and pairs of categories that are both found. T
 of any table (candidates.py): they are made as if there were no codes, and then moved to the columns of the numbers.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
@@ -69,8 +69,12 @@ def table(
     useful: Sequence[int],
     own: CandidateSettings,
     numbers_of: Callable[[Sequence[Kernel]], list[Kernel]] | None = None,
+    flags: Collection[int] = (),
 ) -> list[Kernel]:
     """Candidates for an additional component; `useful` are the inputs by importance, most important first.
+
+    `flags` are codes that say where the cells of a number are empty. In such rows y varies more, since an effect is
+    not known there; a product of a flag and any other kernel would take that for an interaction.
 
     `numbers_of` gives the candidates of a table of the numbers alone, from those of its components that are found.
     """
@@ -86,7 +90,8 @@ def table(
         made = candidates.table(len(numbers), others, places, own) if numbers_of is None else numbers_of(others)
         fresh += codes.in_table(made)
     there = {d for kernel in found for factor in kernel.products()[0] for d in factor.positions(inputs)}
-    fresh += [*_crossed(coded, there), *_differing(coded, there, useful, own)][: own.category_products]
+    levels = [c for c in coded if c not in flags]
+    fresh += [*_crossed(levels, there), *_differing(levels, there, useful, own)][: own.category_products]
     return distinct(fresh, found, own, own.same_lengthscale)
 
 

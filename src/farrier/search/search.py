@@ -287,7 +287,7 @@ class Search(Simplifying):
         kept = [part for part in structure.parts if not self._is_noise(part.kernel)]
         if len(kept) < len(structure.parts):
             structure = self.fit(kept, structure.noise)
-        return self.simplify(self.prune(structure, last, thoroughly=True), last)
+        return self.without_flags(self.simplify(self.prune(structure, last, thoroughly=True), last), last)
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until no move improves the score."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.search import candidates, codes, table_candidates
+from farrier.search import candidates, codes, empty_cells, table_candidates
 from farrier.search.changepoints import Changepoints
 from farrier.search.signatures import distinct
 from farrier.search.structure import Decision, Structure
@@ -28,16 +28,23 @@ class TableMoves(Changepoints):
     """The transforms of the inputs of a table that are numbers; None for the candidates of likelihoods that are not
     Gaussian."""
 
+    @property
+    def flags(self) -> dict[int, int]:
+        """The codes that say where the cells of a number are empty (model/input_columns.py), each with its number."""
+        return empty_cells.flags_of(self.X, self.coded)
+
     def table(self, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
         """Candidates for an additional component of a table."""
         inputs, own, warps = self.X.shape[1], self.settings.candidates, self.warps
         useful = self._inputs_by_correlation(structure) if warps is None or self.coded else []
         if warps is None:
-            return codes.table(inputs, self.coded, found, useful, own)
+            return codes.table(inputs, self.coded, found, useful, own, flags=self.flags)
         sets = self._interacting(structure)
-        made = codes.table(
-            inputs, self.coded, found, useful, own, lambda others: table_candidates.table(warps, others, sets, own)
-        )
+
+        def numbers_of(others: Sequence[Kernel]) -> list[Kernel]:
+            return table_candidates.table(warps, others, sets, own)
+
+        made = codes.table(inputs, self.coded, found, useful, own, numbers_of, self.flags)
         return [*made, *distinct(self._thresholds(structure), found, own, own.same_lengthscale)]
 
     def _thresholds(self, structure: Structure) -> list[Kernel]:
@@ -103,6 +110,29 @@ class TableMoves(Changepoints):
         first = next(part.kernel for part, new in zip(structure.parts, narrower, strict=True) if new is not None)
         self.note(round, "narrowed", first, fitted.score - structure.score, "some inputs do not matter")
         return fitted
+
+    def without_flags(self, structure: Structure, round: int) -> Structure:
+        """The structure without effects of empty cells that are no more than the average effect of the number.
+
+        The pool that predicts keeps them.
+        """
+        grams = self.covariance.grams(structure.model.pool) if structure.model is not None and self.flags else []
+        weighted = [part.weight**2 * K for part, K in zip(structure.parts, grams, strict=False)]
+        C = self.noisy(self.covariance_at(structure), structure)
+        for flag, number in self.flags.items() if weighted else ():
+            acting = [empty_cells.acts_on(part.kernel, self.X.shape[1]) for part in structure.parts]
+            own = [K for K, inputs in zip(weighted, acting, strict=True) if inputs == {flag}]
+            effect = [K for K, inputs in zip(weighted, acting, strict=True) if inputs == {number}]
+            if not own or not effect:
+                continue
+            covariances = np.sum(own, axis=0), np.sum(effect, axis=0), C
+            evidence = empty_cells.beyond_average(*covariances, self.y, self.X[:, flag] > 0.0)
+            if evidence < self.settings.growing.strong_evidence:
+                gone = [part for part, inputs in zip(structure.parts, acting, strict=True) if inputs == {flag}]
+                kept = [part for part in structure.parts if part not in gone]
+                self.note(round, "dropped", gone[0].kernel, evidence, "empty cells have the average effect")
+                return self.without_flags(self.fit(kept, structure.noise), round)
+        return structure
 
     def note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         """Add a decision to the record."""
