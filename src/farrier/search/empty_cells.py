@@ -16,22 +16,19 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 
-ROUNDING = 1e-9
-"""Distance from the mean up to which a standardised input is at its mean, by judgement: only rounding is in it."""
-
 
 def flags_of(X: np.ndarray, coded: Sequence[int]) -> dict[int, int]:
     """The codes that say where a number is empty, each with its number, for standardised rows.
 
     The levels of a flag are 0 and 1, and where it is 1 the number is at its mean.
     """
-    found = {}
+    found, rounding = {}, float(np.sqrt(np.finfo(float).eps))
     for flag in coded:
         empty = X[:, flag] == 1.0
         if not empty.any() or not np.isin(X[:, flag], (0.0, 1.0)).all():
             continue
-        numbers = [d for d in range(X.shape[1]) if d not in coded and np.abs(X[empty, d]).max() < ROUNDING]
-        if numbers and np.ptp(X[:, numbers[0]]) > ROUNDING:
+        numbers = [d for d in range(X.shape[1]) if d not in coded and np.abs(X[empty, d]).max() < rounding]
+        if numbers and np.ptp(X[:, numbers[0]]) > rounding:
             found[flag] = numbers[0]
     return found
 
