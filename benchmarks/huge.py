@@ -3,7 +3,8 @@
 The rows have eight inputs, of which three have no effect: y = 2 sin(1.5 a) + b + c^2 / 2 + sin(d) e + 0.3 noise. The
 figures: seconds on the wall, processor seconds of the main process and of all workers, the largest memory of each
 process, the error of the function on new rows, and how often their 95 % intervals hold. With `--kill` a worker is
-killed in the middle of the fit to all rows, and the predictions must be those of the undisturbed run to the bit.
+killed in the middle of the fit to all rows, and the predictions must be those of the undisturbed run to the bit. With
+`--kernels` these are fitted to minibatches by the paper's algorithm, instead of a search and sums over all rows.
 """
 
 import argparse
@@ -40,6 +41,7 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000], help="numbers of rows")
     parser.add_argument("--workers", type=int, default=2, help="worker processes")
     parser.add_argument("--kill", action="store_true", help="run again, and kill a worker in the middle")
+    parser.add_argument("--kernels", nargs="+", metavar="FORMULA", help="fit these by the paper's algorithm")
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="data")
 
 
@@ -49,8 +51,9 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
         for rows in arguments.rows:
             for killed in (False, True) if arguments.kill else (False,):
                 clock = Clock()
-                figures = measured(rows, seed, arguments.workers, killed=killed)
-                settings = {"rows": rows, "inputs": len(INPUTS), "workers": arguments.workers, "killed": killed}
+                own = {"kernels": arguments.kernels, "method": "stochastic"} if arguments.kernels else {}
+                figures = measured(rows, seed, arguments.workers, own, killed=killed)
+                settings = {"rows": rows, "inputs": len(INPUTS), "workers": arguments.workers, "killed": killed} | own
                 record.add(settings, seed, figures, clock, ("dask", "distributed", "pyarrow"))
                 tell(f"{settings}: {figures}")
 
@@ -73,8 +76,8 @@ def write(path: Path, rows: int, seed: int) -> None:
             writer.write_table(pyarrow.table({**dict(zip(INPUTS, X.T, strict=True)), "y": y}, schema))
 
 
-def measured(rows: int, seed: int, workers: int, *, killed: bool) -> dict[str, Any]:
-    """The figures of one fit."""
+def measured(rows: int, seed: int, workers: int, settings: dict[str, Any], *, killed: bool) -> dict[str, Any]:
+    """The figures of one fit with some settings of the estimator."""
     distributed, pyarrow = import_module("distributed"), import_module("pyarrow")
     options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": ":0"}
     with tempfile.TemporaryDirectory() as folder, distributed.LocalCluster(**options) as cluster:
@@ -82,7 +85,8 @@ def measured(rows: int, seed: int, workers: int, *, killed: bool) -> dict[str, A
         write(path, rows, seed)
         with distributed.Client(cluster) as client:
             before, clock = _used(client), Clock()
-            model = out_of_core.fit(path, "y", client=client, progress=_Watch(cluster) if killed else None)
+            progress = _Watch(cluster) if killed else None
+            model = out_of_core.fit(path, "y", client=client, progress=progress, **settings)
             clock.stop()
             after = _used(client)
         generator = np.random.default_rng([seed, rows, 1])
@@ -114,7 +118,7 @@ class _Watch:
         self._cluster, self._done = cluster, False
 
     def __call__(self, progress: Progress) -> None:
-        if progress.phase == "fitting all rows" and not self._done:
+        if progress.phase in ("fitting all rows", "training") and not self._done:
             self._done = True
             pid = next(iter(self._cluster.workers.values())).pid
             threading.Timer(AFTER, os.kill, (pid, signal.SIGKILL)).start()
