@@ -35,6 +35,10 @@ def tables(path: Path) -> str:
             some = [one for one in lines if one["settings"]["part"] == part and one["settings"].get("search") == search]
             if some:
                 said += [f"**{part} series, search {search}**", coverage(some), by_step(some)]
+    for search in ("quick", "default"):
+        some = [one for one in lines if one["settings"].get("search") == search]
+        if {one["settings"]["part"] for one in some} == {"made", "real"}:
+            said += [f"**made and real series, search {search}**", coverage(some)]
     some = _part(lines, "tables")
     if some:
         said += ["**tables**", coverage(some)]

@@ -214,7 +214,7 @@ def _parquet(text: str, path: Path, random: Random) -> Path:
     """The same table as Parquet, sometimes with bytes changed."""
     rows = [re.split("[,;\t]", line) for line in text.split("\n") if line]
     width = min(map(len, rows), default=0)
-    names = [f"{i}" for i in range(width)] if random.random() < 0.2 else rows[0][:width]
+    names = [f"{i}" for i in range(width)] if random.random() < 0.2 else (rows or [[]])[0][:width]
     columns = {name: [row[i] for row in rows[1:]] for i, name in enumerate(names)}
     frame = pl.DataFrame(columns)
     if random.random() < 0.8:

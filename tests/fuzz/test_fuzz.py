@@ -22,6 +22,16 @@ def test_hostile_input_gives_a_result_or_one_clear_line(kind, count, tmp_path):
     assert tally.counts.total() == count
 
 
+def test_a_text_without_lines_becomes_a_file_too(tmp_path):
+    made = files.made(np.random.default_rng([20, 3596]), tmp_path)
+    assert made.suffix == ".parquet"
+    assert read_outcome(made) == "refused"
+
+
+def read_outcome(path):
+    return judged(lambda: read_table(path))[0]
+
+
 def test_the_corpus_itself_is_read():
     for path in set(files.CORPUS.iterdir()) - {files.CORPUS / "panel.csv"}:  # two series, which `--id` tells apart
         assert len(choose_columns(read_table(path)).y) >= 12, path.name
