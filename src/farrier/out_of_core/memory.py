@@ -24,7 +24,8 @@ MATRICES = 40
 HELD = 262_144
 """Rows of narrow tables that are mixed at once for minibatches. [rows; by judgement: a thousand minibatches]"""
 COMPILED = 700 * 2**20
-"""Bytes of jax, its compiled programs and the matrices of a minibatch."""
+"""Bytes of jax, its compiled programs and the matrices of a minibatch; measured: 0.84 and 0.92 GB in all for the main
+process with 10^6 rows of 8 inputs and 3 kernels, 1.1 GB with 600,000 rows of 3 inputs and the paper's kernels."""
 
 
 def held_rows(columns: int) -> int:
