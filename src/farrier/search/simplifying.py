@@ -5,7 +5,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.registry import Matern12, RandomWalk
+from farrier.kernels.registry import Linear, Matern12, RandomWalk
 from farrier.search import candidates, table_candidates
 from farrier.search.structure import Structure
 from farrier.search.table_moves import TableMoves
@@ -60,7 +60,8 @@ class Simplifying(TableMoves):
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
         jump or a bend in place of a curve, a shorter season of the calendar in place of one that it divides. That a
-        level returns to its mean needs strong evidence: otherwise it wanders.
+        level returns to its mean needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise
+        the effect is a line.
         """
         tried: set[str] = set()
         improved = True
@@ -79,7 +80,8 @@ class Simplifying(TableMoves):
                     found = self._in_place(structure, i, kernel)
                     gain = found.score - structure.score
                     walks = isinstance(kernel, RandomWalk) and isinstance(part.kernel, Matern12)
-                    if gain > -(self.settings.growing.strong_evidence if walks else 0.0):
+                    straight = isinstance(kernel, Linear) and self.of_table
+                    if gain > -(self.settings.growing.strong_evidence if walks or straight else 0.0):
                         self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
                         structure, improved = found, True
         return structure
