@@ -8,6 +8,7 @@ draws of the inputs.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import combinations
 
 import numpy as np
 import pandas as pd
@@ -139,6 +140,24 @@ def made(kind: str, seed: int) -> Table:
     X, effects = KINDS[kind](generator)
     signal = np.sum([effect.values(X) for effect in effects], axis=0)
     y = LEVEL + signal + NOISE * signal.std() * generator.standard_normal(ROWS)
-    shuffled = pd.DataFrame({name: generator.choice(X[name].to_numpy(), 20 * ROWS) for name in X.columns})
-    sizes = {effect.inputs: float(np.var(effect.values(shuffled))) for effect in effects}
-    return Table(X, y, tuple(effects), {one: size / sum(sizes.values()) for one, size in sizes.items()})
+    shuffled = pd.DataFrame({name: generator.choice(X[name].to_numpy(), 1000 * ROWS) for name in X.columns})
+    whole = sum(float(np.var(effect.values(shuffled))) for effect in effects)
+    return Table(X, y, tuple(effects), {effect.inputs: own_variance(effect, X, shuffled) / whole for effect in effects})
+
+
+def own_variance(effect: Effect, X: pd.DataFrame, shuffled: pd.DataFrame) -> float:
+    """The variance of what an effect has beyond effects of fewer of its inputs, over rows of independent inputs.
+
+    The product of two inputs has an effect of one alone where the mean of the other over the rows is not zero. The part
+    of all inputs S is the sum over their subsets T of (-1)^|S - T| E[f | x_T], here with each input of X averaged over.
+    """
+    if len(effect.inputs) == 1:
+        return float(np.var(effect.values(shuffled)))
+    part = np.zeros(len(shuffled))
+    for size in range(len(effect.inputs) + 1):
+        for given in combinations(effect.inputs, size):
+            others = [name for name in effect.inputs if name not in given]
+            # effects of several inputs here are linear in each, so that E[f | x_T] is f at the means of the others
+            at = shuffled.assign(**{name: float(X[name].mean()) for name in others})
+            part += (-1.0) ** len(others) * effect.values(at)
+    return float(np.var(part))
