@@ -65,6 +65,8 @@ class Start:
         self._generator, self._settings = generator, settings
         self._low, self._high = X.min(axis=0), X.max(axis=0)
         self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
+        # squared distances add up over D inputs, so lengthscales that relate rows grow with the root of D
+        self._apart = np.sqrt(len(self._range))
         self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, settings.most_periods)
         self._next_period = 0
 
@@ -101,8 +103,8 @@ class Start:
         return product_of([makers[symbol]() for symbol in symbols])
 
     def weak_smooth(self) -> SquaredExponential:
-        """A lengthscale about a third of the range."""
-        return SquaredExponential(self._about(self._range / 3))
+        """A lengthscale about a third of the range, times `_apart`."""
+        return SquaredExponential(self._about(self._range * self._apart / 3))
 
     def weak_line(self) -> Linear:
         """A line that is zero somewhere within the data."""
@@ -118,11 +120,11 @@ class Start:
 
     def weak_cycle(self) -> Periodic:
         """A period about a tenth of the range."""
-        return Periodic(self._about(self._range / 10), self._about(np.ones_like(self._range)))
+        return self._cycle(self._about(self._range / 10))
 
     def strong_smooth(self) -> SquaredExponential:
-        """A lengthscale about a sixth of the range, and longer for many inputs, where distances are larger."""
-        return SquaredExponential(self._about(self._range * np.sqrt(len(self._range)) / 6))
+        """A lengthscale about a sixth of the range, times `_apart`."""
+        return SquaredExponential(self._about(self._range * self._apart / 6))
 
     def strong_line(self) -> Linear:
         """A line that is zero below the data, so that products with it grow."""
@@ -131,7 +133,10 @@ class Start:
     def strong_cycle(self) -> Periodic:
         """The strongest periods of the data in turn; half the range if none was found."""
         if not self._periods:
-            return Periodic(self._about(self._range / 2), self._about(np.ones_like(self._range)))
+            return self._cycle(self._about(self._range / 2))
         period = self._periods[self._next_period % len(self._periods)]
         self._next_period += 1
-        return Periodic(np.array([period]), self._about(np.ones(1)))
+        return self._cycle(np.array([period]))
+
+    def _cycle(self, period: np.ndarray) -> Periodic:
+        return Periodic(period, self._about(np.full_like(self._range, self._apart)))
