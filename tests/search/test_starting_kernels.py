@@ -42,6 +42,15 @@ def test_strong_starts_are_shorter_than_weak_ones():
     assert np.median(strong) < np.median(weak)
 
 
+@pytest.mark.parametrize("name", ["weak_smooth", "weak_cycle", "strong_smooth", "strong_cycle"])
+@pytest.mark.parametrize("inputs", [1, 8, 30])
+def test_starts_relate_rows_however_many_inputs_there_are(name, inputs):
+    X = np.random.default_rng(9).random((40, inputs))
+    start = Start(X, None, np.random.default_rng(10))
+    correlations = [getattr(start, name)().gram(X, X)[np.triu_indices(40, 1)] for _ in range(20)]
+    assert 0.005 < np.mean(correlations) < 0.9
+
+
 def test_a_column_of_one_value_starts_somewhere():
     start = Start(np.full((5, 1), 3.0), None, np.random.default_rng(6))
     assert np.isfinite(start.weak_smooth().lengthscale)
