@@ -115,3 +115,10 @@ def test_variational_softmax_averages_by_evidence(monkeypatch):
     mean, sd = model.predict(x)
     assert np.sqrt(np.mean((mean - y) ** 2)) < 0.3 * y.std()
     assert np.all(sd > 0.0)
+
+
+def test_minibatches_meet_every_row_many_times():
+    few, many = HorseshoeSVGP(), HorseshoeSVGP(full_rows=100, batch_size=50, epochs=20)
+    assert few.steps_for(10_000) == few.iterations
+    assert many.steps_for(100) == many.iterations
+    assert many.steps_for(5_000) * 50 == 20 * 5_000

@@ -122,7 +122,11 @@ class _Trained(Baseline):
     points: int = 50
     """Inducing points for each kernel, or shared by all."""
     iterations: int = 1000
-    batch_size: int = 128
+    """Steps; with minibatches more, if the rows ask for it."""
+    batch_size: int = 256
+    epochs: int = 20
+    """With minibatches every row is met about so many times at least, by judgement: on 34,263 hourly rows four epochs
+    end 0.04 lower in the log-likelihood of a row."""
     full_rows: int = 10_000
     """With at most so many rows every step uses all of them, by judgement: a step of 24 kernels with 50 points takes
     1.1 s on 7,373 rows, and 200 of them end where thousands of minibatches do."""
@@ -149,7 +153,7 @@ class _Trained(Baseline):
             return MultiSVGP.initial(pool, Z, spread=START_SPREAD) if self._grouped else _shared(pool, Z)
 
         settings = Settings(
-            iterations=self.iterations,
+            iterations=self.steps_for(len(y)),
             batch_size=self.batch_size,
             full_rows=self.full_rows,
             natural=self.natural,
@@ -167,6 +171,11 @@ class _Trained(Baseline):
             model, self.history_ = train_starts(models, X, y, settings, key)
         """The bound at every step."""
         return model
+
+    def steps_for(self, rows: int) -> int:
+        """Steps of training for so many rows."""
+        met = self.epochs * rows // self.batch_size if rows > self.full_rows else 0
+        return max(self.iterations, met)
 
     def _bound(self, model: Model, X: np.ndarray, y: np.ndarray) -> float:
         noise = jnp.asarray(quasi_normal(PREDICTION_DRAWS, model.prior.noise_size))
@@ -290,6 +299,7 @@ class PrintedSVGP(HorseshoeSVGP):
 
     name: ClassVar[str] = "paper-as-printed"
     iterations: int = 3000
+    batch_size: int = 128
     learning_rate: float = 0.01
     natural: bool = False
 
