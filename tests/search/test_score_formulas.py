@@ -201,17 +201,24 @@ def few_rows(count):
     return SearchSettings(fits=FitSettings(curvature_rows=count))
 
 
-def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once():
-    own = volume(table())
-    assert volume(table(few_rows(N))) == own
+@pytest.mark.parametrize("factors", [None, NOISES], ids=["equal noise", "factors"])
+def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once(factors):
+    own = volume(table(factors=factors))
+    assert volume(table(few_rows(N), factors=factors)) == own
     some = np.random.default_rng(0).choice(N, N - 4, replace=False)
-    evaluator = table(few_rows(N - 4))
+    evaluator = table(few_rows(N - 4), factors=factors)
     assert volume(evaluator) != own
     # the same estimate by hand: the differences of the gradient at the start
     structure = near_start(evaluator, SquaredExponential(0.9, dims=(0,)))
     model, u, moving = structure.mode.model, structure.mode.u, structure.mode.moving
     whole, part = (
-        ExactObjective(model, covariance_of(TABLE[rows]), Y[rows], np.zeros((1, 0))) for rows in (np.arange(N), some)
+        ExactObjective(
+            replace(model, factors=None if factors is None else factors[rows]),
+            covariance_of(TABLE[rows]),
+            Y[rows],
+            np.zeros((1, 0)),
+        )
+        for rows in (np.arange(N), some)
     )
     estimate = PartOfRows(whole, part)
     steps = evaluator.settings.appraisal.difference * whole.typical()
@@ -223,9 +230,8 @@ def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once():
     assert_allclose(np.sort(structure.mode.laplace.values), expected, rtol=1e-9)
 
 
-@pytest.mark.parametrize("fields", [{"rows": NOISES}, {"factors": NOISES}], ids=["known noise", "factors"])
-def test_the_curvature_is_from_all_rows_where_each_has_its_own_noise(fields):
-    assert volume(table(few_rows(5), **fields)) == volume(table(**fields))
+def test_the_curvature_is_from_all_rows_where_the_noise_of_each_is_known():
+    assert volume(table(few_rows(5), rows=NOISES)) == volume(table(rows=NOISES))
 
 
 def test_the_curvature_of_a_series_is_from_all_rows():
