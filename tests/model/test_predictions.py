@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
-from farrier.model.predictions import Prediction, mixed_quantiles
+from farrier.model.predictions import Prediction, StudentPrediction, mixed_quantiles
 from farrier.model.target_scale import TargetScale, named
 
 IDENTITY, LOG = TargetScale(named("identity"), 3.0, 2.0), TargetScale(named("log"), 1.0, 0.4)
@@ -61,6 +61,16 @@ def test_a_single_structure_has_its_own_quantiles():
     assert_array_equal(mixed_quantiles([one], LEVELS), one.quantiles(LEVELS))
     same = [Prediction(share, LOG, MEAN, SD) for share in (0.25, 0.75)]
     assert_allclose(mixed_quantiles(same, LEVELS), one.quantiles(LEVELS), rtol=1e-9)
+
+
+@pytest.mark.parametrize("share", [1e-9, 0.02])
+def test_a_member_with_endless_tails_on_logarithms_does_not_move_the_quantiles_of_the_others(share):
+    shares, zero = np.array([1.0 - share]), np.zeros(1)
+    endless = StudentPrediction(1.0 - shares, LOG, zero, np.full(1, 40.0), 1.01)
+    mixed = [StudentPrediction(shares, IDENTITY, zero, np.ones(1), 5.0), endless]
+    found = mixed_quantiles(mixed, LEVELS)
+    assert np.all((found > -20.0) & (found < 20.0))
+    assert_allclose(sum(one.cumulative(found) for one in mixed)[:, 0], LEVELS, atol=1e-9)
 
 
 def test_mixed_quantiles_lie_between_those_of_the_structures():

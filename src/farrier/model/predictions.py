@@ -20,6 +20,11 @@ class Shared(Protocol):
     """A prediction of one of several structures, with its share."""
 
     @property
+    def scale(self) -> TargetScale:
+        """The scale on which its distribution is given."""
+        ...
+
+    @property
     def mean(self) -> np.ndarray:
         """(N,), or (S, N) for a mixture of S normals."""
         ...
@@ -127,9 +132,30 @@ def mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.nda
 
 
 def _mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.ndarray:
-    each = np.stack([one.quantiles(levels) for one in predictions])
+    each, unit = np.stack([one.quantiles(levels) for one in predictions]), _unit(predictions)
 
-    def above(y: np.ndarray, level: np.ndarray, row: np.ndarray) -> np.ndarray:
-        return np.sum([one.at(row).cumulative(y[None])[0] for one in predictions], axis=0) - levels[level]
+    def inverse(x: np.ndarray) -> np.ndarray:
+        return x if unit is None else unit * np.sinh(x)
 
-    return crossing(above, each.min(axis=0), each.max(axis=0))
+    def above(x: np.ndarray, level: np.ndarray, row: np.ndarray) -> np.ndarray:
+        y = inverse(x)[None]
+        return np.sum([one.at(row).cumulative(y)[0] for one in predictions], axis=0) - levels[level]
+
+    ends = each.min(axis=0), each.max(axis=0)
+    if unit is not None:
+        ends = tuple(np.arcsinh(np.clip(end / unit, -FURTHEST, FURTHEST)) for end in ends)
+    return inverse(crossing(above, *ends))
+
+
+FURTHEST = 1e100
+"""Where quantiles end, in parts of an ordinary y. [by judgement; far beyond what any data tell]"""
+
+
+def _unit(predictions: Sequence[Shared]) -> float | None:
+    """The size of an ordinary y if it is transformed: quantiles are then found on the scale arsinh(y / unit).
+
+    Far in a heavy tail a member on the scale of logarithms has quantiles of any size, and between such ends an interval
+    of y would have to be halved a thousand times.
+    """
+    scale = next((one.scale for one in predictions if one.scale.transform.name != "identity"), None)
+    return None if scale is None else float(scale.inverse(np.zeros(1))[0])
