@@ -143,12 +143,9 @@ def _mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.nd
 
     ends = each.min(axis=0), each.max(axis=0)
     if unit is not None:
-        ends = tuple(np.arcsinh(np.clip(end / unit, -FURTHEST, FURTHEST)) for end in ends)
+        largest = 0.25 * np.finfo(float).max
+        ends = tuple(np.arcsinh(np.clip(end / unit, -largest, largest)) for end in ends)
     return inverse(crossing(above, *ends))
-
-
-FURTHEST = 1e100
-"""Where quantiles end, in parts of an ordinary y. [by judgement; far beyond what any data tell]"""
 
 
 def _unit(predictions: Sequence[Shared]) -> float | None:
