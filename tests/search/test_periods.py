@@ -111,6 +111,21 @@ def test_on_a_grid_the_power_is_that_of_lomb_and_scargle():
     assert_allclose(power(y), expected, atol=0.05 * expected.max())
 
 
+def test_pieces_of_a_regular_series_are_on_its_grid_too():
+    x = np.concatenate([np.arange(60.0), 300.0 + np.arange(60.0), 500.0 + np.arange(60.0)])
+    frequencies, _ = _periodogram(x, 1.0, 3.0 / np.ptp(x), PeriodSettings())
+    # the step of a power of two of frequencies, and none above half a cycle a step
+    assert 1.0 / (frequencies[1] - frequencies[0]) == 8192
+    assert frequencies[-1] < 0.5
+    assert_allclose(find_periods(x, wave(x, 7.3) + noise(0.5, count=len(x)), 1), [7.3], rtol=1e-3)
+
+
+def test_few_rows_far_apart_are_not_put_on_a_grid():
+    x = np.concatenate([np.arange(20.0), 1e7 + np.arange(20.0)])
+    frequencies, _ = _periodogram(x, 1.0, 3.0 / np.ptp(x), PeriodSettings())
+    assert len(frequencies) < 2000
+
+
 def test_periods_of_a_long_series_are_found():
     x = np.arange(100_000.0)
     assert_allclose(find_periods(x, wave(x, 24.0) + noise(1.0, count=len(x)), 1), [24.0], rtol=1e-4)

@@ -8,8 +8,11 @@ EMPTY = 0.3
 """Largest share of empty places on a grid. By judgement: empty places cost as much as rows."""
 
 
-def on_grid(x: np.ndarray) -> tuple[np.ndarray, float] | None:
-    """The place of each row on a regular grid and the spacing of the grid, or None if the rows are irregular."""
+def on_grid(x: np.ndarray, empty: float = EMPTY) -> tuple[np.ndarray, float] | None:
+    """The place of each row on a regular grid and the spacing of the grid, or None if the rows are irregular.
+
+    `empty` is the largest share of places without a row.
+    """
     distinct = np.unique(x)
     if len(distinct) < len(x) or len(x) < 3:
         return None
@@ -17,7 +20,7 @@ def on_grid(x: np.ndarray) -> tuple[np.ndarray, float] | None:
     extent = distinct[-1] - distinct[0]
     # steps as multiples of the median step (months have 28 to 31 days), then the spacing that fits the whole range
     count = int(np.rint(steps / np.median(steps)).sum())
-    if count < len(x) - 1 or len(x) < (1.0 - EMPTY) * (count + 1):
+    if count < len(x) - 1 or len(x) < (1.0 - empty) * (count + 1):
         return None
     spacing = extent / count
     places = (x - distinct[0]) / spacing

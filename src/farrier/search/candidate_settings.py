@@ -17,7 +17,8 @@ class PeriodSettings:
     frequencies_per_peak: int = 8
     """Frequencies tried over the width of one spectral peak. [frequencies; by judgement]"""
     highest: float = 5.0
-    """Highest frequency for irregular rows: where rows are dense, short cycles can be found.
+    """Highest frequency for irregular rows, and for those on a grid with gaps: where rows are dense, short cycles can
+    be found.
     [cycles for each row on average; by judgement]"""
     harmonics: int = 3
     """Harmonics, the first included, that are fitted and removed with a period. [harmonics; by judgement]"""

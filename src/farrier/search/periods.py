@@ -5,8 +5,8 @@ fitted with its first harmonics and removed before the next is looked for, becau
 peaks at its harmonics. Peaks are ranked by power and by prominence (power relative to the neighbourhood) in turn: the
 yearly cycle of a drifting series has little power but a high prominence.
 
-For a regular grid the periodogram is a Fourier transform, which is fast for any length. For irregular rows it is the
-Lomb-Scargle periodogram, at no more frequencies than the number of rows can resolve.
+For rows on a regular grid, with gaps or without, the periodogram is a Fourier transform, which is fast for any length.
+For irregular rows it is the Lomb-Scargle periodogram, at no more frequencies than the number of rows can resolve.
 """
 
 from collections.abc import Callable, Sequence
@@ -67,7 +67,8 @@ def _periodogram(
 ) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The frequencies to try, and the function that maps a series of mean zero to its power at each of them."""
     extent = float(x[-1] - x[0])
-    grid = on_grid(x)
+    # empty places cost a Fourier transform next to nothing; on a grid with more of them, the frequencies go too high
+    grid = on_grid(x, empty=1.0 - 0.5 / settings.highest)
     if grid is None:
         from scipy.signal import lombscargle  # slow to import, and not needed for regular grids
 
