@@ -61,6 +61,7 @@ COVERED_BY = {
     "model/finishing.py": "tests/model/test_learning.py",
     "model/fitted.py": "tests/model/test_learning.py",
     "model/progress.py": "tests/estimators/test_estimators.py",
+    "model/noise_choice.py": "tests/model/test_robust.py",
     "model/robust_series.py": "tests/model/test_robust.py",
     "model/row_noise.py": "tests/model/test_robust.py",
     "model/scales.py": "tests/model/test_learning.py",

@@ -6,7 +6,9 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier import Forecaster, Regressor
-from farrier.model.robust_structural import fit_robust_structural
+from farrier.model.outliers import Doubt
+from farrier.model.robust_structural import fit_robust_structural, ordinary_gain
+from farrier.model.row_noise import noise_after
 from farrier.model.structural import fit_structural
 from tests.model.test_robust import CLEAN, TIMES, N, T, made, rows_of
 
@@ -48,6 +50,22 @@ def test_ordinary_rows_have_the_same_fit_as_with_gaussian_noise():
     one, other = fit_robust_structural(X, y, [12 / 29.0]), fit_structural(X, y, [12 / 29.0])
     assert one.bound == other.bound
     assert one.record == other.record
+
+
+def gain_of(y):
+    """What Student-t noise gains for the ordinary components of a series without a season."""
+    X = ((T - 50.0) / 29.0)[:, None]
+    gaussian = fit_structural(X, y, transform="identity")
+    return ordinary_gain(gaussian, X, y, (), (), noise_after(Doubt.of(gaussian, X, y)))
+
+
+def test_a_walk_with_a_few_large_steps_is_no_reason_for_another_search_and_outliers_are():
+    steps = np.random.default_rng(0).standard_t(2.5, N)
+    walk = np.cumsum(steps)
+    assert gain_of(walk) < 0.0
+    smooth = np.cumsum(0.1 * np.clip(steps, -2.0, 2.0))
+    smooth[[20, 50, 70]] += 6.0
+    assert gain_of(smooth) > 20.0
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,8 @@
 
 1. Everything is fitted with Gaussian noise (learning.py).
 2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/heavy_tails.py). Ordinary
-   data end here, after a small part of the time of the fit.
+   data end here, after a small part of the time of the fit. So do dated series whose ordinary components have no more
+   evidence with Student-t noise: a level that moves by larger steps now and then looks like outliers, and is none.
 3. Outliers mislead a search that takes the noise for Gaussian. So the scale and the structure are found again on the
    rows that are not suspicious, and then fitted to all rows with Student-t noise (robust_series.py for dated series,
    other_noise.py otherwise).
@@ -13,7 +14,6 @@ is fitted again (robust_table.py).
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -23,16 +23,17 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
+from farrier.model.noise_choice import better_noise
 from farrier.model.other_noise import fit_students_t
 from farrier.model.outliers import Doubt, suspicious
 from farrier.model.robust_long import finish_robust_long
 from farrier.model.robust_series import fit_robust_series
+from farrier.model.robust_structural import ordinary_gain
 from farrier.model.robust_table import RobustTable
 from farrier.model.row_noise import noise_after
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.tiers import Tell, exact_posterior
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Decision
 
 
 def learn_robust(
@@ -63,6 +64,11 @@ def learn_robust(
     tell("looking for outliers", gaussian.bound)
     if gaussian.stacking is not None:
         return _robust_table(gaussian, X, y, doubt, chosen=chosen, tell=tell)
+    dated = timed and X.shape[1] == 1 and gaussian.tier == "exact"
+    if dated and not chosen:
+        gain = ordinary_gain(gaussian, X, y, known or (), calendar, noise_after(doubt))
+        if gain <= settings.outliers.minimum_gain:
+            return better_noise(gaussian, gaussian, chosen=False, gain=gain)
     possible = "identity" if transform == "auto" and y.min() <= 0.0 else transform
 
     kept = ~doubt.suspicious
@@ -73,7 +79,7 @@ def learn_robust(
             return better_noise(gaussian, robust, chosen=chosen)
         found = _searched_again(first, X, y, kept)
     with one_thread(small=len(X) <= settings.rows.exact):
-        if timed and X.shape[1] == 1 and gaussian.tier == "exact":
+        if dated:
             robust = fit_robust_series(found, X, y, noise_after(doubt))
         else:
             robust = fit_students_t(found, X, y, doubt.tails.degrees)
@@ -113,18 +119,3 @@ def _suspicious(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -
         seen = np.flatnonzero(kept)[search_rows(X[kept], settings)]
         mean[seen], variance[seen] = moments(*posterior.left_out())
     return suspicious(z - mean, (z - mean) / np.sqrt(variance + structure.noise), settings.outliers)
-
-
-def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool, gain: float | None = None) -> Fitted:
-    """Student-t noise if its evidence is clearly higher, or if it was chosen; with the decision in the record.
-
-    `gain` replaces the difference of evidence.
-    """
-    gain = float(robust.bound - gaussian.bound) if gain is None else gain
-    needed = gaussian.settings.outliers.minimum_gain
-    if chosen:
-        decision, best = Decision(0, "kept", "noise: Student-t", gain, "asked for"), robust
-    else:
-        action, best = ("kept", robust) if gain > needed else ("dropped", gaussian)
-        decision = Decision(0, action, "noise: Student-t", gain, "evidence of the noise")
-    return replace(best, record=(*best.record, decision))
