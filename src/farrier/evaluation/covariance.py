@@ -202,10 +202,10 @@ class SeriesCovariance(Covariance):
             if not wandering:
                 C_s[...] = self._lags.spread(row)
                 continue
-            at_rows = np.sum([w2_s[one.product] * one.at_rows for one in wandering], axis=0)
-            at_lags = np.sum([w2_s[one.product] * one.at_lags for one in wandering], axis=0)
+            at_rows = sum(w2_s[one.product] * one.at_rows for one in wandering)
+            at_lags = sum(w2_s[one.product] * one.at_lags for one in wandering)
             np.add(self._lags.spread(row - at_lags), at_rows, out=C_s)
-            C_s += at_rows[:, None]
+            C_s += np.asarray(at_rows)[:, None]
         if self._pairs is not None:
             C *= self._pairs
         places = np.flatnonzero(~on_lags & ~pool.wandering & (w2.max(axis=0) > 0))
@@ -236,7 +236,7 @@ class SeriesCovariance(Covariance):
         rho, on_lags, w2 = saved.rho, saved.pool.on_lags, saved.w2
         others = [other.product for other in saved.others]
         drho, dw2, slopes = np.zeros_like(rho), np.zeros_like(w2), saved.pool.no_slopes()
-        sums = np.stack([self._lags.sums(G) for G in dC])
+        sums = np.array([self._lags.sums(G) for G in dC])
         dw2[:, on_lags] = sums @ rho[on_lags].T
         drho[on_lags] = w2[:, on_lags].T @ sums
         of_rows = dC.sum(axis=1) + dC.sum(axis=2) if saved.wandering else np.zeros((len(dC), 0))
