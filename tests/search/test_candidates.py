@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import Products
 from farrier.kernels.normal import normal_form
@@ -41,6 +42,8 @@ table, ordinary_series, ordinary_table, periods_of, repeats_inside_window = (
 X = np.linspace(-1.7, 1.7, 60)
 BELIEFS = Beliefs(Clock.of(X))
 series = partial(candidates.series, beliefs=BELIEFS, settings=SETTINGS)
+sides = partial(candidates.sides, settings=OWN)
+longer = partial(candidates.longer, settings=SETTINGS)
 LEFT = np.sin(2.0 * np.pi * X / 0.5) + 0.1 * np.random.default_rng(0).standard_normal(60)
 FOUND = {
     "nothing": [],
@@ -125,6 +128,23 @@ def test_a_change_gives_both_sides_of_everything_found():
 def test_what_is_windowed_is_not_windowed_again():
     for one in factors(series(X, LEFT, (), FOUND["products"], 0.31)):
         assert sum(isinstance(f, Step | StepUntil) for f in one) <= 1
+
+
+def test_a_component_has_two_sides_of_each_change_unless_it_has_one_already_or_its_cycle_does_not_come_round():
+    extent, smooth = candidates.Extent(0.0, 1.0, 0.01), SquaredExponential(0.2)
+    found = sides(smooth, [0.3, 0.6], extent)
+    assert [str(one) for one in found] == 2 * [str(smooth * Step(0.3, 0.1)), str(smooth * (1 - Step(0.3, 0.1)))]
+    assert sides(smooth * Step(0.5, 0.1), [0.3], extent) == []
+    assert [str(one) for one in sides(CentredPeriodic(0.2), [0.3], extent)] == ["Per0 * Step"]
+
+
+def test_a_cycle_may_be_the_harmonic_of_one_twice_or_three_times_as_long():
+    extent, cycle = candidates.Extent(0.0, 1.0, 0.01), CentredPeriodic(0.12, 0.6)
+    found = [factors[0] for one in longer(cycle, extent) for factors in one.products()]
+    assert_allclose([one.period for one in found], [0.24])
+    assert_allclose([one.lengthscale for one in found], [0.3])
+    assert len(longer(CentredPeriodic(0.1, 0.6) * SquaredExponential(1.0), extent)) == 2
+    assert longer(SquaredExponential(1.0), extent) == []
 
 
 @pytest.mark.parametrize("window", [Step(0.3, 0.02), 1 - Step(0.3, 0.02)], ids=["from", "until"])

@@ -79,6 +79,18 @@ def test_a_change_of_level_is_found_where_it_is(found):
     assert abs(float(only.kernel.location) - 0.4) < 3.4 / 63
 
 
+def test_a_component_is_kept_on_one_side_of_a_change_that_another_has():
+    generator = np.random.default_rng(1)
+    before, after = X[:, 0] < 0.2, X[:, 0] >= 0.2
+    y = np.where(before, np.sin(2.0 * X[:, 0]) + 1.5, 0.0) + np.where(after, np.sin(2 * np.pi * X[:, 0] / 0.25), 0.0)
+    search = searching(y + 0.1 * generator.standard_normal(len(y)))
+    step = Step(0.2, 0.01)
+    start = search.fit([part(SquaredExponential(0.8)), part(step * CentredPeriodic(0.25))], 0.1)
+    places = [(move.place, str(move.kernel)) for move in search.moves(start)]
+    assert (0, "SE * (1 - Step)") in places
+    assert all(formula.count("Step") == 1 for place, formula in places if place == 1)
+
+
 @pytest.mark.parametrize("name", SERIES)
 def test_the_record_has_every_decision_of_every_round(found, name):
     search, structure, _ = found[name]

@@ -190,6 +190,19 @@ def shorter(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:
     return found
 
 
+def longer(kernel: Kernel, extent: Extent, settings: SearchSettings) -> list[Kernel]:
+    """The product with twice and three times its period, if that comes round often enough: the period that was found
+    may be that of a harmonic. What happens within it takes as long."""
+    factors, found = kernel.products()[0], []
+    for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):
+        for ratio in (2.0, 3.0):
+            period = ratio * float(np.ravel(cycle.period)[0])
+            if settings.periods.repeats * period <= extent.range:
+                other = cycle.replace(period=period, lengthscale=cycle.lengthscale / ratio)
+                found.append(product_of([other if factor is cycle else factor for factor in factors]))
+    return found
+
+
 def _smooth_like(rough: Base, part: float) -> Base:
     """A smooth factor whose lengthscale is a part of that of a rough one."""
     return SquaredExponential(part * rough.parameters()["lengthscale"], rough.dims)
@@ -343,15 +356,20 @@ def _changes(place: float, extent: Extent, found: Sequence[Kernel], settings: Ca
     def step() -> Step:
         return step_at(place, extent, settings)
 
-    sides: list[Kernel] = [step(), step() * Linear(place), (1 - step()) * Linear(place)]
+    fresh: list[Kernel] = [step(), step() * Linear(place), (1 - step()) * Linear(place)]
     for length in settings.changepoint_lengthscales:
         smooth = SquaredExponential(length * extent.range)
-        sides += [step() * smooth, (1 - step()) * smooth]
-    for kernel in found:
-        if not _windowed(kernel):
-            both = (kernel * step(), kernel * (1 - step()))
-            sides += [side for side in both if repeats_inside_window(side, extent, settings)]
-    return sides
+        fresh += [step() * smooth, (1 - step()) * smooth]
+    return [*fresh, *(side for kernel in found for side in sides(kernel, [place], extent, settings))]
+
+
+def sides(kernel: Kernel, changes: Sequence[float], extent: Extent, settings: CandidateSettings) -> list[Kernel]:
+    """A component without changepoints, only after each of some changes and only before it."""
+    if has_step(kernel):
+        return []
+    steps = [step_at(place, extent, settings) for place in changes]
+    both = [side for step in steps for side in (kernel * step, kernel * (1 - step))]
+    return [side for side in both if repeats_inside_window(side, extent, settings)]
 
 
 def grown(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> list[Kernel]:
@@ -371,7 +389,3 @@ def grown(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> list[K
 
 def _fits(period: float, extent: Extent, settings: CandidateSettings) -> bool:
     return settings.shortest_period * extent.spacing < period < settings.longest_period * extent.range
-
-
-def _windowed(kernel: Kernel) -> bool:
-    return "Step" in kernel.formula()

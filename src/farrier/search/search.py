@@ -41,14 +41,18 @@ class Search(Simplifying):
         return self.timed and self.X.shape[1] > 1
 
     def moves(self, structure: Structure) -> list[Move]:
-        """The moves of the next round: additional components, and components times a line or a smooth kernel."""
+        """The moves of the next round: additional components, and components times a line or a smooth kernel, or only
+        before or after a changepoint that another component has.
+        """
         beside = [Move(kernel) for kernel in self.propose(structure)]
         if self.of_table:
             return beside
         extent = candidates.Extent.of(self.X[:, 0])
+        kernels, own = [part.kernel for part in structure.parts], self.settings.candidates
+        changes = candidates.changes_of(kernels, own)
         grown = [
-            (i, candidates.grown(part.kernel, extent, self.settings.candidates))
-            for i, part in enumerate(structure.parts)
+            (i, [*candidates.grown(kernel, extent, own), *candidates.sides(kernel, changes, extent, own)])
+            for i, kernel in enumerate(kernels)
         ]
         return [*beside, *(Move(kernel, i) for i, kernels in grown for kernel in kernels)]
 
@@ -253,9 +257,11 @@ class Search(Simplifying):
         return max(empty, alone, key=lambda one: one.score)
 
     def single(self) -> Structure:
-        """The best structure of one ordinary component, or of none."""
+        """The best structure of one ordinary component, of one change of level, or of none."""
         self.tell("trying single components", np.nan)
-        kernels, noise = self.ordinary(self.seasons(), []), self.settings.fits.start_noise
+        place, _ = self.change(self.empty())
+        step = candidates.step_at(place, candidates.Extent.of(self.X[:, 0]), self.settings.candidates)
+        kernels, noise = [*self.ordinary(self.seasons(), []), step], self.settings.fits.start_noise
         alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise) for kernel in kernels]
         return max([self.empty(), *alone], key=lambda one: one.score)
 
@@ -287,7 +293,12 @@ class Search(Simplifying):
         kept = [part for part in structure.parts if not self._is_noise(part.kernel)]
         if len(kept) < len(structure.parts):
             structure = self.fit(kept, structure.noise)
-        return self.without_flags(self.simplify(self.prune(structure, last, thoroughly=True), last), last)
+        pruned = self.prune(structure, last, thoroughly=True)
+        simpler = self.simplify(pruned, last)
+        if simpler is not pruned and not self.of_table:
+            # a period in place of that of its harmonic makes another harmonic superfluous
+            simpler = self.prune(simpler, last, thoroughly=True)
+        return self.without_flags(simpler, last)
 
     def run(self, rounds: int | None = None, start: Structure | None = None) -> Structure:
         """Rounds of growing until no move improves the score."""

@@ -59,7 +59,8 @@ class Simplifying(TableMoves):
 
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
-        jump or a bend in place of a curve, a shorter season of the calendar in place of one that it divides. That a
+        jump or a bend in place of a curve, a shorter season of the calendar in place of one that it divides, and, where
+        no calendar tells the period, a longer one in place of that of its harmonic. That a
         level returns to its mean needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise
         the effect is a line.
         """
@@ -72,7 +73,7 @@ class Simplifying(TableMoves):
                 if self.warps is not None:
                     simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
                     simpler += self.sharper(structure, i)
-                for kernel in [*simpler, *candidates.shorter(part.kernel, self.known)]:
+                for kernel in [*simpler, *self._other_periods(part.kernel)]:
                     move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
                     if move in tried or improved:
                         continue
@@ -85,6 +86,13 @@ class Simplifying(TableMoves):
                         self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
                         structure, improved = found, True
         return structure
+
+    def _other_periods(self, kernel: Kernel) -> list[Kernel]:
+        """A product with other periods."""
+        clock, found = self.beliefs.clock, candidates.shorter(kernel, self.known)
+        if self.of_table or clock is None or clock.complete:
+            return found
+        return [*found, *candidates.longer(kernel, candidates.Extent.of(self.X[:, 0]), self.settings)]
 
     def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
         """The structure with another kernel for one of its components; fitted further only if that is promising."""
