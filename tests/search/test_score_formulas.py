@@ -109,7 +109,7 @@ def test_a_fit_takes_as_many_steps_as_asked_for_or_as_the_settings_say():
     parts = [series().part(SquaredExponential(0.4), 0.5)]
     for given, steps in ((None, 2), (4, 4)):
         evaluator = series(few)
-        evaluator.fit(parts, 0.3, given, tolerance=1e-9)
+        evaluator.fit(parts, 0.3, given)
         assert evaluator.steps == steps
 
 
@@ -117,13 +117,12 @@ def test_a_fit_ends_at_the_tolerance_that_is_given_or_at_that_of_the_settings():
     parts = [series().part(SquaredExponential(0.4), 0.5)]
 
     def steps(usual, given=None):
-        evaluator = series(SearchSettings(fits=FitSettings(iterations=40, handover=usual)))
+        evaluator = series(SearchSettings(fits=FitSettings(iterations=40, tolerance=usual)))
         evaluator.fit(parts, 0.3, tolerance=given)
         return evaluator.steps
 
-    # in the search a fit compares two iterations, and three steps are the fewest; a model that predicts compares five
-    assert steps(1e3) == 3
-    assert steps(1e-9, 1e3) == 6
+    # no fit compares before its sixth step
+    assert steps(1e3) == steps(1e-9, 1e3) == 6
     assert steps(1e-9) == steps(1e3, 1e-9) > 6
 
 

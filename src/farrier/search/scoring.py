@@ -14,7 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, reduce
 from operator import mul
-from typing import Any, NamedTuple, final
+from typing import Any, final
 
 import numpy as np
 
@@ -91,48 +91,36 @@ class Evaluator:
         """
         usual = self.settings.fits
         iterations = usual.iterations if iterations is None else iterations
-        stop = self._stop(tolerance)
-        start = (*map(id, parts), noise, iterations, stop, least)
+        tolerance = usual.tolerance if tolerance is None else tolerance * 0.03
+        start = (*map(id, parts), noise, iterations, tolerance, least)
         if start not in self._fitted:
             # the parts are stored too, so that their ids stay unique
-            self._fitted[start] = parts, self._climbed(parts, noise, iterations, stop, least)
+            self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, least)
         return self._fitted[start][1]
 
-    def _stop(self, tolerance: float | None) -> "Stop":
-        """When a fit ends, with the tolerance of a model that predicts, or else as in the search."""
-        fits = self.settings.fits
-        if tolerance is not None:
-            return Stop(0.03 * tolerance, 5, 0.03 * tolerance * fits.newton_part)
-        if self._curved_by_part:
-            return Stop(fits.tolerance, 5, 0.0)
-        return Stop(fits.handover, 2, fits.tolerance * fits.newton_part)
-
-    def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, stop: "Stop", least: float) -> Structure:
+    def _climbed(
+        self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, least: float
+    ) -> Structure:
         model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)
         model = replace(model, factors=self.factors)
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
-        u, terms = climb(objective, iterations, stop.gain, stop.window)
+        u, terms = climb(objective, iterations, tolerance)
         self._count(len(terms))
         top, mode, score = terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, u, top, stop.newton)
+            mode, top = self._mode(objective, u, top, tolerance * self.settings.fits.newton_part)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         fitted = objective.model(u) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
         found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
         return Structure(found, float(fitted.noise), score, fitted, top, mode)
 
-    @property
-    def _curved_by_part(self) -> bool:
-        """Whether the curvature is computed from a part of the rows: for a table with many of them."""
-        return self.X.shape[1] > 1 and len(self.y) > self.settings.fits.curvature_rows and self.rows is None
-
     def _curved(self, objective: ExactObjective) -> Any:
-        """What the curvature is computed from; a part of the rows is weighted by their number."""
-        if not self._curved_by_part:
-            return objective
+        """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
         rows = self.settings.fits.curvature_rows
+        if self.X.shape[1] == 1 or len(self.y) <= rows or self.rows is not None:
+            return objective
         some = np.random.default_rng(0).choice(len(self.y), rows, replace=False)
         factors = None if self.factors is None else self.factors[some]
         template = replace(objective.template, factors=factors)
@@ -320,16 +308,6 @@ def _centred(K: np.ndarray) -> np.ndarray:
     """The kernel of a function minus its mean over the rows, scaled to mean variance one."""
     K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()
     return K / _mean_variance(K)
-
-
-@final
-class Stop(NamedTuple):
-    """When a fit ends: L-BFGS if its last `window` iterations gained less than `gain`, and then Newton's method if its
-    last step gained less than `newton`. [nats]"""
-
-    gain: float
-    window: int
-    newton: float
 
 
 @final

@@ -59,11 +59,8 @@ class FitSettings:
     iterations: int = 35
     """Most L-BFGS iterations of a fit in the search. [iterations; by judgement]"""
     tolerance: float = 0.2
-    """Gain of five iterations below which a fit in the search ends, if no step of Newton's method follows.
+    """Gain of five iterations below which a fit in the search ends.
     [nats; commit 3c12d3f: evaluations to the maximum for airline, radio and call centre]"""
-    handover: float = 1.0
-    """Gain of two iterations of L-BFGS below which Newton's method takes over, which has the curvature of all rows.
-    [nats; measured on 60 learn series of M1: 22 % fewer evaluations than by the tolerance, the same log evidence]"""
     short_iterations: int = 10
     """Most L-BFGS iterations after a component is removed or simplified. [iterations; by judgement]"""
     final_iterations: int = 80
