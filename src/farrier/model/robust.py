@@ -99,9 +99,11 @@ def _searched_again(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarra
     """The structure found on rows that are not suspicious, neither for the fit before nor for the structure itself.
 
     Components that follow outliers hide them. With fewer such components, more outliers show: the search then goes on
-    from the structure that it had found.
+    from the structure that it had found, unless its work is done.
     """
     for _ in range(found.search.settings.outliers.searches - 1):
+        if found.search.exhausted:
+            break
         again = ~_suspicious(found, X, y, kept)
         if again.all() or np.array_equal(again, kept):
             break
