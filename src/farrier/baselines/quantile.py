@@ -16,7 +16,8 @@ is composed with lines, as kernels by features can be: with Lin(x, x') = x x' th
 is a regression on phi(x), x, x^2 and x phi(x). Without them a series that rises falls back to its mean.
 
 Deviations: L-BFGS from several starts (smooth kernels of different lengths and, for one input, the spectrum that the
-data show) instead of Bayesian optimisation; the probabilities of the knots are not learned. Above `train_rows` the parameters are learned on random rows; the regression then uses all rows.
+data show) instead of Bayesian optimisation; the probabilities of the knots are not learned. Above `train_rows` the
+parameters are learned on random rows; the regression then uses all rows.
 """
 
 from dataclasses import dataclass
