@@ -8,7 +8,7 @@ from farrier.baselines.additive_sets import FreeSetsClassifier, SetsClassifier
 fixed = np.random.default_rng(1)
 X = fixed.normal(size=(120, 3))
 y = (np.sin(2.0 * X[:, 1]) > 0.0).astype(float)
-TINY = {"points": 12, "iterations": 150, "batch_size": 64}
+TINY = {"points": 12, "iterations": 100, "batch_size": 64}
 
 
 @pytest.mark.parametrize("kind", [SetsClassifier, FreeSetsClassifier])
