@@ -13,8 +13,10 @@ HALF_AN_HOUR = 1800.0
 """Seconds within which the paper's algorithm finds the structure of a series, as the paper says."""
 CONCRETE_ADDITIVE = (6.90, 0.05)
 """The printed RMSE of concrete with additive kernels of order one, and its standard deviation."""
-METHODS = ("paper", "multisvgp", "softmax")
-"""Ours, no prior and softmax, by the names of the suite gefcom."""
+AIRLINE_KERNELS = {"Per * SE", "Lin", "SE"}
+"""The three largest components of airline, as the paper prints them."""
+METHODS = (("paper-tables", "paper"), ("no-prior-tables", "multisvgp"), ("softmax",))
+"""Ours, no prior and softmax, by the names of the suite gefcom: with the 12 kernels of the authors' program if run."""
 
 
 class Statement(NamedTuple):
@@ -90,7 +92,8 @@ def _series(results: Path) -> list[Statement]:
         parts = max(runs, key=lambda run: run["bound"])["decomposition"]["parts"]
         told = ", ".join(f"{part['kernel']} ({part['weight']:g})" for part in parts)
         seasonal = any("Per" in part["kernel"] for part in parts) and any("Per" not in part["kernel"] for part in parts)
-        found.append(Statement(said, f"{told}, on standardised y", seasonal))
+        same = name != "airline" or {_sorted(part["kernel"]) for part in parts} == AIRLINE_KERNELS
+        found.append(Statement(said, f"{told}, on standardised y", seasonal and same))
     seconds = [x["cpu_seconds"] for x in lines if x["settings"]["set"] in ("airline", "mauna400")]
     said = "less than half an hour for airline and mauna"
     told = f"{median(seconds):.0f} s of processor time (median of {len(seconds)} runs)" if seconds else ""
@@ -98,15 +101,21 @@ def _series(results: Path) -> list[Statement]:
     return found
 
 
+def _sorted(kernel: str) -> str:
+    """A product with its factors in alphabetical order."""
+    return " * ".join(sorted(kernel.split(" * ")))
+
+
 def _load(results: Path) -> Statement:
     """The figure of the hourly load."""
     said = "GEFCom: ours ahead of no prior and softmax in RMSE and NLL"
     found = {x["settings"]["method"]: x["figures"] for x in _lines(results, "gefcom") if x["settings"]["rows"] > 38_000}
-    runs = {method: found[method] for method in METHODS if "rmse" in found.get(method, {})}
+    chosen = [next((name for name in names if "rmse" in found.get(name, {})), "") for names in METHODS]
+    runs = {name: found[name] for name in chosen if name}
     told = ", ".join(f"{name} {run['rmse']:.3f} / {-run['log_likelihood']:.3f}" for name, run in runs.items())
     if len(runs) < len(METHODS):
         return Statement(said, told, None)
-    ours, *others = (runs[method] for method in METHODS)
+    ours, *others = (runs[name] for name in chosen)
     ahead = all(ours["rmse"] < x["rmse"] and ours["log_likelihood"] > x["log_likelihood"] for x in others)
     return Statement(said, f"RMSE / NLL: {told}", ahead)
 

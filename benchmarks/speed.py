@@ -9,6 +9,7 @@ for until its results are there. Three models take steps in turn, on the same ro
 """
 
 import argparse
+import os
 import time
 from collections.abc import Callable
 from typing import Any, NamedTuple
@@ -77,7 +78,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             # each step beside the peer's of the same turn, so that a busy machine hits both
             figures[f"{name}_over_gpjax"] = middle(times[name] / peer)
         settings = {"timed": arguments.suite, "points": arguments.points, "batch": arguments.batch, "rows": ROWS}
-        settings |= {"repeats": arguments.repeats, "dtype": "float64"}
+        settings |= {"repeats": arguments.repeats, "dtype": "float64", "cores": len(os.sched_getaffinity(0))}
         record.add(settings, seed, figures, clock, packages=("gpjax", "optax", "equinox"))
         report(figures, arguments)
 

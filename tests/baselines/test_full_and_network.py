@@ -28,7 +28,7 @@ def full():
 
 @pytest.fixture(scope="module")
 def network():
-    return KernelNetwork(restarts=1, iterations=80).fit(x[TRAIN], y[TRAIN])
+    return KernelNetwork(iterations=600).fit(x[TRAIN], y[TRAIN])
 
 
 def rmse(model, rows):

@@ -8,7 +8,15 @@ from numpy.testing import assert_allclose
 from scipy import stats
 
 from farrier.inference.linalg import cholesky as plain_cholesky
-from farrier.paper.linalg import cholesky, kl_to_standard_normal, log_determinant, solve_lower
+from farrier.paper.linalg import (
+    cholesky,
+    inverse_lower,
+    jittered,
+    kl_to_standard_normal,
+    log_determinant,
+    solve_lower,
+    whitened,
+)
 
 EPS = np.finfo(np.float64).eps
 
@@ -93,3 +101,27 @@ def test_kl_vanishes_at_the_standard_normal_alone():
     assert_allclose(kl_to_standard_normal(jnp.zeros(3), jnp.eye(3)), 0.0, atol=1e-15)
     assert kl_to_standard_normal(jnp.full((3,), 1e-3), jnp.eye(3)) > 0.0
     assert kl_to_standard_normal(jnp.zeros(3), 0.99 * jnp.eye(3)) > 0.0
+
+
+@pytest.mark.parametrize("N", [3, 40])
+def test_inverse_of_a_triangular_matrix(N):
+    L = np.stack([np.linalg.cholesky(gram(N, seed)) for seed in (0, 1)])
+    assert_allclose(inverse_lower(jnp.asarray(L)) @ L, np.stack([np.eye(N)] * 2), atol=1e-8)
+
+
+def test_whitening_agrees_with_solving_and_so_do_its_derivatives():
+    x, z = jnp.linspace(0.0, 1.0, 23)[:, None], jnp.linspace(-0.1, 1.2, 19)[:, None]
+    target = jnp.asarray(np.random.default_rng(1).standard_normal((19, 23)))
+
+    def fit(method, length, z):
+        K, B = jnp.exp(-(((z - z.T) / length) ** 2)), jnp.exp(-(((z - x.T) / length) ** 2))
+        return jnp.sum(method(jittered(K), B) * target)
+
+    def solved(K, B):
+        return solve_lower(jnp.linalg.cholesky(K), B)
+
+    for slope in (lambda f: jax.value_and_grad(f), lambda f: jax.grad(f, argnums=1)):
+        by_products = jax.jit(slope(lambda length, z: fit(whitened, length, z)))(0.05, z)
+        by_solving = jax.jit(slope(lambda length, z: fit(solved, length, z)))(0.05, z)
+        for one, other in zip(jax.tree.leaves(by_products), jax.tree.leaves(by_solving), strict=True):
+            assert_allclose(one, other, rtol=1e-7, atol=1e-9)

@@ -37,6 +37,10 @@ BASELINES: dict[str, Factory] = {
     "spike-and-slab": Factory("sparse:SpikeAndSlabSVGP", "the paper's pool with a spike-and-slab prior", 50_000),
     "paper": Factory("sparse:HorseshoeSVGP", "the paper's method by the paper's algorithm", 50_000),
     "paper-as-printed": Factory("sparse:PrintedSVGP", "the same, trained by Adam alone as printed", 50_000),
+    "paper-tables": Factory(
+        "tables:HorseshoeTables", "the paper's method for tables, 12 kernels, three starts", 50_000
+    ),
+    "no-prior-tables": Factory("tables:FreeTables", "the same 12 kernels without a prior", 50_000),
     "softmax": Factory("sparse:SoftmaxSVGP", "softmax weights on 12 candidate sums, as in the paper", 50_000),
     "softmax-variational": Factory(
         "sparse:VariationalSoftmaxSVGP", "12 candidate sums averaged by their evidence (Teng et al. 2020)", 20_000
@@ -51,6 +55,15 @@ BASELINES: dict[str, Factory] = {
         "sets of inputs under a horseshoe (the paper)",
         2_000,
         "classification",
+    ),
+    "sets-classifier": Factory(
+        "additive_sets:SetsClassifier",
+        "sets of inputs under a horseshoe, by the paper's algorithm",
+        2_000,
+        "classification",
+    ),
+    "free-sets-classifier": Factory(
+        "additive_sets:FreeSetsClassifier", "the same without a prior", 2_000, "classification"
     ),
     "abcd": Factory("search:KernelSearch", "greedy search over kernels by BIC (Lloyd et al. 2014)", 1_000),
     "skc": Factory("scalable:ScalableSearch", "the search guided by two bounds (Kim and Teh 2018)", 4_000),

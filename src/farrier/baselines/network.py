@@ -9,9 +9,13 @@ A linear layer is K_out = W K_in + b with W, b >= 0 (the softplus of free number
 units two by two. Primitives as in the authors' programs: two each of SE, RQ and Lin with a lengthscale, or slope, for
 each input, and for one input two of Per as well.
 
-Deviations: L-BFGS from a few random starts instead of 20,000 steps of Adam. Above `train_rows` parameters are learned
-on random rows by the exact marginal likelihood (the authors: 1000 inducing points), and above `most_rows` predictions
-are conditioned on random rows only.
+Training is that of the authors: Adam on the exact log marginal likelihood from one start, whose weights lie between
+half and one and a half times 1 / inputs of the layer. Where it ends matters as much as how high: L-BFGS from three
+starts extrapolated worse (energy: errors of 0.7 to 1.9, where the authors have 0.41).
+
+Deviations: 2,000 steps of 0.01 instead of 20,000 of 0.001. Above `train_rows` parameters are learned on random rows by
+the exact marginal likelihood (the authors: 1000 inducing points), and above `most_rows` predictions are conditioned on
+random rows only.
 """
 
 from dataclasses import dataclass
@@ -24,7 +28,8 @@ from jax import Array
 from jax.nn import softplus
 from jaxtyping import Float
 
-from farrier.baselines.common import START_NOISE, Baseline, Conditioned, Covariance, gaussian_score, some_rows, train
+from farrier.baselines.climbing import climb
+from farrier.baselines.common import Baseline, Conditioned, Covariance, some_rows
 from farrier.baselines.terms import Slopes
 from farrier.kernels.algebra import Base
 from farrier.kernels.registry import Periodic, RationalQuadratic, SquaredExponential
@@ -34,6 +39,10 @@ from farrier.search.periods import find_periods
 
 LAYERS = (8, 4, 1)
 """Units of each linear layer; a product layer between two of them halves the number."""
+START_CONSTANT = 0.01
+"""The constants of the layers at the start, from the authors' code."""
+START_NOISE = 1.0
+"""The noise variance at the start for y with variance 1, from the authors' code."""
 
 
 @final
@@ -94,31 +103,27 @@ def initial(X: np.ndarray, y: np.ndarray, generator: np.random.Generator) -> Net
     kernels = primitives(X, y, generator)
     layers, inputs = [], len(kernels)
     for outputs in LAYERS:
-        centre = np.log(np.expm1(1.0 / inputs))
-        spread = 0.5 * generator.standard_normal((outputs, inputs))
-        layers.append(Layer(as_array(centre + spread), as_array(np.full(outputs, -4.0))))
+        weights = (0.5 + generator.random((outputs, inputs))) / inputs
+        constants = np.full(outputs, START_CONSTANT)
+        layers.append(Layer(*(as_array(np.log(np.expm1(values))) for values in (weights, constants))))
         inputs = outputs // 2
     return Network(kernels, tuple(layers), as_array(START_NOISE))
 
 
 @dataclass(kw_only=True)
 class KernelNetwork(Baseline):
-    """GP-NKN: the best of `restarts` networks by the exact marginal likelihood."""
+    """GP-NKN, trained by Adam on the exact marginal likelihood."""
 
     name: ClassVar[str] = "gp-nkn"
-    restarts: int = 3
-    iterations: int = 200
+    iterations: int = 2000
+    learning_rate: float = 0.01
     train_rows: int = 1000
     most_rows: int = 4000
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
         some = some_rows(len(X), self.train_rows, self.seed)
-        generator = np.random.default_rng(self.seed)
-        score = gaussian_score(y[some])
-        found = [
-            train(initial(X[some], y[some], generator), X[some], score, self.iterations) for _ in range(self.restarts)
-        ]
-        self.model_, self.evidence_ = max(found, key=lambda one: one[1])
+        start = initial(X[some], y[some], np.random.default_rng(self.seed))
+        self.model_, self.evidence_ = climb(start, X[some], y[some], self.iterations, self.learning_rate)
         rows = some_rows(len(X), self.most_rows, self.seed)
         self._posterior = Conditioned(self.model_, X[rows], y[rows])
 

@@ -8,11 +8,16 @@ quantile function of that distribution, one for each input, and make Fourier fea
 
 u are quasi-random points, so phi is a smooth function of the parameters of Q. Q is a monotone cubic interpolation of
 knots at fixed probabilities, whose heights are learned. A spectrum is symmetric, so Q(1/2 + h) = -Q(1/2 - h) and the
-knots cover one half. All parameters maximise the marginal likelihood of the linear regression.
+knots cover one half. All parameters maximise the marginal likelihood of the linear regression. The kernel of one input
+is composed with lines, as kernels by features can be: with Lin(x, x') = x x' the sum
+
+    v k(x, x') + v_1 Lin(x, x') + v_2 Lin(x, x')^2 + v_3 Lin(x, x') k(x, x')
+
+is a regression on phi(x), x, x^2 and x phi(x). Without them a series that rises falls back to its mean.
 
 Deviations: L-BFGS from several starts (smooth kernels of different lengths and, for one input, the spectrum that the
-data show) instead of Bayesian optimisation; the probabilities of the knots are not learned; the spectral kernel is the
-only one. Above `train_rows` the parameters are learned on random rows; the regression then uses all rows.
+data show) instead of Bayesian optimisation; the probabilities of the knots are not learned. Above `train_rows` the
+parameters are learned on random rows; the regression then uses all rows.
 """
 
 from dataclasses import dataclass
@@ -34,6 +39,8 @@ from farrier.paper.trees import as_array, fixed, positive
 
 LENGTHS = (0.05, 0.15, 0.5, 1.5)
 """Lengthscales of the smooth starts, times the square root of the number of inputs; by judgement."""
+START_LINE = 0.1
+"""The variances of lines and of growing waves at the start, for x and y with variance 1; by judgement."""
 BLOCK_ROWS = 4096
 """Rows of features in one block, by judgement."""
 
@@ -67,6 +74,8 @@ class Spectrum(eqx.Module):
     """The increase of |frequency| from knot to knot, the first from zero."""
     variance: Float[Array, ""] = positive()
     noise: Float[Array, ""] = positive()
+    line: Float[Array, "g"] = positive()
+    """The variances of x, x^2 and x phi(x) for one input; empty for several."""
     points: Float[Array, "R D"] = fixed()
 
     def quantiles(self, p: Float[Array, "D R"]) -> Float[Array, "D R"]:
@@ -83,8 +92,12 @@ class Spectrum(eqx.Module):
     def features(self, X: Float[Array, "N D"]) -> Float[Array, "N f"]:
         """phi(x) times the standard deviation of b."""
         angles = X @ self.frequencies().T
-        scale = jnp.sqrt(jnp.asarray(self.variance) / angles.shape[1])
-        return scale * jnp.concatenate([jnp.cos(angles), jnp.sin(angles)], axis=1)
+        waves = jnp.concatenate([jnp.cos(angles), jnp.sin(angles)], axis=1) / jnp.sqrt(angles.shape[1])
+        if self.line.shape[0] == 0:
+            return jnp.sqrt(jnp.asarray(self.variance)) * waves
+        line, square, growth = jnp.sqrt(jnp.asarray(self.line))
+        parts = [jnp.sqrt(jnp.asarray(self.variance)) * waves, line * X, square * X**2, growth * X * waves]
+        return jnp.concatenate(parts, axis=1)
 
 
 def log_evidence(model: Spectrum, X: Float[Array, "N D"], y: Float[Array, "N"]) -> Float[Array, ""]:
@@ -158,7 +171,8 @@ class QuantileKernel(Baseline):
         if D == 1:
             curves.append(spectrum(X[:, 0], y, ends)[None, :])
         rises = [as_array(np.maximum(np.diff(curve, axis=1, prepend=0.0), 1e-3)) for curve in curves]
-        return [Spectrum(rise, as_array(1.0), as_array(START_NOISE), points) for rise in rises]
+        line = as_array(np.full(3 if D == 1 else 0, START_LINE))
+        return [Spectrum(rise, as_array(1.0), as_array(START_NOISE), line, points) for rise in rises]
 
 
 def spectrum(x: np.ndarray, y: np.ndarray, p: np.ndarray) -> np.ndarray:

@@ -18,7 +18,7 @@ from jax import Array
 from jaxtyping import Float
 
 from farrier.paper.inducing import InducingVariables
-from farrier.paper.linalg import cholesky, kl_to_standard_normal, solve_lower
+from farrier.paper.linalg import cholesky, jittered, kl_to_standard_normal, solve_lower, whitened
 from farrier.paper.natural_gradients import Features, Q, moments_of
 from farrier.paper.pool import Pool
 from farrier.paper.posterior import Posterior
@@ -154,4 +154,7 @@ class MultiSVGP(Posterior):
 
     def _whitened(self, X: Float[Array, "N D"]) -> Float[Array, "m M N"]:
         """L_i^-1 K_i(Z_i, X) for each kernel."""
-        return solve_lower(cholesky(self.pool.gram(self.Z, self.Z)), self.pool.gram(self.Z, X))
+        M = self.Z.shape[-2]
+        X = jnp.broadcast_to(X, (*self.Z.shape[:-2], *X.shape))
+        K = self.pool.gram(self.Z, jnp.concatenate([self.Z, X], axis=-2))
+        return whitened(jittered(K[..., :M]), K[..., M:])

@@ -28,7 +28,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from farrier.paper.linalg import solve_lower
+from farrier.paper.linalg import inverse_lower
 from farrier.paper.weight_moments import WeightMoments
 
 
@@ -61,7 +61,7 @@ def moments_of(features: Features, q: Q) -> tuple[Float[Array, "m N"], Float[Arr
 
 def natural(q: Q) -> NaturalQ:
     """The natural parameters of q."""
-    inverse = solve_lower(q.root, _identity(q.root))
+    inverse = inverse_lower(q.root)
     precision = jnp.einsum("isr,ist->irt", inverse, inverse)
     return NaturalQ(jnp.einsum("irt,it->ir", precision, q.mean), precision)
 
@@ -76,7 +76,7 @@ def root_of_inverse(precision: Float[Array, "m M M"]) -> Float[Array, "m M M"]:
     """The lower triangular R with R R' = precision^-1."""
     # in reverse order J P J = C C', so P = U U' with U = J C J upper triangular, and P^-1 = U^-T U^-1
     U = jnp.linalg.cholesky(precision[:, ::-1, ::-1])[:, ::-1, ::-1]
-    return solve_lower(jnp.swapaxes(U, -2, -1), _identity(precision))
+    return inverse_lower(jnp.swapaxes(U, -2, -1))
 
 
 def natural_step(
@@ -121,10 +121,10 @@ def optimal_q(
         return Q(_times_covariance(root, w.u[:, None] * (A @ target) / noise), root)
     # V_i = u_i P_i^-1/2 A_i, so that the covariance of the rows is sum_i V_i'V_i + r I
     L = jnp.linalg.cholesky(identity + (w.d / noise)[:, None, None] * AA)
-    V = solve_lower(L, A) * w.u[:, None, None]
+    inverse = inverse_lower(L)
+    V = (inverse @ A) * w.u[:, None, None]
     t = regressed(V.reshape(-1, A.shape[2]), noise, target).reshape(V.shape[:2])
-    mean = jax.lax.linalg.triangular_solve(L, t[..., None], left_side=True, lower=True, transpose_a=True)
-    return Q(mean[..., 0], root)
+    return Q(jnp.einsum("isr,is->ir", inverse, t), root)
 
 
 def regressed(V: Float[Array, "R N"], noise: Float[Array, ""], y: Float[Array, "N"]) -> Float[Array, "R"]:

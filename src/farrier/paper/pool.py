@@ -25,6 +25,9 @@ from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.paper.kernels import EXPONENTS, FEATURES, VALUES, known, value_diag
 from farrier.search.starting_kernels import Initialisation, paper_kernels
 
+MOST_FEATURES = 16
+"""Most features of a product of inner products that are multiplied before rows are paired; by judgement."""
+
 
 @final
 class Stack(eqx.Module):
@@ -72,6 +75,7 @@ class Pool(eqx.Module):
     def gram(self, X: Float[Array, "*x N D"], Z: Float[Array, "*z M D"]) -> Float[Array, "m N M"]:
         """k_i(x, z) for every kernel i; X and Z are shared by the kernels or have one block for each."""
         factors, lefts, rights = [], [], []
+        inner: list[tuple[Array, Array]] = []
         for stack in self.stacks:
             rows = stack.rows_of(X), stack.rows_of(Z)
             kind = type(stack.factors)
@@ -81,10 +85,15 @@ class Pool(eqx.Module):
                 rights.append(stack.placed(right, self.size, 0.0))
             elif kind in FEATURES:
                 features = (jax.vmap(FEATURES[kind])(stack.factors, points) for points in rows)
-                factors.append(_inner(*(stack.placed_features(a, self.size) for a in features)))
+                left, right = (stack.placed_features(a, self.size) for a in features)
+                if inner and inner[-1][0].shape[-1] * left.shape[-1] <= MOST_FEATURES:
+                    before = inner.pop()
+                    left, right = _products(before[0], left), _products(before[1], right)
+                inner.append((left, right))
             else:
                 values = jax.vmap(VALUES[known(kind)])(stack.factors, *rows)
                 factors.append(stack.placed(values, self.size, 1.0))
+        factors += [_inner(*pair) for pair in inner]
         if lefts:
             factors.append(jnp.exp(_inner(jnp.concatenate(lefts, axis=-1), jnp.concatenate(rights, axis=-1))))
         return reduce(jnp.multiply, factors)
@@ -170,6 +179,11 @@ def _unstacked(stack: Stack, row: int, inputs: int) -> Base:
     values = {name: np.asarray(value)[row] for name, value in stack.factors.parameters().items()}
     scalars = {name: value[0] if len(columns) == 1 else value for name, value in values.items()}
     return stack.factors.replace(**scalars, dims=None if columns == (*range(inputs),) else columns)
+
+
+def _products(A: Float[Array, "m N f"], B: Float[Array, "m N g"]) -> Float[Array, "m N h"]:
+    """The features of the product of two inner products: all products of one feature of A and one of B."""
+    return (A[..., :, None] * B[..., None, :]).reshape(*A.shape[:-1], -1)
 
 
 def _inner(A: Float[Array, "m N f"], B: Float[Array, "m M f"]) -> Float[Array, "m N M"]:

@@ -1,0 +1,44 @@
+"""The paper's method on tables has kernels without lines, and a run is the equal mixture of its members."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from farrier.baselines.tables import FreeTables, HorseshoeTables, without_lines
+from farrier.kernels.registry import SquaredExponential
+from farrier.search.starting_kernels import paper_kernels
+
+fixed = np.random.default_rng(4)
+X = fixed.uniform(0.0, 4.0, (40, 2))
+y = 50.0 + 9.0 * np.sin(2.0 * X[:, 0]) + 0.5 * fixed.normal(size=40)
+
+
+@pytest.fixture
+def small(monkeypatch):
+    """Two kernels for twelve: compiling is what takes the time."""
+
+    def kernels(X, y, initialisation, seed):
+        return [SquaredExponential(0.7 + 0.1 * (seed > 0)), SquaredExponential(2.0)]
+
+    monkeypatch.setattr("farrier.baselines.tables.paper_kernels", kernels)
+
+
+def test_half_of_the_paper_s_kernels_have_no_line():
+    kernels = without_lines(paper_kernels(X, None, "both", 0))
+    assert len(kernels) == 12
+    assert not any("Lin" in str(kernel) for kernel in kernels)
+
+
+@pytest.mark.parametrize("kind", [HorseshoeTables, FreeTables])
+def test_a_run_is_the_equal_mixture_of_its_members(small, kind):
+    model = kind(members=2, points=6, iterations=50, learning_rate=0.1).fit(X, y)
+    mean, sd = model.predict(X[:5])
+    scaled = (X[:5] - X.mean(axis=0)) / X.std(axis=0)
+    parts = [member.predict(scaled) for member in model.members_]
+    means = np.stack([m for m, _ in parts]) * y.std() + y.mean()
+    sds = np.stack([s for _, s in parts]) * y.std()
+    assert_allclose(mean, means.mean(axis=0), rtol=1e-9)
+    assert_allclose(sd**2, np.mean(sds**2, axis=0) + means.var(axis=0), rtol=1e-6)
+    assert np.abs(mean - y[:5]).max() < 2.0 * y.std()
+    assert 0.0 < model.noise_variance_ < y.var()
+    assert model.elbo_ == max(member.elbo_ for member in model.members_)
