@@ -59,7 +59,7 @@ def test_stacking_prefers_what_predicts_left_out_rows():
     (scaled,) = search_table(X, y, "identity", lambda what, bound: None, SearchSettings())
     search, pool = scaled.pool
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
-    shares, _, _ = stacked_members(rivals, SearchSettings())
+    shares, _, _ = stacked_members(rivals, X, y, SearchSettings())
     assert shares[1] > 0.9
 
 

@@ -82,8 +82,14 @@ class Member:
 
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw, (S, N)."""
-        mean, variance = self.posterior.draws(inputs)
-        return mean, variance + self.noises[:, None]
+        return _with_noise(self.posterior, self.noises, inputs)
+
+
+def _with_noise(posterior: Draws, noises: np.ndarray | None, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of an observation of z for each draw, (S, N); of a Student-t that of its scale."""
+    assert noises is not None
+    mean, variance = posterior.draws(inputs)
+    return mean, variance + noises[:, None]
 
 
 @dataclass(frozen=True)
@@ -238,8 +244,9 @@ class Fitted:
     def _predictions(self, inputs: np.ndarray) -> Sequence[Shared]:
         """The prediction of each structure."""
         if self.stacking is not None:
-            members = self.members
-            found, scales = [moments(*one.observed(inputs)) for one in members], [one.scale for one in members]
+            members = (self, *self.others)
+            found = [moments(*_with_noise(one.posterior, one.noises, inputs)) for one in members]
+            scales = [one.scale for one in members]
             return self.stacking.predictions(scales, [one for one, _ in found], [np.sqrt(one) for _, one in found])
         each = [(one, *self._normals(one.posterior, one.noises, inputs)) for one in (self, *self.others)]
         return [Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each]
@@ -297,7 +304,7 @@ class Fitted:
         each, shares = [own], np.array([[self.share], *([one.share] for one in self.others)])
         shares = shares + np.zeros(len(inputs)) if self.stacking is None else self.stacking.shares(own)
         for one in self.others:
-            mean = one.scale.inverse(one.posterior.draws(inputs)[0].mean(axis=0))
+            mean = one.scale.inverse(one.posterior.means(inputs).mean(axis=0))
             each.append(self.scale.forward(np.maximum(mean, self.scale.least)))
         mean = np.average(each, axis=0, weights=shares)
         return mean - total, np.average((np.asarray(each) - mean) ** 2, axis=0, weights=shares)

@@ -23,6 +23,7 @@ from farrier.model.finishing import Predictor, finished, prediction_pool, search
 from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
 from farrier.model.long_series import finish_long_series
+from farrier.model.many_rows import fit_many_rows
 from farrier.model.members import Contender, fitted_set
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.table_fits import fit_few_rows, search_table
@@ -74,8 +75,7 @@ def learn(
             tables = search_table(X, y, transform, tell, settings, coded, factors)
         if tier == "exact" or len(X) <= settings.rows.exact_table:
             return fit_few_rows(tables, X, y)
-        with one_thread(small=False):
-            return _finish_many_rows(tables[0], X, y)
+        return fit_many_rows(tables, X, y)
     with one_thread():
         found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded, factors)
     # a category is no series

@@ -11,6 +11,7 @@ from typing import final
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
+from farrier.inference.collapsed import CollapsedPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.heavy_tails import Tails, robust_deviation
@@ -18,6 +19,7 @@ from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, StudentT
 from farrier.inference.mixtures import moments
 from farrier.model.fitted import Fitted
+from farrier.model.many_rows import many_rows_score
 from farrier.model.result import Result
 from farrier.search.settings import OutlierSettings
 
@@ -55,6 +57,8 @@ def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarr
 def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     """The sum over the fitted rows of the log density of y under their leave-one-out predictions."""
     posterior, z = fitted.posterior, fitted.scale.forward(y)
+    if fitted.stacking is not None and isinstance(posterior, CollapsedPosterior):
+        return many_rows_score(fitted, X, y)
     if fitted.stacking is not None:
         members = fitted.members
         found = [one.posterior.all_left_out() for one in members]
@@ -119,7 +123,8 @@ class Doubt:
         """The doubt about a fit of the rows X on the scale of the model, and y in its own units."""
         z, settings = fitted.scale.forward(y), fitted.settings.outliers
         mixed = bool(fitted.others) and X.shape[1] > 1 and fitted.beliefs.clock is None
-        mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
+        exact = isinstance(fitted.posterior, LaplacePosterior)
+        mean, residuals = mixed_residuals(fitted, y) if mixed and exact else residuals_of(fitted, X, z)
         tails, odd = Tails.of(residuals, settings.degrees), suspicious(z - mean, residuals, settings)
         _, counts = np.unique(y, return_counts=True)
         margin = max(settings.margin, settings.table_margin * len(y)) if mixed else settings.margin

@@ -5,7 +5,7 @@
 2. The structure is found on that scale, on a part of the rows. Where two scales are close, it is found on both, and the
    evidence of the structures chooses: a pool is so flexible that it suits many scales.
 3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
-   leave-one-out predictions (members.py). With exact inference all rows predict; for more rows learning.py goes on.
+   leave-one-out predictions (members.py), by exact inference given all rows. For more rows many_rows.py goes on.
 """
 
 from collections.abc import Sequence
@@ -68,21 +68,8 @@ def search_table(
 
 def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table whose rows are few enough for exact inference."""
-    best = found[0]
+    best, contenders = found[0], table_contenders(found, y)
     settings = best.search.settings
-    best.search.tell("fitting the predictive model", best.structure.score)
-    rows = fitting_rows(len(y), settings.rows)
-    assert best.pool is not None
-    search = best.pool[0]
-    structure = best.structure
-    if len(rows) > len(best.search.y):
-        structure = search.fit(structure.parts, structure.noise)
-    contenders = [Contender("the structure", structure, search, best.scale, y[rows], factors=best.factors)]
-    for scaled in found:
-        assert scaled.pool is not None
-        name = f"the ordinary candidates on the {scaled.scale.transform.name} scale"
-        own = Contender(name, scaled.pool[1], scaled.pool[0], scaled.scale, y[rows], mode_only=True)
-        contenders.append(replace(own, factors=best.factors))
     with one_thread(small=len(X) <= settings.rows.exact):
         return fitted_set(
             contenders,
@@ -94,6 +81,24 @@ def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitte
             settings=settings,
             steps=sum(one.evaluator.steps for one in contenders),
         )
+
+
+def table_contenders(found: Sequence[Scaled], y: np.ndarray) -> list[Contender]:
+    """What predicts a table, fitted to the rows of the members: the structure, and the pools of all scales."""
+    best = found[0]
+    best.search.tell("fitting the predictive model", best.structure.score)
+    rows = fitting_rows(len(y), best.search.settings.rows)
+    assert best.pool is not None
+    search, structure = best.pool[0], best.structure
+    if len(rows) > len(best.search.y):
+        structure = search.fit(structure.parts, structure.noise)
+    contenders = [Contender("the structure", structure, search, best.scale, y[rows], factors=best.factors)]
+    for scaled in found:
+        assert scaled.pool is not None
+        name = f"the ordinary candidates on the {scaled.scale.transform.name} scale"
+        own = Contender(name, scaled.pool[1], scaled.pool[0], scaled.scale, y[rows], mode_only=True)
+        contenders.append(replace(own, factors=best.factors))
+    return contenders
 
 
 def fitting_rows(rows: int, settings: RowSettings) -> np.ndarray:
@@ -112,8 +117,10 @@ def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
     for scaled in found:
         assert scaled.whole is not None
         seen = scaled.scale.inverse(scaled.search.y)
-        contenders.append(Contender("", scaled.whole, scaled.search, scaled.scale, seen, mode_only=True))
-    shares, _, _ = stacked_members(contenders, replace(settings, stacking=replace(settings.stacking, sampled_rows=0)))
+        own = Contender("", scaled.whole, scaled.search, scaled.scale, seen, mode_only=True)
+        contenders.append(replace(own, factors=scaled.search.factors))
+    own, quick = found[0].search, replace(settings, stacking=replace(settings.stacking, sampled_rows=0))
+    shares, _, _ = stacked_members(contenders, own.X, found[0].scale.inverse(own.y), quick)
     return [scaled for scaled, share in zip(found, shares, strict=True) if share >= settings.averaging.smallest_share]
 
 

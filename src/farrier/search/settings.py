@@ -44,6 +44,9 @@ class RowSettings:
     [rows; by judgement]"""
     exact_table: int = 2000
     """Most rows of a table for which exact inference is used with `method="auto"`. [rows; by judgement]"""
+    predict: int = 10_000
+    """Most rows given which the pools of a larger table predict: a Cholesky factor of 9 s and 800 MB each.
+    [rows; measured on one core]"""
     pieces: int = 4
     """Contiguous pieces of a long series among the rows of the search, the last at its end.
     [pieces; by judgement]"""
