@@ -1,7 +1,8 @@
 """From the rows of a table to a fitted model, for Gaussian noise.
 
 1. The pool of ordinary candidates (search/table_candidates.py) is fitted on every scale of the target that is possible,
-   to all rows or to a large part of them. Its evidence chooses the scale.
+   to some rows. Then the pool that predicts, with interactions of all orders, is fitted to all rows or to a large part
+   of them. Its evidence chooses the scale.
 2. The structure is found on that scale, on a part of the rows. Where two scales are close, it is found on both, and the
    evidence of the structures chooses: a pool is so flexible that it suits many scales.
 3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
@@ -125,16 +126,17 @@ def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
 
 
 def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[Search, Structure]:
-    """The pool of a scale, fitted to the rows of the members, from its values on the rows of the search."""
+    """What predicts on a scale, fitted to the rows of the members, from its values on the rows of the search."""
     search, whole = scaled.search, scaled.whole
     assert whole is not None
-    rows = fitting_rows(len(y), search.settings.rows)
+    rows, fits = fitting_rows(len(y), search.settings.rows), search.settings.fits
+    search.tell("shrinking a pool of candidates", np.nan)
+    pool = search.fit(search.predicting(whole), whole.noise, fits.final_iterations, fits.final_tolerance)
     if len(rows) == len(search.y):
-        return search, whole
+        return search, pool
     larger = replace(search, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
     larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
-    fits = search.settings.fits
-    return larger, larger.fit(whole.parts, whole.noise, fits.final_iterations, fits.final_tolerance)
+    return larger, larger.fit(pool.parts, pool.noise, fits.final_iterations, fits.final_tolerance)
 
 
 def _height(scaled: Scaled, found: tuple[Search, Structure], y: np.ndarray) -> float:
