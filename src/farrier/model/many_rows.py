@@ -3,8 +3,8 @@
 Structure and pools are fitted to a part of the rows by exact inference (table_fits.py). Then
 
 1. the structure is fitted to all rows by collapsed inference, and explains;
-2. the pool of each scale predicts at its mode, exactly, given as many rows as memory allows (`rows.predict`): inducing
-   points would blur a function of many inputs;
+2. the pool of each scale with interactions of all orders predicts at its mode, exactly, given as many rows as memory
+   allows (`rows.predict`): inducing points would blur a function of many inputs;
 3. the shares of all of them follow from their leave-one-out predictions at some rows (stacking.py). Where effects are
    few and noise is large the structure predicts best, which has seen all rows; where rows are dense the pools do.
 """
@@ -36,7 +36,7 @@ from farrier.search.structure import Decision
 
 def fit_many_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table with many rows, from the scales that were searched."""
-    best, contenders = found[0], table_contenders(found, y)
+    best, contenders = found[0], table_contenders(found, y, few=True)
     own = best.search
     appraisal = appraise(own, best.structure)
     steps = sum(one.evaluator.steps for one in contenders)

@@ -1,8 +1,8 @@
 """From the rows of a table to a fitted model, for Gaussian noise.
 
 1. The pool of ordinary candidates (search/table_candidates.py) is fitted on every scale of the target that is possible,
-   to some rows. Then the pool that predicts, with interactions of all orders, is fitted to all rows or to a large part
-   of them. Its evidence chooses the scale.
+   to all rows or to a large part of them, and so is one with interactions of all orders, which predicts too. The
+   evidence of the former chooses the scale.
 2. The structure is found on that scale, on a part of the rows. Where two scales are close, it is found on both, and the
    evidence of the structures chooses: a pool is so flexible that it suits many scales.
 3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
@@ -50,10 +50,9 @@ def search_table(
         scaled.whole = scaled.search.whole(())
         found.append(scaled)
     found = _useful(found, y)
-    pools = [_on_rows(scaled, X, y) for scaled in found]
-    heights = [_height(scaled, pool, y) for scaled, pool in zip(found, pools, strict=True)]
-    for scaled, (search, pool) in zip(found, pools, strict=True):
-        scaled.pool = search, pool
+    for scaled in found:
+        scaled.pool, scaled.orders = _on_rows(scaled, X, y)
+    heights = [_height(scaled, y) for scaled in found]
     close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.scales.structure_margin]
     for scaled in (found[i] for i in close):
         assert scaled.whole is not None
@@ -84,8 +83,12 @@ def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitte
         )
 
 
-def table_contenders(found: Sequence[Scaled], y: np.ndarray) -> list[Contender]:
-    """What predicts a table, fitted to the rows of the members: the structure, and the pools of all scales."""
+def table_contenders(found: Sequence[Scaled], y: np.ndarray, *, few: bool = False) -> list[Contender]:
+    """What predicts a table, fitted to the rows of the members: the structure, and the pools of all scales.
+
+    On each scale there are two pools, with curves of every input and with interactions of all orders. If there shall be
+    `few`, only the latter predicts.
+    """
     best = found[0]
     best.search.tell("fitting the predictive model", best.structure.score)
     rows = fitting_rows(len(y), best.search.settings.rows)
@@ -96,9 +99,15 @@ def table_contenders(found: Sequence[Scaled], y: np.ndarray) -> list[Contender]:
     contenders = [Contender("the structure", structure, search, best.scale, y[rows], factors=best.factors)]
     for scaled in found:
         assert scaled.pool is not None
-        name = f"the ordinary candidates on the {scaled.scale.transform.name} scale"
-        own = Contender(name, scaled.pool[1], scaled.pool[0], scaled.scale, y[rows], mode_only=True)
-        contenders.append(replace(own, factors=best.factors))
+        search, pool = scaled.pool
+        kinds = {"the ordinary candidates": pool, "interactions of all orders": scaled.orders}
+        for name, structure in kinds.items():
+            if structure is None or (few and structure is pool and scaled.orders is not None):
+                continue
+            own = Contender(
+                f"{name} on the {scaled.scale.transform.name} scale", structure, search, scaled.scale, y[rows]
+            )
+            contenders.append(replace(own, mode_only=True, factors=best.factors))
     return contenders
 
 
@@ -125,22 +134,28 @@ def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
     return [scaled for scaled, share in zip(found, shares, strict=True) if share >= settings.averaging.smallest_share]
 
 
-def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[Search, Structure]:
-    """What predicts on a scale, fitted to the rows of the members, from its values on the rows of the search."""
+def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Search, Structure], Structure | None]:
+    """The pools of a scale, fitted to the rows of the members, from their values on the rows of the search."""
     search, whole = scaled.search, scaled.whole
     assert whole is not None
     rows, fits = fitting_rows(len(y), search.settings.rows), search.settings.fits
     search.tell("shrinking a pool of candidates", np.nan)
-    pool = search.fit(search.predicting(whole), whole.noise, fits.final_iterations, fits.final_tolerance)
+    parts = search.all_orders(whole)
+    orders = search.fit(parts, whole.noise, fits.final_iterations, fits.final_tolerance) if parts else None
     if len(rows) == len(search.y):
-        return search, pool
+        return (search, whole), orders
     larger = replace(search, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
     larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
-    return larger, larger.fit(pool.parts, pool.noise, fits.final_iterations, fits.final_tolerance)
+    found = [
+        one and larger.fit(one.parts, one.noise, fits.final_iterations, fits.final_tolerance) for one in (whole, orders)
+    ]
+    assert found[0] is not None
+    return (larger, found[0]), found[1]
 
 
-def _height(scaled: Scaled, found: tuple[Search, Structure], y: np.ndarray) -> float:
+def _height(scaled: Scaled, y: np.ndarray) -> float:
     """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
-    search, pool = found
+    assert scaled.pool is not None
+    search, pool = scaled.pool
     jacobian = scaled.scale.log_jacobian(y[fitting_rows(len(y), search.settings.rows)])
     return pool.score + jacobian + search.settings.scales.preference(scaled.scale.transform.name)

@@ -2,8 +2,8 @@
 
 Each input alone: a line, and curves on a small grid of lengthscales, of the warped input too where it is skewed
 (warps.py). All inputs together: a smooth and a rough kernel. Pairs and triples: those with the highest score for an
-interaction (scoring.py), as products of lines, of a line and a curve, and as a smooth surface. What predicts beside a
-structure has interactions of all orders in one kernel, in place of the curves of single inputs.
+interaction (scoring.py), as products of lines, of a line and a curve, and as a smooth surface. A kernel of interactions
+of all orders only predicts.
 """
 
 from collections.abc import Sequence

@@ -74,12 +74,12 @@ class TableMoves(Changepoints):
             inputs, self.coded, found, own, lambda others: table_candidates.ordinary_table(warps, others, own)
         )
 
-    def predicting(self, whole: Structure) -> list[Part]:
-        """The components that predict beside a structure: interactions of all orders, all numbers together as they are
-        in the pool of the ordinary candidates, and each category."""
+    def all_orders(self, whole: Structure) -> list[Part]:
+        """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, and each
+        category; nothing for a table without numbers."""
         numbers, warps = codes.Codes(self.coded, self.X.shape[1]).numbers, self.warps
         if warps is None or not numbers:
-            return list(whole.parts)
+            return []
         joint = (RationalQuadratic, Matern12, *WARPED_FAMILIES)
         kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), self.X.shape[1])]
         kept += [part for part in whole.parts if isinstance(part.kernel.products()[0][0], Category)]
