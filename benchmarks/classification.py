@@ -2,7 +2,7 @@
 
 `farrier` finds which inputs matter, alone and together. `additive-classifier` has kernels of all orders of interaction
 (Duvenaud et al. 2011); `subset-classifier` gives the sets of its most important order weights under a horseshoe, as in
-the AAAI 2021 paper. A run that is already in the lines is skipped.
+the AAAI 2021 paper. Three methods of scikit-learn stand beside them. A run that is already in the lines is skipped.
 """
 
 import argparse
@@ -15,13 +15,16 @@ import numpy as np
 
 from benchmarks.published import CLASSIFICATION
 from benchmarks.record import Clock, Recorder, tell
+from benchmarks.table_peers import class_peers
 from farrier import Classifier
 from farrier.baselines import BASELINES
 from farrier.cli.compare import OURS
 from farrier.model.scores import log_score
 
 DESCRIPTION = "classes of three medical tables, beside the paper's numbers"
-METHODS = (OURS, "additive-classifier", "subset-classifier")
+PEERS = ("logistic regression", "random forest", "gradient boosting")
+"""Methods of scikit-learn (table_peers.py)."""
+METHODS = (OURS, "additive-classifier", "subset-classifier", *PEERS)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -61,6 +64,8 @@ def probability(method: str, X: np.ndarray, y: np.ndarray, X_new: np.ndarray, se
     if method == OURS:
         model = Classifier(random_state=seed).fit(X, y)
         return model.predict_proba(X_new)[:, 1], " + ".join(kernel.formula() for kernel in model.pool_)
+    if method in PEERS:
+        return class_peers(seed)[method].fit(X, y).predict_proba(X_new)[:, 1], ""
     with jax.enable_x64(True):
         baseline = BASELINES[method](seed=seed).fit(X, y)
         return baseline.predict(X_new)[0], f"order {baseline.order_}"
