@@ -1,8 +1,8 @@
 """From the rows of a table to a fitted model, for Gaussian noise.
 
 1. The pool of ordinary candidates (search/table_candidates.py) is fitted on every scale of the target that is possible,
-   to all rows or to a large part of them, and so is one with interactions of all orders, which predicts too. The
-   evidence of the former chooses the scale.
+   to all rows or to a large part of them, and chooses the scale by its evidence. Of more rows than the search sees, so
+   is a pool with interactions of all orders, which predicts too.
 2. The structure is found on that scale, on a part of the rows. Where two scales are close, it is found on both, and the
    evidence of the structures chooses: a pool is so flexible that it suits many scales.
 3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
@@ -140,7 +140,8 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Search
     assert whole is not None
     rows, fits = fitting_rows(len(y), search.settings.rows), search.settings.fits
     search.tell("shrinking a pool of candidates", np.nan)
-    parts = search.all_orders(whole)
+    # of few rows leave-one-out predictions say too little about more members
+    parts = search.all_orders(whole) if len(y) > search.settings.rows.part else []
     orders = search.fit(parts, whole.noise, fits.final_iterations, fits.final_tolerance) if parts else None
     if len(rows) == len(search.y):
         return (search, whole), orders

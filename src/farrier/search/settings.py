@@ -37,8 +37,8 @@ class RowSettings:
     search: int = 300
     """Most rows of one input that the search uses; it uses all of fewer. [rows; by judgement]"""
     part: int = 400
-    """Most rows of a table that the search uses.
-    [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
+    """Most rows of a table that the search uses; more rows are predicted by interactions of all orders too, which on
+    yacht and servo raised the error. [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
     fit: int = 800
     """Most rows of a table to which the members of the average are fitted; all rows predict.
     [rows; by judgement]"""
