@@ -19,6 +19,7 @@ from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil
+from farrier.model.copies import without_copies
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
@@ -71,6 +72,8 @@ def learn(
     current phase and bound.
     """
     if (X.shape[1] > 1 or coded) and not timed and tier in ("auto", "exact"):
+        if factors is None:
+            X, y = _counted(X, y)
         with one_thread():
             tables = search_table(X, y, transform, tell, settings, coded, factors)
         if tier == "exact" or len(X) <= settings.rows.exact_table:
@@ -86,6 +89,12 @@ def learn(
         if tier == "linear":
             return finish_long_series(found[0], X, y)
         return _finish_many_rows(found[0], X, y)
+
+
+def _counted(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a table that are no copies of others."""
+    kept = without_copies(X, y)
+    return X[kept], y[kept]
 
 
 def fit_given(

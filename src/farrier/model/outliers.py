@@ -16,9 +16,9 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.heavy_tails import Tails, robust_deviation
 from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import Gaussian, StudentT
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import moments
-from farrier.model.fitted import Fitted
+from farrier.model.fitted import Draws, Fitted
 from farrier.model.many_rows import many_rows_score
 from farrier.model.result import Result
 from farrier.search.settings import OutlierSettings
@@ -42,16 +42,22 @@ class Outliers:
 def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The means of the leave-one-out predictions of the fitted rows, and the leave-one-out residuals."""
     likelihood, posterior = fitted.likelihood, fitted.posterior
-    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
-        mean, variance = moments(*posterior.left_out())
-    else:
-        q = moments(*posterior.draws(X))
-        mean, variance = Sites.at(z, *q, likelihood).left_out(*q)
+    mean, variance = _left_out(posterior, likelihood, X, z)
     if isinstance(likelihood, StudentT):
         noise = likelihood.ordinary_variance
     else:
         _, (noise,) = likelihood.predict(np.zeros(1), np.zeros(1))
     return mean, (z - mean) / np.sqrt(variance + noise)
+
+
+def _left_out(posterior: Draws, likelihood: Likelihood, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of f at rows of the fit by leave-one-out predictions; copies of rows are left out with them."""
+    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
+        mean, variance = moments(*posterior.left_out())
+        if len(mean) == len(z):
+            return mean, variance
+    q = moments(*posterior.draws(X))
+    return Sites.at(z, *q, likelihood).left_out(*q)
 
 
 def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
@@ -66,11 +72,7 @@ def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
         scales, sds = [one.scale for one in members], [np.sqrt(variance) for _, variance in each]
         predictions = fitted.stacking.predictions(scales, [mean for mean, _ in each], sds)
         return float(np.sum(np.asarray(logsumexp([one.log_density(y) for one in predictions], axis=0))))
-    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
-        mean, variance = moments(*posterior.left_out())
-    else:
-        q = moments(*posterior.draws(X))
-        mean, variance = Sites.at(z, *q, fitted.likelihood).left_out(*q)
+    mean, variance = _left_out(posterior, fitted.likelihood, X, z)
     return float(np.sum(fitted.likelihood.log_density(z, mean, variance) + fitted.scale.log_slopes(y)))
 
 
