@@ -36,7 +36,7 @@ from farrier.search.structure import Decision
 
 def fit_many_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table with many rows, from the scales that were searched."""
-    best, contenders = found[0], table_contenders(found, y, few=True)
+    best, contenders = found[0], table_contenders(found, X, y, few=True)
     own = best.search
     appraisal = appraise(own, best.structure)
     steps = sum(one.evaluator.steps for one in contenders)

@@ -88,7 +88,7 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
 
 def _refit_many_rows(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For a large table (many_rows.py): structure and pools are fitted again to a part of the rows, then to all."""
-    settings, some = fitted.settings, fitting_rows(len(y), fitted.settings.rows)
+    settings, some = fitted.settings, fitting_rows(X, fitted.settings.rows)
     X_some, y_some = X[some], y[some]
     covariance, noise = covariance_of(X_some), float(fitted.noises[0]) if fitted.noises is not None else UNUSED_NOISE
     own = Search(X_some, fitted.scale.forward(y_some), covariance, (), tell, settings=settings, beliefs=fitted.beliefs)

@@ -52,7 +52,7 @@ def search_table(
     found = _useful(found, y)
     for scaled in found:
         scaled.pool, scaled.orders = _on_rows(scaled, X, y)
-    heights = [_height(scaled, y) for scaled in found]
+    heights = [_height(scaled, X, y) for scaled in found]
     close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.scales.structure_margin]
     for scaled in (found[i] for i in close):
         assert scaled.whole is not None
@@ -68,7 +68,7 @@ def search_table(
 
 def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table whose rows are few enough for exact inference."""
-    best, contenders = found[0], table_contenders(found, y)
+    best, contenders = found[0], table_contenders(found, X, y)
     settings = best.search.settings
     with one_thread(small=len(X) <= settings.rows.exact):
         return fitted_set(
@@ -83,7 +83,7 @@ def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitte
         )
 
 
-def table_contenders(found: Sequence[Scaled], y: np.ndarray, *, few: bool = False) -> list[Contender]:
+def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, few: bool = False) -> list[Contender]:
     """What predicts a table, fitted to the rows of the members: the structure, and the pools of all scales.
 
     On each scale there are two pools, with curves of every input and with interactions of all orders. If there shall be
@@ -91,7 +91,7 @@ def table_contenders(found: Sequence[Scaled], y: np.ndarray, *, few: bool = Fals
     """
     best = found[0]
     best.search.tell("fitting the predictive model", best.structure.score)
-    rows = fitting_rows(len(y), best.search.settings.rows)
+    rows = fitting_rows(X, best.search.settings.rows)
     assert best.pool is not None
     search, structure = best.pool[0], best.structure
     if len(rows) > len(best.search.y):
@@ -111,11 +111,23 @@ def table_contenders(found: Sequence[Scaled], y: np.ndarray, *, few: bool = Fals
     return contenders
 
 
-def fitting_rows(rows: int, settings: RowSettings) -> np.ndarray:
-    """The rows to which the members are fitted: all, or a random part that is the same at every call."""
-    if rows <= settings.fit:
-        return np.arange(rows)
-    return np.sort(np.random.default_rng(0).choice(rows, settings.fit, replace=False))
+def fitting_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:
+    """The rows to which the members are fitted: all, or a part that is the same at every call.
+
+    Of a large table half of them are a few rows with their neighbours: rows drawn at random are far apart, and what
+    varies between neighbours would be taken for noise.
+    """
+    generator = np.random.default_rng(0)
+    if len(X) <= settings.fit:
+        return np.arange(len(X))
+    if len(X) <= settings.exact_table:
+        return np.sort(generator.choice(len(X), settings.fit, replace=False))
+    size = settings.fit // 2 // settings.pieces
+    centres = X[generator.choice(len(X), settings.pieces, replace=False)]
+    near = [np.argpartition(np.sum((X - centre) ** 2, axis=1), size)[:size] for centre in centres]
+    others = np.setdiff1d(np.arange(len(X)), near)
+    spread = generator.choice(others, settings.fit - len(np.unique(near)), replace=False)
+    return np.union1d(near, spread)
 
 
 def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
@@ -138,7 +150,7 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Search
     """The pools of a scale, fitted to the rows of the members, from their values on the rows of the search."""
     search, whole = scaled.search, scaled.whole
     assert whole is not None
-    rows, fits = fitting_rows(len(y), search.settings.rows), search.settings.fits
+    rows, fits = fitting_rows(X, search.settings.rows), search.settings.fits
     search.tell("shrinking a pool of candidates", np.nan)
     # of few rows leave-one-out predictions say too little about more members
     parts = search.all_orders(whole) if len(y) > search.settings.rows.part else []
@@ -154,9 +166,9 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Search
     return (larger, found[0]), found[1]
 
 
-def _height(scaled: Scaled, y: np.ndarray) -> float:
+def _height(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> float:
     """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
     assert scaled.pool is not None
     search, pool = scaled.pool
-    jacobian = scaled.scale.log_jacobian(y[fitting_rows(len(y), search.settings.rows)])
+    jacobian = scaled.scale.log_jacobian(y[fitting_rows(X, search.settings.rows)])
     return pool.score + jacobian + search.settings.scales.preference(scaled.scale.transform.name)

@@ -48,7 +48,8 @@ class RowSettings:
     """Most rows given which the pools of a larger table predict: a Cholesky factor of 9 s and 800 MB each.
     [rows; measured on one core]"""
     pieces: int = 4
-    """Contiguous pieces of a long series among the rows of the search, the last at its end.
+    """Contiguous pieces of a long series among the rows of the search, the last at its end; and neighbourhoods among
+    the rows to which the members of a large table are fitted.
     [pieces; by judgement]"""
 
 
