@@ -56,8 +56,8 @@ ABOUT = {
     ),
     "implicit": (
         "Against kernels without a formula",
-        "The fixed splits of the black-box quantile kernels' authors, on their scale. Farrier's figures of the "
-        "textures are those of version 0.1.0; the seconds of its other figures are those of a busy machine.",
+        "The fixed splits of the black-box quantile kernels' authors, on their scale. Farrier's seconds are those of a "
+        "busy machine.",
     ),
 }
 
@@ -119,7 +119,9 @@ def _paired(path: Path) -> str:
         rows.append(f"| {method} | {table} | {len(both)} | {gap:.1f} ± {error:.1f} | {p:.2f} |")
         better += [f"{method} on {table}"] if p < SURE else []
     verdict = (
-        f"Better than Farrier: {', '.join(better)}." if better else "No method is better than Farrier on any table."
+        f"Better than Farrier: {', '.join(better)}."
+        if better
+        else "By this test no method is better than Farrier on any table."
     )
     return (
         "The same splits, one by one: Farrier's per cent wrong minus the other's, with its standard error, and the "
