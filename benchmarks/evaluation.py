@@ -56,8 +56,8 @@ ABOUT = {
     ),
     "implicit": (
         "Against kernels without a formula",
-        "The fixed splits of the black-box quantile kernels' authors, on their scale. Farrier's seconds are those of a "
-        "busy machine.",
+        "The fixed splits of the black-box quantile kernels' authors, on their scale. Farrier's figures of "
+        "Rubber are those of version 0.1.0; its seconds are those of a busy machine.",
     ),
 }
 
