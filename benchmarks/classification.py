@@ -2,7 +2,8 @@
 
 `farrier` finds which inputs matter, alone and together. `additive-classifier` has kernels of all orders of interaction
 (Duvenaud et al. 2011); `subset-classifier` gives the sets of its most important order weights under a horseshoe, as in
-the AAAI 2021 paper, on all rows and without inducing points. A run that is already in the lines is skipped.
+the AAAI 2021 paper, on all rows and without inducing points. Three methods of scikit-learn stand beside them. A run
+that is already in the lines is skipped.
 
 `sets-classifier` and `free-sets-classifier` are the paper's two columns by the paper's algorithm and protocol. The
 paper says that the rows are split at random. Its authors' program draws one split for all ten runs (scikit-learn's
@@ -23,6 +24,7 @@ from sklearn.model_selection import train_test_split
 
 from benchmarks.published import CLASSIFICATION, CLASSIFICATION_ORDERS
 from benchmarks.record import Clock, Recorder, tell
+from benchmarks.table_peers import class_peers
 from farrier import Classifier
 from farrier.baselines import BASELINES
 from farrier.cli.compare import OURS
@@ -31,9 +33,11 @@ from farrier.model.scores import log_score
 DESCRIPTION = "classes of three medical tables, beside the paper's numbers"
 AS_PRINTED = ("sets-classifier", "free-sets-classifier")
 """Methods that are run by the protocol of the authors' program: one split, the printed order."""
-METHODS = (OURS, "additive-classifier", "subset-classifier", *AS_PRINTED)
 PRINTED_SPLIT = 123
 """The random state of the one split of the authors' program."""
+PEERS = ("logistic regression", "random forest", "gradient boosting")
+"""Methods of scikit-learn (table_peers.py)."""
+METHODS = (OURS, "additive-classifier", "subset-classifier", *AS_PRINTED, *PEERS)
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -85,6 +89,8 @@ def probability(
     if method == OURS:
         model = Classifier(random_state=seed).fit(X, y)
         return model.predict_proba(X_new)[:, 1], " + ".join(kernel.formula() for kernel in model.pool_)
+    if method in PEERS:
+        return class_peers(seed)[method].fit(X, y).predict_proba(X_new)[:, 1], ""
     with jax.enable_x64(True):
         chosen = {"order": settings["order"]} if method in AS_PRINTED else {}
         baseline = BASELINES[method](seed=seed, **chosen).fit(X, y)

@@ -73,3 +73,19 @@ def run_peer(
         "log_likelihood": gaussian_log_score(y_new, mean, np.full(len(y_new), sd)),
         "coverage": coverage(y_new, mean - Z95 * sd, mean + Z95 * sd),
     }
+
+
+def class_peers(seed: int) -> dict[str, Any]:
+    """The same methods for classes, by name."""
+    from sklearn.ensemble import GradientBoostingClassifier, RandomForestClassifier
+    from sklearn.linear_model import LogisticRegressionCV
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import StandardScaler
+
+    return {
+        "logistic regression": make_pipeline(StandardScaler(), LogisticRegressionCV(max_iter=1000)),
+        "random forest": RandomForestClassifier(500, max_features=0.5, random_state=seed),
+        "gradient boosting": GradientBoostingClassifier(
+            n_estimators=150, learning_rate=0.05, max_depth=4, subsample=0.7, max_features=0.7, random_state=seed
+        ),
+    }

@@ -5,11 +5,13 @@ import json
 
 import numpy as np
 import pytest
+from benchmarks.evaluation import resampled_test
 from benchmarks.published import TIMESERIES_ROWS, UCI
 from benchmarks.reach import log_likelihood
 from benchmarks.record import Recorder, read
 from benchmarks.reproduction import course
 from benchmarks.reproduction_page import Cell
+from scipy import stats
 
 from benchmarks import beside, forecasters, pictures, uci
 from benchmarks import rows as rows_suite
@@ -129,3 +131,12 @@ def test_the_linear_tier_agrees_with_exact_inference_on_few_rows_too(tmp_path, m
     assert len(agreement) == 3
     assert all(figures["mean"] < 0.02 and abs(figures["log_evidence"]) < 0.5 for figures in agreement)
     assert sum("seconds" in figures for figures in found) == 1
+
+
+def test_the_test_for_random_splits_knows_that_they_share_rows():
+    gaps = [1.0, 3.0, -1.0, 2.0, 0.0, 4.0, 1.0, 1.0, 2.0, 2.0]
+    gap, error, p = resampled_test(gaps)
+    assert gap == 1.5
+    assert np.isclose(error, np.std(gaps, ddof=1) * np.sqrt(1 / 10 + 1 / 9))
+    assert np.isclose(p, stats.t.sf(gap / error, 9))
+    assert resampled_test([0.0, 0.0])[2] == 1.0

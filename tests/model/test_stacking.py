@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from scipy.stats import t as student
 
-from farrier.model.stacking import LeftOut, _Problem, stacked
-from farrier.model.target_scale import TargetScale
+from farrier.model.stacking import LeftOut, Stacking, _Problem, stacked
+from farrier.model.target_scale import TargetScale, named
 from farrier.search.stacking_settings import StackingSettings
 
 SETTINGS = StackingSettings()
@@ -72,3 +73,13 @@ def test_variance_beyond_that_of_left_out_rows_is_kept_as_it_is():
     near, far = found.predictions([TargetScale()], [np.zeros(2)], [np.array([1.0, 100.0])])[0].sd
     assert near == pytest.approx(0.3, rel=0.15)
     assert far == pytest.approx(100.0, rel=1e-3)
+
+
+def test_the_mean_of_all_lies_between_those_of_the_members():
+    y = np.exp(np.linspace(0.0, 2.0, 20))
+    scales = [TargetScale.of(named(name), y) for name in ("identity", "log")]
+    one = Stacking(0.0, 1.0, 4.0, np.zeros((2, 3)), np.zeros((2, 2)), np.full(2, 5.0), np.ones(2))
+    low, high = one.between(scales, [np.zeros(3)] * 2, [np.full(3, 0.1)] * 2)
+    middle = scales[1].sd
+    expected = np.exp(np.log(y).mean()) * np.cosh(0.1 * middle)
+    assert_allclose((low[0], high[0]), (expected, y.mean()))

@@ -59,11 +59,23 @@ def test_stacking_prefers_what_predicts_left_out_rows():
     (scaled,) = search_table(X, y, "identity", lambda what, bound: None, SearchSettings())
     search, pool = scaled.pool
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
-    shares, _, _ = stacked_members(rivals, SearchSettings())
+    shares, _, _ = stacked_members(rivals, X, y, SearchSettings())
     assert shares[1] > 0.9
 
 
 def test_members_of_many_rows_are_fitted_to_a_part_of_them():
-    settings = RowSettings(fit=50)
-    assert len(fitting_rows(40, settings)) == 40
-    assert len(np.unique(fitting_rows(400, settings))) == 50
+    settings, X = RowSettings(fit=48, exact_table=100), np.random.default_rng(0).standard_normal((400, 2))
+    assert len(fitting_rows(X[:40], settings)) == 40
+    assert len(np.unique(fitting_rows(X[:90], settings))) == 48
+
+
+def test_of_large_tables_neighbours_are_among_the_rows_of_a_fit():
+    settings, X = RowSettings(fit=48, exact_table=100), np.random.default_rng(0).standard_normal((400, 2))
+    some = fitting_rows(X, settings)
+    assert len(np.unique(some)) == 48
+
+    def nearest(rows):
+        apart = np.linalg.norm(X[rows][:, None] - X[rows][None], axis=2) + 9.0 * np.eye(len(rows))
+        return np.quantile(apart.min(axis=1), 0.25)
+
+    assert nearest(some) < 0.7 * nearest(np.arange(0, 400, 8))

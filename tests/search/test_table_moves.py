@@ -61,3 +61,13 @@ def test_a_curve_may_be_a_line_and_a_surface_a_product_of_lines():
     assert of_two[0] == "Lin[0] * Lin[2]"
     assert "SE[0, 2]" not in of_two
     assert simpler(SquaredExponential(np.ones(4)), SETTINGS) == []
+
+
+def test_interactions_of_all_orders_stand_beside_all_numbers_together_and_categories():
+    generator = np.random.default_rng(0)
+    X = np.column_stack([generator.standard_normal((40, 2)), generator.integers(0, 3, 40)])
+    y = X[:, 0] + 0.1 * generator.standard_normal(40)
+    search = Search(X, y / y.std(), covariance_of(X), coded=(2,), warps=Warps.none(2))
+    whole = search.whole(())
+    formulas = [part.kernel.formula() for part in search.all_orders(whole)]
+    assert formulas == ["All", "RQ[0, 1]", "Mat12[0, 1]", "Cat[2]"]

@@ -28,6 +28,8 @@ from farrier.evaluation.products import Products
 KEPT = 2e7
 """Most entries in the Gram matrices of all kernels that are stored for the backward pass; more are computed again.
 By judgement: 160 MB."""
+UPPER_ROWS = 512
+"""Rows of a triangle of C that are computed at once. By judgement: 40 MB a matrix beside 10,000 rows."""
 LISTED_ROWS = 1500
 """Most rows of one irregular input whose lags are listed, one index for each pair of rows. By judgement: 18 MB."""
 
@@ -60,6 +62,10 @@ class Covariance(ABC):
     @abstractmethod
     def grams(self, pool: Products) -> np.ndarray:
         """The Gram matrix of each kernel at the n rows of the data, in their order, (m, n, n)."""
+
+    def upper(self, pool: Products, w2: np.ndarray) -> np.ndarray:
+        """C (n, n) of the rows of the data for squared weights (m,); only its upper triangle is meant."""
+        return np.array(self.gather(self.forward(pool, pool.numbers, w2[None])[0][0]))
 
     def scatter(self, y: np.ndarray) -> np.ndarray:
         """Values of the rows of the data, with zeros at empty places."""
@@ -116,6 +122,16 @@ class DenseCovariance(Covariance):
 
     def grams(self, pool: Products) -> np.ndarray:
         return pool.gram(self.X, self.X)
+
+    def upper(self, pool: Products, w2: np.ndarray) -> np.ndarray:
+        # some rows at a time: for many rows one matrix is all the memory there is
+        C = np.zeros((len(self.X), len(self.X)))
+        for first in range(0, len(self.X), UPPER_ROWS):
+            rows, others = self.X[first : first + UPPER_ROWS], self.X[first:]
+            for kernel, weight in zip(pool.terms, w2, strict=True):
+                if weight > 0.0:
+                    C[first : first + UPPER_ROWS, first:] += weight * kernel.gram(pool.numbers, rows, others)[0]
+        return C
 
 
 class Workspace:

@@ -327,6 +327,22 @@ class CollapsedPosterior(WithoutCaches):
         chosen = np.eye(len(self.pool)) if sums is None else sums
         return self._in_blocks(lambda block: self._components(block, chosen), X)
 
+    def left_out(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Leave-one-out: mean and variance of f at rows of the fit given all other rows, for each draw, (S, N) each.
+
+        Given its inducing variables f is a linear model: with m and v the mean and variance of w'phi(x), that of y_n
+        given the others has mean y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v).
+        """
+        phi, left = self._stacked.at(X)
+        means, variances = [], []
+        for w, (mean, covariance) in zip(self.weights, self._solved, strict=True):
+            F = w[self._stacked.owner][:, None] * phi
+            # v < s^2 but for rounding
+            rest = np.maximum(self.noise - np.sum(F * (covariance @ F), axis=0), 1e-9 * self.noise)
+            means.append(y - (y - F.T @ mean) * self.noise / rest)
+            variances.append(self.noise**2 / rest - self.noise + (w**2) @ left)
+        return np.stack(means), np.stack(variances)
+
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components.
 

@@ -100,6 +100,17 @@ class LaplacePosterior(WithoutCaches):
         found = [posterior.draws(X) for posterior in self.posteriors]
         return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
 
+    def means(self, X: np.ndarray) -> np.ndarray:
+        """The means of `draws`, (S, N)."""
+        self._factorise()
+        return np.concatenate([posterior.means(X) for posterior in self.posteriors])
+
+    def some_left_out(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Leave-one-out means and variances of f at some rows given each draw, (S, rows) each."""
+        self._factorise()
+        found = [posterior.some_left_out(rows) for posterior in self.posteriors]
+        return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
+
     def left_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out means and variances of f at the rows, of the first posterior alone, (1, N) each."""
         return self.posteriors[0].left_out()

@@ -9,6 +9,7 @@ elsewhere needs only `register`, so that a saved model with that kernel can be l
 """
 
 from farrier.kernels.algebra import Base
+from farrier.kernels.all_orders import AllOrders
 from farrier.kernels.calendar import (
     AnyHoliday,
     DayOff,
@@ -70,7 +71,12 @@ CALENDAR: tuple[type[Base], ...] = (
 """The families of the calendar, by rank. They have no formula in jax."""
 CODES: tuple[type[Base], ...] = (Category,)
 """The families of codes, which stand for the levels of a category. They have no formula in jax."""
-WARPED_FAMILIES: tuple[type[Base], ...] = (WarpedSquaredExponential, WarpedRationalQuadratic, WarpedMatern12)
+WARPED_FAMILIES: tuple[type[Base], ...] = (
+    WarpedSquaredExponential,
+    WarpedRationalQuadratic,
+    WarpedMatern12,
+    AllOrders,
+)
 """The families of warped inputs, by rank. They have no formula in jax."""
 
 _KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR, *CODES, *WARPED_FAMILIES)}

@@ -18,7 +18,7 @@ the components, so that the parts add up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Protocol, TypeAlias
 
 import numpy as np
 from scipy.special import logsumexp
@@ -42,6 +42,10 @@ LEVELS = (np.arange(80) + 0.5) / 80
 transformed or several structures predict. By judgement: 80 of them, of which 2 on each side are 2.5 %."""
 MIDDLE = slice(2, -2)
 """The quantiles of LEVELS whose average is the mean: the middle 95 %."""
+
+
+OwnPredictions: TypeAlias = tuple[list[TargetScale], list[np.ndarray], list[np.ndarray]]
+"""The scale of each member of a table, and mean and standard deviation of observations by it."""
 
 
 class Draws(Protocol):
@@ -82,8 +86,14 @@ class Member:
 
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of an observation of z for each draw, (S, N)."""
-        mean, variance = self.posterior.draws(inputs)
-        return mean, variance + self.noises[:, None]
+        return _with_noise(self.posterior, self.noises, inputs)
+
+
+def _with_noise(posterior: Draws, noises: np.ndarray | None, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of an observation of z for each draw, (S, N); of a Student-t that of its scale."""
+    assert noises is not None
+    mean, variance = posterior.draws(inputs)
+    return mean, variance + noises[:, None]
 
 
 @dataclass(frozen=True)
@@ -221,28 +231,44 @@ class Fitted:
             ends = [None if y is None else (y - self.scale.mean) / self.scale.sd for y in (self.floor, self.cap)]
             mean, variance = clipped_moments(mean, variance, *ends)
             return self.scale.inverse(mean), np.sqrt(variance) * self.scale.sd, self.quantiles(inputs, levels)
-        found = self.quantiles(inputs, [*LEVELS, *levels])
+        wanted = np.array([*LEVELS, *levels])
+        own = None if self.stacking is None else self._own_predictions(inputs)
+        found = self.quantiles(inputs, wanted) if own is None else self._mixed_quantiles(own, wanted)
         values, quantiles = found[: len(LEVELS)], found[len(LEVELS) :]
-        return values[slice(None) if straight else MIDDLE].mean(axis=0), values.std(axis=0), quantiles
+        mean = values[slice(None) if straight else MIDDLE].mean(axis=0)
+        if own is not None and self.stacking is not None and not straight:
+            mean = np.clip(mean, *(self._possible(end) for end in self.stacking.between(*own)))
+        return mean, values.std(axis=0), quantiles
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
         if isinstance(self.likelihood, CountLikelihood):
             each = moments(*self.posterior.draws(inputs))
-            found = count_quantiles(self.likelihood, *each, np.asarray(levels, float))
-        else:
-            found = mixed_quantiles(self._predictions(inputs), np.asarray(levels, float))
-        found = found if self.floor is None else np.maximum(found, self.floor)
-        return found if self.cap is None else np.minimum(found, self.cap)
+            return self._possible(count_quantiles(self.likelihood, *each, np.asarray(levels, float)))
+        return self._possible(mixed_quantiles(self._predictions(inputs), np.asarray(levels, float)))
+
+    def _mixed_quantiles(self, own: OwnPredictions, levels: np.ndarray) -> np.ndarray:
+        """Quantiles of an observation of y from the predictions of the members of a table."""
+        assert self.stacking is not None
+        return self._possible(mixed_quantiles(self.stacking.predictions(*own), levels))
+
+    def _possible(self, y: np.ndarray) -> np.ndarray:
+        """Values of y, not below the floor and not above the cap."""
+        y = y if self.floor is None else np.maximum(y, self.floor)
+        return y if self.cap is None else np.minimum(y, self.cap)
 
     def _predictions(self, inputs: np.ndarray) -> Sequence[Shared]:
         """The prediction of each structure."""
         if self.stacking is not None:
-            members = self.members
-            found, scales = [moments(*one.observed(inputs)) for one in members], [one.scale for one in members]
-            return self.stacking.predictions(scales, [one for one, _ in found], [np.sqrt(one) for _, one in found])
+            return self.stacking.predictions(*self._own_predictions(inputs))
         each = [(one, *self._normals(one.posterior, one.noises, inputs)) for one in (self, *self.others)]
         return [Prediction(one.share, one.scale, mean, np.sqrt(variance)) for one, mean, variance in each]
+
+    def _own_predictions(self, inputs: np.ndarray) -> OwnPredictions:
+        """Of each member of a table its scale, and mean and standard deviation of an observation on it."""
+        members = (self, *self.others)
+        found = [moments(*_with_noise(one.posterior, one.noises, inputs)) for one in members]
+        return [one.scale for one in members], [one for one, _ in found], [np.sqrt(one) for _, one in found]
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """The log predictive density of new observations, without regard to floor and cap."""
@@ -297,7 +323,7 @@ class Fitted:
         each, shares = [own], np.array([[self.share], *([one.share] for one in self.others)])
         shares = shares + np.zeros(len(inputs)) if self.stacking is None else self.stacking.shares(own)
         for one in self.others:
-            mean = one.scale.inverse(one.posterior.draws(inputs)[0].mean(axis=0))
+            mean = one.scale.inverse(one.posterior.means(inputs).mean(axis=0))
             each.append(self.scale.forward(np.maximum(mean, self.scale.least)))
         mean = np.average(each, axis=0, weights=shares)
         return mean - total, np.average((np.asarray(each) - mean) ** 2, axis=0, weights=shares)

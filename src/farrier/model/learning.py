@@ -19,10 +19,12 @@ from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil
+from farrier.model.copies import without_copies
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
 from farrier.model.long_series import finish_long_series
+from farrier.model.many_rows import fit_many_rows
 from farrier.model.members import Contender, fitted_set
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.table_fits import fit_few_rows, search_table
@@ -70,12 +72,13 @@ def learn(
     current phase and bound.
     """
     if (X.shape[1] > 1 or coded) and not timed and tier in ("auto", "exact"):
+        if factors is None:
+            X, y = _counted(X, y)
         with one_thread():
             tables = search_table(X, y, transform, tell, settings, coded, factors)
         if tier == "exact" or len(X) <= settings.rows.exact_table:
             return fit_few_rows(tables, X, y)
-        with one_thread(small=False):
-            return _finish_many_rows(tables[0], X, y)
+        return fit_many_rows(tables, X, y)
     with one_thread():
         found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded, factors)
     # a category is no series
@@ -86,6 +89,12 @@ def learn(
         if tier == "linear":
             return finish_long_series(found[0], X, y)
         return _finish_many_rows(found[0], X, y)
+
+
+def _counted(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The rows of a table that are no copies of others."""
+    kept = without_copies(X, y)
+    return X[kept], y[kept]
 
 
 def fit_given(

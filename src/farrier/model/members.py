@@ -118,12 +118,7 @@ def fitted_set(
     """
     averaging, stacking = settings.averaging, None
     if _of_table(contenders):
-        shares, stacking, models = stacked_members(contenders, settings)
-        members = [
-            with_models(one, float(share), drawn, X, y, settings)
-            for one, share, drawn in zip(contenders, shares, models, strict=True)
-            if share > 0
-        ]
+        shares, stacking, members = stacked_members(contenders, X, y, settings)
     else:
         shares = shares_of(contenders, averaging)
         members = [
@@ -203,15 +198,25 @@ def _of_table(contenders: Sequence[Contender]) -> bool:
 
 
 def stacked_members(
-    contenders: Sequence[Contender], settings: SearchSettings
-) -> tuple[np.ndarray, Stacking, list[list[ExactModel]]]:
-    """The average share of each contender, how they predict together, and the models of each.
+    contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray, settings: SearchSettings
+) -> tuple[np.ndarray, Stacking, list[Member]]:
+    """The average share of each contender, how they predict together, and those with a share given all rows.
 
-    Evidence would prefer one contender by many nats. Leave-one-out predictions of a mixture are what is asked of it.
-    A contender whose average share is too small has none, except the first, which explains.
+    Parameters may come from a part of the rows. Leave-one-out predictions are given all of them, as new rows will be.
     """
-    models = [_drawn_models(one, settings) for one in contenders]
-    left = [_left_out(one, drawn) for one, drawn in zip(contenders, models, strict=True)]
+    found = [with_models(one, 0.0, _drawn_models(one, settings), X, y, settings) for one in contenders]
+    left = [_left_out(one, member, y) for one, member in zip(contenders, found, strict=True)]
+    shares, stacking = stacked_shares(left, settings)
+    each = zip(found, shares, strict=True)
+    return shares, stacking, [replace(member, share=float(share)) for member, share in each if share > 0]
+
+
+def stacked_shares(left: Sequence[LeftOut], settings: SearchSettings) -> tuple[np.ndarray, Stacking]:
+    """The average share of each member of a table's average, and how those with a share predict together.
+
+    Evidence would prefer one member by many nats. Leave-one-out predictions of a mixture are what is asked of it.
+    A member whose average share is too small has none, except the first, which explains.
+    """
     stacking, _ = stacked(left, settings.stacking)
     shares = stacking.shares(left[0].mean).mean(axis=1)
     kept = (shares >= settings.averaging.smallest_share) | (np.arange(len(shares)) == 0)
@@ -219,7 +224,7 @@ def stacked_members(
         some = [one for one, keep in zip(left, kept, strict=True) if keep]
         stacking, _ = stacked(some, settings.stacking)
         shares[kept] = stacking.shares(left[0].mean).mean(axis=1)
-    return np.where(kept, np.maximum(shares, np.finfo(float).eps), 0.0), stacking, models
+    return np.where(kept, np.maximum(shares, np.finfo(float).eps), 0.0), stacking
 
 
 def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactModel]:
@@ -240,18 +245,16 @@ def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactM
     return [mode.model, *(objective.model(u) for u in draws)]
 
 
-def _left_out(contender: Contender, models: Sequence[ExactModel]) -> LeftOut:
-    """Leave-one-out predictions of the rows of a fit, averaged over draws of the parameters.
+def _left_out(contender: Contender, member: Member, y: np.ndarray) -> LeftOut:
+    """Leave-one-out predictions of all rows, averaged over draws of the parameters.
 
     Where the noise is Student-t, it is that of an ordinary row: whether a row is an outlier is not known before.
     """
-    evaluator = contender.evaluator
-    found = LaplacePosterior(tuple(_posterior(model, evaluator.X, evaluator.y, evaluator.settings) for model in models))
-    mean, variance = found.all_left_out()
-    known = evaluator.factors if contender.noise is None else None
-    factors = np.ones(len(evaluator.y)) if known is None else known
-    mean, variance = moments(mean, variance + np.array([model.noise * factors for model in models]))
-    return LeftOut(mean, np.sqrt(variance), evaluator.y, contender.scale.log_slopes(contender.rows))
+    known = contender.factors if contender.noise is None else None
+    factors = np.ones(len(y)) if known is None else known
+    mean, variance = member.posterior.all_left_out()
+    mean, variance = moments(mean, variance + member.noises[:, None] * factors)
+    return LeftOut(mean, np.sqrt(variance), member.scale.forward(y), member.scale.log_slopes(y))
 
 
 def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> Any:

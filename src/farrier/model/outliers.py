@@ -11,13 +11,15 @@ from typing import final
 import numpy as np
 from scipy.special import logsumexp, ndtr, ndtri
 
+from farrier.inference.collapsed import CollapsedPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.heavy_tails import Tails, robust_deviation
 from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import Gaussian, StudentT
+from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import moments
-from farrier.model.fitted import Fitted
+from farrier.model.fitted import Draws, Fitted
+from farrier.model.many_rows import many_rows_score
 from farrier.model.result import Result
 from farrier.search.settings import OutlierSettings
 
@@ -40,11 +42,7 @@ class Outliers:
 def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The means of the leave-one-out predictions of the fitted rows, and the leave-one-out residuals."""
     likelihood, posterior = fitted.likelihood, fitted.posterior
-    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
-        mean, variance = moments(*posterior.left_out())
-    else:
-        q = moments(*posterior.draws(X))
-        mean, variance = Sites.at(z, *q, likelihood).left_out(*q)
+    mean, variance = _left_out(posterior, likelihood, X, z)
     if isinstance(likelihood, StudentT):
         noise = likelihood.ordinary_variance
     else:
@@ -52,9 +50,21 @@ def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarr
     return mean, (z - mean) / np.sqrt(variance + noise)
 
 
+def _left_out(posterior: Draws, likelihood: Likelihood, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of f at rows of the fit by leave-one-out predictions; copies of rows are left out with them."""
+    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
+        mean, variance = moments(*posterior.left_out())
+        if len(mean) == len(z):
+            return mean, variance
+    q = moments(*posterior.draws(X))
+    return Sites.at(z, *q, likelihood).left_out(*q)
+
+
 def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     """The sum over the fitted rows of the log density of y under their leave-one-out predictions."""
     posterior, z = fitted.posterior, fitted.scale.forward(y)
+    if fitted.stacking is not None and isinstance(posterior, CollapsedPosterior):
+        return many_rows_score(fitted, X, y)
     if fitted.stacking is not None:
         members = fitted.members
         found = [one.posterior.all_left_out() for one in members]
@@ -62,11 +72,7 @@ def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
         scales, sds = [one.scale for one in members], [np.sqrt(variance) for _, variance in each]
         predictions = fitted.stacking.predictions(scales, [mean for mean, _ in each], sds)
         return float(np.sum(np.asarray(logsumexp([one.log_density(y) for one in predictions], axis=0))))
-    if isinstance(posterior, GaussianPosterior | LaplacePosterior):
-        mean, variance = moments(*posterior.left_out())
-    else:
-        q = moments(*posterior.draws(X))
-        mean, variance = Sites.at(z, *q, fitted.likelihood).left_out(*q)
+    mean, variance = _left_out(posterior, fitted.likelihood, X, z)
     return float(np.sum(fitted.likelihood.log_density(z, mean, variance) + fitted.scale.log_slopes(y)))
 
 
@@ -119,7 +125,8 @@ class Doubt:
         """The doubt about a fit of the rows X on the scale of the model, and y in its own units."""
         z, settings = fitted.scale.forward(y), fitted.settings.outliers
         mixed = bool(fitted.others) and X.shape[1] > 1 and fitted.beliefs.clock is None
-        mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
+        exact = isinstance(fitted.posterior, LaplacePosterior)
+        mean, residuals = mixed_residuals(fitted, y) if mixed and exact else residuals_of(fitted, X, z)
         tails, odd = Tails.of(residuals, settings.degrees), suspicious(z - mean, residuals, settings)
         _, counts = np.unique(y, return_counts=True)
         margin = max(settings.margin, settings.table_margin * len(y)) if mixed else settings.margin

@@ -14,6 +14,7 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
+from farrier.inference.collapsed import CollapsedPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
@@ -23,11 +24,13 @@ from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.long_rows import window_rows
 from farrier.model.long_series import refit_long_series
+from farrier.model.many_rows import many_rows_set
 from farrier.model.members import Contender, RowNoise, fitted_set
 from farrier.model.result import Result
 from farrier.model.robust_long import refit_robust_long
 from farrier.model.row_noise import alternately, noise_around
 from farrier.model.site_fits import fit_in_turn, marginals
+from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.search.appraisal import appraise, appraise_sites
 from farrier.search.search import Search
@@ -59,6 +62,8 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
 def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For the structures of a search with exact inference: each is fitted again, and weighted by its evidence."""
     settings = fitted.settings
+    if isinstance(fitted.posterior, CollapsedPosterior):
+        return _refit_many_rows(fitted, X, y, tell)
     searched = fitted.members[0].searched
     start = None if isinstance(fitted.likelihood, Gaussian) else noise_around(fitted, X, fitted.scale.forward(y))
     possible = [one for one in fitted.members if float(y.min()) > one.scale.transform.lowest]
@@ -79,6 +84,20 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
         settings=settings,
         steps=fitted.steps,
     )
+
+
+def _refit_many_rows(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
+    """For a large table (many_rows.py): structure and pools are fitted again to a part of the rows, then to all."""
+    settings, some = fitted.settings, fitting_rows(X, fitted.settings.rows)
+    X_some, y_some = X[some], y[some]
+    covariance, noise = covariance_of(X_some), float(fitted.noises[0]) if fitted.noises is not None else UNUSED_NOISE
+    own = Search(X_some, fitted.scale.forward(y_some), covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
+    contenders = [Contender("the structure", _refitted_survivors(fitted, own, noise), own, fitted.scale, y_some)]
+    for one in fitted.others:
+        if float(y.min()) > one.scale.transform.lowest:
+            contenders.append(replace(_refit_member(one, fitted, X_some, y_some, tell, None), mode_only=True))
+    appraisal = appraise(own, contenders[0].structure)
+    return many_rows_set(contenders, X, y, tell, appraisal, fitted.record, settings, fitted.steps)
 
 
 def _refit_member(

@@ -10,7 +10,7 @@
 4. The Student-t is kept if its evidence is clearly higher.
 
 In a table several members predict together, and the log density of leave-one-out predictions decides, before anything
-is fitted again (robust_table.py).
+is fitted again (robust_table.py). In a large one (many_rows.py) it decides after the fit with Student-t noise.
 """
 
 from collections.abc import Sequence
@@ -18,14 +18,16 @@ from collections.abc import Sequence
 import numpy as np
 
 from farrier.inference.blas import one_thread
+from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.mixtures import moments
 from farrier.kernels.algebra import Kernel
+from farrier.model.copies import without_copies
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
 from farrier.model.noise_choice import better_noise
 from farrier.model.other_noise import fit_students_t
-from farrier.model.outliers import Doubt, suspicious
+from farrier.model.outliers import Doubt, left_out_score, suspicious
 from farrier.model.robust_long import finish_robust_long
 from farrier.model.robust_series import fit_robust_series
 from farrier.model.robust_structural import ordinary_gain
@@ -54,6 +56,9 @@ def learn_robust(
     `chosen` says that the user asked for Student-t noise; then it is kept in any case. The other arguments are those
     of `learn`. A long series (tier "linear") keeps Gaussian noise, unless chosen (robust_long.py).
     """
+    if (X.shape[1] > 1 or coded) and not timed:
+        kept = without_copies(X, y)
+        X, y = X[kept], y[kept]
     given = {"known": known, "transform": transform, "timed": timed, "calendar": calendar, "coded": coded}
     gaussian = learn(X, y, **given, tell=tell, settings=settings)
     if gaussian.tier == "linear" and not chosen:
@@ -62,7 +67,7 @@ def learn_robust(
     if not (doubt.due or chosen):
         return gaussian
     tell("looking for outliers", gaussian.bound)
-    if gaussian.stacking is not None:
+    if gaussian.stacking is not None and isinstance(gaussian.posterior, LaplacePosterior):
         return _robust_table(gaussian, X, y, doubt, chosen=chosen, tell=tell)
     dated = timed and X.shape[1] == 1 and gaussian.tier == "exact"
     if dated and not chosen:
@@ -83,7 +88,9 @@ def learn_robust(
             robust = fit_robust_series(found, X, y, noise_after(doubt))
         else:
             robust = fit_students_t(found, X, y, doubt.tails.degrees)
-    return better_noise(gaussian, robust, chosen=chosen)
+    # the members of a large table have no evidence in common
+    scores = [left_out_score(one, X, y) for one in (gaussian, robust) if gaussian.stacking is not None]
+    return better_noise(gaussian, robust, chosen=chosen, gain=scores[1] - scores[0] if scores else None)
 
 
 def _robust_table(gaussian: Fitted, X: np.ndarray, y: np.ndarray, doubt: Doubt, *, chosen: bool, tell: Tell) -> Fitted:

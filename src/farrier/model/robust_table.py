@@ -62,7 +62,7 @@ class RobustTable:
     def fitted(self, tell: Tell) -> Fitted:
         """The fitted model; the structure that explains is fitted again."""
         first, gaussian, settings = self.members[0], self.gaussian, self.gaussian.settings
-        rows = fitting_rows(len(self.y), settings.rows)
+        rows = fitting_rows(self.X, settings.rows)
         search, structure = self._again(first, rows, tell)
         own = Contender("the structure", structure, search, first.scale, self.y[rows], self.noise)
         models = own.models(settings.averaging.table_draws)

@@ -81,6 +81,8 @@ class Scaled:
     """The shrunk pool of the ordinary candidates."""
     pool: tuple[Search, Structure] | None = None
     """The same for the rows of the members of a table (table_fits.py)."""
+    orders: Structure | None = None
+    """What else predicts a table: interactions of all orders, for the same rows as `pool`; None without numbers."""
     factors: np.ndarray | None = None
     """The noise variance of each row over the common one; None if all rows have the same."""
 

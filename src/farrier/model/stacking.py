@@ -78,6 +78,18 @@ class Stacking:
             found.append(StudentPrediction(shares[k], scale, mean, size, float(self.degrees[k])))
         return found
 
+    def between(
+        self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest mean of y at N rows by the members' own predictions: that of all lies between.
+
+        Tails and sizes of errors say how far off y may be; on a logarithm they would move the mean without bound.
+        """
+        # Gauss-Hermite quadrature with two points
+        each = zip(scales, means, sds, strict=True)
+        own = [0.5 * (scale.inverse(mean - sd) + scale.inverse(mean + sd)) for scale, mean, sd in each]
+        return np.min(own, axis=0), np.max(own, axis=0)
+
 
 def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Stacking, np.ndarray]:
     """The stacking of some members, and the log density of each row under its leave-one-out prediction."""
@@ -94,7 +106,7 @@ def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Sta
     problem = _Problem(members, start.level(first), settings)
     found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": settings.steps})
     gates, scales, tails = problem.parts(found.x)
-    ready = replace(start, gates=gates, scales=scales, degrees=1.0 + np.exp(tails))
+    ready = replace(start, gates=gates, scales=scales, degrees=settings.least_degrees + np.exp(tails))
     return ready, problem.log_densities(found.x)
 
 
@@ -110,7 +122,7 @@ class _Problem:
         return np.concatenate([np.zeros(5 * len(self.members) - 3), np.full(len(self.members), self.settings.tails)])
 
     def parts(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Gates (K, 3), scales (K, 2) and log(nu - 1) (K,)."""
+        """Gates (K, 3), scales (K, 2) and the log of nu beyond its least value (K,)."""
         count = len(self.members)
         gates, scales, tails = np.split(u, [3 * (count - 1), 5 * count - 3])
         return np.vstack([np.zeros(3), gates.reshape(-1, 3)]), scales.reshape(-1, 2), tails
@@ -120,7 +132,7 @@ class _Problem:
         gates, scales, tails = self.parts(u)
         straight, each = _straight(self.level), []
         for one, a, tail in zip(self.members, scales, tails, strict=True):
-            nu, size = 1.0 + np.exp(tail), np.log(one.sd) + straight @ a
+            nu, size = self.settings.least_degrees + np.exp(tail), np.log(one.sd) + straight @ a
             square = ((one.z - one.mean) * np.exp(-size)) ** 2
             more = np.log1p(square / nu)
             constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(np.pi * nu)

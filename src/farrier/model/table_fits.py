@@ -1,11 +1,12 @@
 """From the rows of a table to a fitted model, for Gaussian noise.
 
 1. The pool of ordinary candidates (search/table_candidates.py) is fitted on every scale of the target that is possible,
-   to all rows or to a large part of them. Its evidence chooses the scale.
+   to all rows or to a large part of them, and chooses the scale by its evidence. Of more rows than the search sees, so
+   is a pool with interactions of all orders, which predicts too.
 2. The structure is found on that scale, on a part of the rows. Where two scales are close, it is found on both, and the
    evidence of the structures chooses: a pool is so flexible that it suits many scales.
 3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
-   leave-one-out predictions (members.py). With exact inference all rows predict; for more rows learning.py goes on.
+   leave-one-out predictions (members.py), by exact inference given all rows. For more rows many_rows.py goes on.
 """
 
 from collections.abc import Sequence
@@ -49,10 +50,9 @@ def search_table(
         scaled.whole = scaled.search.whole(())
         found.append(scaled)
     found = _useful(found, y)
-    pools = [_on_rows(scaled, X, y) for scaled in found]
-    heights = [_height(scaled, pool, y) for scaled, pool in zip(found, pools, strict=True)]
-    for scaled, (search, pool) in zip(found, pools, strict=True):
-        scaled.pool = search, pool
+    for scaled in found:
+        scaled.pool, scaled.orders = _on_rows(scaled, X, y)
+    heights = [_height(scaled, X, y) for scaled in found]
     close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.scales.structure_margin]
     for scaled in (found[i] for i in close):
         assert scaled.whole is not None
@@ -68,21 +68,8 @@ def search_table(
 
 def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table whose rows are few enough for exact inference."""
-    best = found[0]
+    best, contenders = found[0], table_contenders(found, X, y)
     settings = best.search.settings
-    best.search.tell("fitting the predictive model", best.structure.score)
-    rows = fitting_rows(len(y), settings.rows)
-    assert best.pool is not None
-    search = best.pool[0]
-    structure = best.structure
-    if len(rows) > len(best.search.y):
-        structure = search.fit(structure.parts, structure.noise)
-    contenders = [Contender("the structure", structure, search, best.scale, y[rows], factors=best.factors)]
-    for scaled in found:
-        assert scaled.pool is not None
-        name = f"the ordinary candidates on the {scaled.scale.transform.name} scale"
-        own = Contender(name, scaled.pool[1], scaled.pool[0], scaled.scale, y[rows], mode_only=True)
-        contenders.append(replace(own, factors=best.factors))
     with one_thread(small=len(X) <= settings.rows.exact):
         return fitted_set(
             contenders,
@@ -96,11 +83,51 @@ def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitte
         )
 
 
-def fitting_rows(rows: int, settings: RowSettings) -> np.ndarray:
-    """The rows to which the members are fitted: all, or a random part that is the same at every call."""
-    if rows <= settings.fit:
-        return np.arange(rows)
-    return np.sort(np.random.default_rng(0).choice(rows, settings.fit, replace=False))
+def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, few: bool = False) -> list[Contender]:
+    """What predicts a table, fitted to the rows of the members: the structure, and the pools of all scales.
+
+    On each scale there are two pools, with curves of every input and with interactions of all orders. If there shall be
+    `few`, only the latter predicts.
+    """
+    best = found[0]
+    best.search.tell("fitting the predictive model", best.structure.score)
+    rows = fitting_rows(X, best.search.settings.rows)
+    assert best.pool is not None
+    search, structure = best.pool[0], best.structure
+    if len(rows) > len(best.search.y):
+        structure = search.fit(structure.parts, structure.noise)
+    contenders = [Contender("the structure", structure, search, best.scale, y[rows], factors=best.factors)]
+    for scaled in found:
+        assert scaled.pool is not None
+        search, pool = scaled.pool
+        kinds = {"the ordinary candidates": pool, "interactions of all orders": scaled.orders}
+        for name, structure in kinds.items():
+            if structure is None or (few and structure is pool and scaled.orders is not None):
+                continue
+            own = Contender(
+                f"{name} on the {scaled.scale.transform.name} scale", structure, search, scaled.scale, y[rows]
+            )
+            contenders.append(replace(own, mode_only=True, factors=best.factors))
+    return contenders
+
+
+def fitting_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:
+    """The rows to which the members are fitted: all, or a part that is the same at every call.
+
+    Of a large table half of them are a few rows with their neighbours: rows drawn at random are far apart, and what
+    varies between neighbours would be taken for noise.
+    """
+    generator = np.random.default_rng(0)
+    if len(X) <= settings.fit:
+        return np.arange(len(X))
+    if len(X) <= settings.exact_table:
+        return np.sort(generator.choice(len(X), settings.fit, replace=False))
+    size = settings.fit // 2 // settings.pieces
+    centres = X[generator.choice(len(X), settings.pieces, replace=False)]
+    near = [np.argpartition(np.sum((X - centre) ** 2, axis=1), size)[:size] for centre in centres]
+    others = np.setdiff1d(np.arange(len(X)), near)
+    spread = generator.choice(others, settings.fit - len(np.unique(near)), replace=False)
+    return np.union1d(near, spread)
 
 
 def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
@@ -112,26 +139,36 @@ def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
     for scaled in found:
         assert scaled.whole is not None
         seen = scaled.scale.inverse(scaled.search.y)
-        contenders.append(Contender("", scaled.whole, scaled.search, scaled.scale, seen, mode_only=True))
-    shares, _, _ = stacked_members(contenders, replace(settings, stacking=replace(settings.stacking, sampled_rows=0)))
+        own = Contender("", scaled.whole, scaled.search, scaled.scale, seen, mode_only=True)
+        contenders.append(replace(own, factors=scaled.search.factors))
+    own, quick = found[0].search, replace(settings, stacking=replace(settings.stacking, sampled_rows=0))
+    shares, _, _ = stacked_members(contenders, own.X, found[0].scale.inverse(own.y), quick)
     return [scaled for scaled, share in zip(found, shares, strict=True) if share >= settings.averaging.smallest_share]
 
 
-def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[Search, Structure]:
-    """The pool of a scale, fitted to the rows of the members, from its values on the rows of the search."""
+def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Search, Structure], Structure | None]:
+    """The pools of a scale, fitted to the rows of the members, from their values on the rows of the search."""
     search, whole = scaled.search, scaled.whole
     assert whole is not None
-    rows = fitting_rows(len(y), search.settings.rows)
+    rows, fits = fitting_rows(X, search.settings.rows), search.settings.fits
+    search.tell("shrinking a pool of candidates", np.nan)
+    # of few rows leave-one-out predictions say too little about more members
+    parts = search.all_orders(whole) if len(y) > search.settings.rows.part else []
+    orders = search.fit(parts, whole.noise, fits.final_iterations, fits.final_tolerance) if parts else None
     if len(rows) == len(search.y):
-        return search, whole
+        return (search, whole), orders
     larger = replace(search, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
     larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
-    fits = search.settings.fits
-    return larger, larger.fit(whole.parts, whole.noise, fits.final_iterations, fits.final_tolerance)
+    found = [
+        one and larger.fit(one.parts, one.noise, fits.final_iterations, fits.final_tolerance) for one in (whole, orders)
+    ]
+    assert found[0] is not None
+    return (larger, found[0]), found[1]
 
 
-def _height(scaled: Scaled, found: tuple[Search, Structure], y: np.ndarray) -> float:
+def _height(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> float:
     """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
-    search, pool = found
-    jacobian = scaled.scale.log_jacobian(y[fitting_rows(len(y), search.settings.rows)])
+    assert scaled.pool is not None
+    search, pool = scaled.pool
+    jacobian = scaled.scale.log_jacobian(y[fitting_rows(X, search.settings.rows)])
     return pool.score + jacobian + search.settings.scales.preference(scaled.scale.transform.name)

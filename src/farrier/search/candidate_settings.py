@@ -102,11 +102,8 @@ class CandidateSettings:
     """The same for the rough kernel.
     [standard deviations of an input; measured on inner splits of seven shared tables]"""
     ordinary_input_lengthscale: float = 2.0
-    """Starting lengthscale of each input in the ordinary candidates of a table.
+    """Starting lengthscale of each input in the ordinary candidates of a table and in interactions.
     [standard deviations of the input; measured on inner splits of seven shared tables]"""
-    pair_lengthscale: float = 2.0
-    """Starting lengthscale of two or three inputs of a table together.
-    [standard deviations of an input; by judgement]"""
     paired_inputs: int = 6
     """Most inputs that are tried in pairs where the noise is not Gaussian: those with the highest correlation with the
     residual. [inputs; by judgement]"""
@@ -121,13 +118,11 @@ class CandidateSettings:
     """Lowest and highest power of the transform of an input, and how many are tried. [powers; by judgement]"""
     straight_power: float = 0.35
     """Difference to 1 below which an input is not transformed. [power; by judgement]"""
-    warped_values: int = 8
-    """Fewest distinct values of an input that is transformed. [values; by judgement]"""
 
     thresholds: int = 2
     """Jumps, and bends, that are tried in a round: those with the highest gain. [candidates; by judgement]"""
-    threshold_values: int = 8
-    """Fewest distinct values of an input with jumps and bends. [values; by judgement]"""
+    fewest_values: int = 8
+    """Fewest distinct values of an input that is transformed, and that has jumps and bends. [values; by judgement]"""
     threshold_rows: float = 0.05
     """Fewest rows on either side of a jump or bend. [part of the rows; by judgement]"""
     threshold_places: int = 120

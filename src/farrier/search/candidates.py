@@ -90,7 +90,7 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings:
     for place, d in enumerate(chosen):
         for e in chosen[place + 1 :]:
             both = tuple(sorted((d, e)))
-            smooth = SquaredExponential(np.full(2, settings.pair_lengthscale), dims=both)
+            smooth = SquaredExponential(np.full(2, settings.ordinary_input_lengthscale), dims=both)
             fresh += [smooth, Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
     return distinct(fresh, found, settings, settings.same_lengthscale)
 

@@ -37,15 +37,19 @@ class RowSettings:
     search: int = 300
     """Most rows of one input that the search uses; it uses all of fewer. [rows; by judgement]"""
     part: int = 400
-    """Most rows of a table that the search uses.
-    [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
+    """Most rows of a table that the search uses; more rows are predicted by interactions of all orders too, which on
+    yacht and servo raised the error. [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
     fit: int = 800
     """Most rows of a table to which the members of the average are fitted; all rows predict.
     [rows; by judgement]"""
     exact_table: int = 2000
     """Most rows of a table for which exact inference is used with `method="auto"`. [rows; by judgement]"""
+    predict: int = 10_000
+    """Most rows given which the pools of a larger table predict: a Cholesky factor of 9 s and 800 MB each.
+    [rows; measured on one core]"""
     pieces: int = 4
-    """Contiguous pieces of a long series among the rows of the search, the last at its end.
+    """Contiguous pieces of a long series among the rows of the search, the last at its end; and neighbourhoods among
+    the rows to which the members of a large table are fitted.
     [pieces; by judgement]"""
 
 

@@ -16,7 +16,11 @@ class StackingSettings:
     scale_spread: float = 0.5
     """Prior standard deviation of the numbers that vary the size of errors. [log of the size; by judgement]"""
     tails: float = 2.3
-    """Prior mean of the log of the degrees of freedom minus one. [log of degrees of freedom; by judgement]"""
+    """Prior mean of the log of the degrees of freedom beyond the least. [log of degrees of freedom; by judgement]"""
+    least_degrees: float = 2.0
+    """Least degrees of freedom: above it a Student-t has a variance. Without a limit densities gather at marks that are
+    whole numbers, with tails in which no mean exists.
+    [degrees of freedom; measured on wine, where leave-one-out errors were 43 without it, 6 with it]"""
     tail_spread: float = 1.0
     """Its prior standard deviation. [log of degrees of freedom; by judgement]"""
     furthest: float = 4.0

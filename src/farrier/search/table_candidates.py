@@ -2,7 +2,8 @@
 
 Each input alone: a line, and curves on a small grid of lengthscales, of the warped input too where it is skewed
 (warps.py). All inputs together: a smooth and a rough kernel. Pairs and triples: those with the highest score for an
-interaction (scoring.py), as products of lines, of a line and a curve, and as a smooth surface.
+interaction (scoring.py), as products of lines, of a line and a curve, and as a smooth surface. A kernel of interactions
+of all orders only predicts.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from itertools import combinations
 import numpy as np
 
 from farrier.kernels.algebra import Kernel, product_of
-from farrier.kernels.registry import Linear, Matern12, RationalQuadratic, SquaredExponential
+from farrier.kernels.registry import AllOrders, Linear, Matern12, RationalQuadratic, SquaredExponential
 from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.signatures import distinct
 from farrier.search.warps import Warps
@@ -48,9 +49,9 @@ def joint(warps: Warps, settings: CandidateSettings) -> list[Kernel]:
 def interaction(warps: Warps, inputs: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
     """An interaction of some inputs: a product of lines, products of lines and one curve, and a smooth surface."""
     lines = {d: Linear(0.0, dims=(d,)) for d in inputs}
-    curves = {d: warps.kernel(SquaredExponential, settings.pair_lengthscale, (d,)) for d in inputs}
+    curves = {d: warps.kernel(SquaredExponential, settings.ordinary_input_lengthscale, (d,)) for d in inputs}
     bent = [product_of([curves[d] if d == e else lines[d] for d in inputs]) for e in inputs]
-    surface = warps.kernel(SquaredExponential, settings.pair_lengthscale, inputs)
+    surface = warps.kernel(SquaredExponential, settings.ordinary_input_lengthscale, inputs)
     return [product_of([*lines.values()]), *bent, surface]
 
 
@@ -72,6 +73,16 @@ def sets_of_inputs(inputs: int, settings: CandidateSettings) -> list[tuple[int, 
     """The pairs of inputs, and the triples if they are not too many."""
     pairs, triples = (list(combinations(range(inputs), size)) for size in (2, 3))
     return [*pairs, *triples] if len(triples) <= settings.most_triples else pairs
+
+
+def all_orders(warps: Warps, coded: Sequence[int], settings: CandidateSettings) -> AllOrders:
+    """The kernel of all inputs with interactions of every order; `coded` are the inputs that are codes."""
+    inputs = len(warps.powers) + len(coded)
+    numbers = [d for d in range(inputs) if d not in coded]
+    lengths, powers = np.ones((2, inputs))
+    lengths[numbers], powers[numbers] = settings.ordinary_input_lengthscale * warps.sds, warps.powers
+    codes = np.isin(np.arange(inputs), coded).astype(float)
+    return AllOrders(lengths, power=powers, coded=codes)
 
 
 def ordinary_table(warps: Warps, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:

@@ -5,11 +5,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from farrier.kernels.algebra import Kernel
+from farrier.kernels.algebra import Base, Kernel
+from farrier.kernels.registry import WARPED_FAMILIES, Category, Matern12, RationalQuadratic
 from farrier.search import candidates, codes, empty_cells, table_candidates
 from farrier.search.changepoints import Changepoints
 from farrier.search.signatures import distinct
-from farrier.search.structure import Decision, Structure
+from farrier.search.structure import Decision, Part, Structure
 from farrier.search.thresholds import threshold_kernels
 from farrier.search.warps import Warps
 
@@ -72,6 +73,18 @@ class TableMoves(Changepoints):
         return codes.ordinary_table(
             inputs, self.coded, found, own, lambda others: table_candidates.ordinary_table(warps, others, own)
         )
+
+    def all_orders(self, whole: Structure) -> list[Part]:
+        """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, and each
+        category; nothing for a table without numbers."""
+        numbers, warps = codes.Codes(self.coded, self.X.shape[1]).numbers, self.warps
+        if warps is None or not numbers:
+            return []
+        joint = (RationalQuadratic, Matern12, *WARPED_FAMILIES)
+        kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), self.X.shape[1])]
+        kept += [part for part in whole.parts if isinstance(part.kernel.products()[0][0], Category)]
+        orders = table_candidates.all_orders(warps, self.coded, self.settings.candidates)
+        return [self.part(orders, self.settings.growing.first_weight), *kept]
 
     def _interacting(self, structure: Structure) -> list[tuple[int, ...]]:
         """The sets of numbers with the highest scores for an interaction, as places among the numbers."""
@@ -137,3 +150,9 @@ class TableMoves(Changepoints):
     def note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         """Add a decision to the record."""
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))
+
+
+def _together(kernel: Kernel, families: tuple[type[Base], ...], numbers: int, inputs: int) -> bool:
+    """Whether a product is one kernel of these families, of as many inputs as there are numbers."""
+    first, *more = kernel.products()[0]
+    return not more and isinstance(first, families) and len(first.positions(inputs)) == numbers

@@ -52,7 +52,7 @@ def jumps_of(kernel: Kernel) -> int:
 
 def _places(x: np.ndarray, values: np.ndarray, settings: CandidateSettings) -> np.ndarray:
     """The middles between neighbouring values with enough rows on either side, at most so many of them."""
-    if len(values) < settings.threshold_values:
+    if len(values) < settings.fewest_values:
         return np.zeros(0)
     middles = 0.5 * (values[1:] + values[:-1])
     below = np.searchsorted(np.sort(x), middles)

@@ -50,7 +50,7 @@ class Warps:
 
 
 def _power(x: np.ndarray, settings: CandidateSettings) -> float:
-    if len(np.unique(x)) < settings.warped_values:
+    if len(np.unique(x)) < settings.fewest_values:
         return 1.0
     low, high, count = settings.powers
     tried = np.linspace(low, high, int(count))

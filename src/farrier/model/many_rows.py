@@ -1,0 +1,159 @@
+"""A table with more rows than exact inference can explain (`rows.exact_table`), for Gaussian noise.
+
+Structure and pools are fitted to a part of the rows by exact inference (table_fits.py). Then
+
+1. the structure is fitted to all rows by collapsed inference, and explains;
+2. the pool of each scale with interactions of all orders predicts at its mode, exactly, given as many rows as memory
+   allows (`rows.predict`): inducing points would blur a function of many inputs;
+3. the shares of all of them follow from their leave-one-out predictions at some rows (stacking.py). Where effects are
+   few and noise is large the structure predicts best, which has seen all rows; where rows are dense the pools do.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+import numpy as np
+from scipy.special import logsumexp
+
+from farrier.inference.blas import one_thread
+from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.inference.lbfgs import climb
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.mixtures import moments
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.weight_priors import HalfCauchy
+from farrier.model.fitted import Fitted, Member
+from farrier.model.members import Contender, stacked_shares, weights_of_structure, with_models
+from farrier.model.scales import Scaled
+from farrier.model.stacking import LeftOut
+from farrier.model.table_fits import table_contenders
+from farrier.model.target_scale import TargetScale
+from farrier.model.tiers import Tell
+from farrier.search.appraisal import Appraisal, appraise
+from farrier.search.settings import RowSettings, SearchSettings
+from farrier.search.structure import Decision
+
+
+def fit_many_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
+    """The model of a table with many rows, from the scales that were searched."""
+    best, contenders = found[0], table_contenders(found, X, y, few=True)
+    own = best.search
+    appraisal = appraise(own, best.structure)
+    steps = sum(one.evaluator.steps for one in contenders)
+    return many_rows_set(contenders, X, y, own.tell, appraisal, own.record, own.settings, steps)
+
+
+def many_rows_set(
+    contenders: Sequence[Contender],
+    X: np.ndarray,
+    y: np.ndarray,
+    tell: Tell,
+    appraisal: Appraisal,
+    record: Sequence[Decision],
+    settings: SearchSettings,
+    steps: int,
+) -> Fitted:
+    """The fitted model of contenders that were fitted to a part of the rows; the first explains."""
+    first, size = contenders[0], len(contenders[0].structure.parts)
+    z = first.scale.forward(y)
+    tell("fitting all rows", first.structure.score)
+    with one_thread(small=False):
+        model, bound, posterior = _on_all_rows(first, X, z, settings)
+        known = predicting_rows(len(y), settings.rows)
+        pools = [with_models(one, 0.0, one.models(0), X[known], y[known], settings) for one in contenders[1:]]
+        left = left_out_predictions(posterior, model.noise, pools, first.scale, X, y, settings.rows)
+    shares, stacking = stacked_shares(left, settings)
+    heights = [one.height for one in contenders]
+    said = [
+        Decision(0, "averaged" if share > 0 else "dropped", one.name, height - heights[0], "evidence of the structure")
+        for one, share, height in zip(contenders[1:], shares[1:], heights[1:], strict=True)
+    ]
+    assert isinstance(model.prior, HalfCauchy)
+    return Fitted(
+        posterior=posterior,
+        likelihood=Gaussian(model.noise),
+        prior=replace(model.prior, deviation=weights_of_structure(first.structure).deviation),
+        kernels=tuple(model.pool),
+        survivors=size,
+        scale=first.scale,
+        bound=bound + first.scale.log_jacobian(y),
+        tier="collapsed",
+        steps=steps,
+        level=size,
+        record=(*record, *said),
+        appraisal=appraisal,
+        settings=settings,
+        noises=np.array([model.noise]),
+        share=float(shares[0]),
+        others=tuple(replace(one, share=float(s)) for one, s in zip(pools, shares[1:], strict=True) if s > 0),
+        stacking=stacking,
+        beliefs=first.evaluator.beliefs,
+    )
+
+
+def predicting_rows(rows: int, settings: RowSettings) -> np.ndarray:
+    """The rows given which pools predict: all, or a random part that is the same at every call."""
+    if rows <= settings.predict:
+        return np.arange(rows)
+    return np.sort(np.random.default_rng(0).choice(rows, settings.predict, replace=False))
+
+
+def judged_rows(rows: int, settings: RowSettings) -> np.ndarray:
+    """The rows whose leave-one-out predictions are compared, among those given which pools predict."""
+    known = predicting_rows(rows, settings)
+    return np.sort(np.random.default_rng(1).choice(known, min(settings.fit, len(known)), replace=False))
+
+
+def left_out_predictions(
+    posterior: CollapsedPosterior,
+    noise: float,
+    pools: Sequence[Member],
+    scale: TargetScale,
+    X: np.ndarray,
+    y: np.ndarray,
+    settings: RowSettings,
+) -> list[LeftOut]:
+    """Leave-one-out predictions of some rows by the structure, on its scale, and by the pools."""
+    there = judged_rows(len(y), settings)
+    places = np.searchsorted(predicting_rows(len(y), settings), there)
+    z = scale.forward(y[there])
+    mean, variance = moments(*posterior.left_out(X[there], z))
+    found = [LeftOut(mean, np.sqrt(variance + noise), z, scale.log_slopes(y[there]))]
+    for one in pools:
+        mean, variance = one.posterior.some_left_out(places)
+        mean, variance = moments(mean, variance + one.noises[:, None])
+        slopes = one.scale.log_slopes(y[there])
+        found.append(LeftOut(mean, np.sqrt(variance), one.scale.forward(y[there]), slopes))
+    return found
+
+
+def many_rows_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
+    """The log density of all rows under their leave-one-out predictions, from some of them."""
+    posterior, stacking = fitted.posterior, fitted.stacking
+    assert isinstance(posterior, CollapsedPosterior)
+    assert stacking is not None
+    own = fitted.settings.rows
+    left = left_out_predictions(posterior, posterior.noise, fitted.others, fitted.scale, X, y, own)
+    scales = [fitted.scale, *(one.scale for one in fitted.others)]
+    found = stacking.predictions(scales, [one.mean for one in left], [one.sd for one in left])
+    some = y[judged_rows(len(y), own)]
+    return len(y) * float(np.mean(np.asarray(logsumexp([one.log_density(some) for one in found], axis=0))))
+
+
+def _on_all_rows(
+    contender: Contender, X: np.ndarray, z: np.ndarray, settings: SearchSettings
+) -> tuple[ExactModel, float, CollapsedPosterior]:
+    """The model of the structure, its bound and its posterior, fitted to all rows from its values on a part of them."""
+    mode, points = contender.structure.mode, settings.inducing
+    assert mode is not None
+
+    def objective(model: ExactModel) -> CollapsedObjective:
+        return CollapsedObjective.of(model, X, z, 1, points.tolerance, points.most, points.limits)
+
+    start = objective(mode.model)
+    u, _ = climb(start, settings.fits.short_iterations, settings.fits.final_tolerance)
+    model = start.model(u)
+    # inducing points are chosen again for the kernels as they are now
+    found = objective(model)
+    bound = found.value(found.start()).total
+    return model, bound, CollapsedPosterior.of(found, model, model.prior.quantile(0.5)[None])
