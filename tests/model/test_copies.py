@@ -4,6 +4,7 @@ import numpy as np
 from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
+from farrier import Regressor
 from farrier.model.copies import without_copies
 
 RNG = np.random.default_rng(3)
@@ -39,3 +40,9 @@ def test_a_table_with_copies_has_the_model_of_the_table_without():
     # inputs are scaled by all rows
     assert_allclose(one.predict(new), other.predict(new), atol=0.05)
     assert "rows" in str(one.explain())
+
+
+def test_the_explanation_says_how_many_rows_were_copies():
+    some = np.concatenate([np.arange(60), [3, 4, 4]])
+    assert "3 rows are copies of others and were left out." in str(Regressor().fit(X[some], Y[some]).explain())
+    assert "copies" not in str(Regressor().fit(X, Y).explain())

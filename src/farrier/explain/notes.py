@@ -6,6 +6,7 @@ from farrier.explain.context import Setting
 from farrier.explain.numbers import significant
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
+from farrier.model.copies import without_copies
 from farrier.model.result import Result
 
 ENDS = 0.025, 0.975
@@ -16,7 +17,7 @@ MOST_ROWS = 200
 
 def notes(result: Result, setting: Setting) -> tuple[str, ...]:
     """One sentence for each note."""
-    return (*about_counts(result), *about_columns(result), *about_bounds(result, setting))
+    return (*about_counts(result), *about_columns(result), *about_copies(result), *about_bounds(result, setting))
 
 
 def about_counts(result: Result) -> list[str]:
@@ -44,6 +45,18 @@ def about_columns(result: Result) -> list[str]:
     if empty:
         said.append(f"Empty cells: {'; '.join(empty)}.")
     return said
+
+
+def about_copies(result: Result) -> list[str]:
+    """How many rows of a table are copies of others, which count once."""
+    if result.fitted.stacking is None or result.recipe.has_weights:
+        return []
+    gone = len(result.target) - len(without_copies(result.inputs, result.target))
+    if not gone:
+        return []
+    if gone == 1:
+        return ["One row is a copy of another and was left out."]
+    return [f"{gone} rows are copies of others and were left out."]
 
 
 def about_bounds(result: Result, setting: Setting) -> list[str]:
