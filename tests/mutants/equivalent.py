@@ -14,7 +14,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("covariance.py", "keep = len(pool) * len(self.X) ** 2 <= KEPT", "len(self.X) ** 2", "len(self.X) * 2"): KEPT,
     (
         "grid.py",
-        "if count < len(x) - 1 or len(x) < (1.0 - EMPTY) * (count + 1):",
+        "if count < len(x) - 1 or len(x) < (1.0 - empty) * (count + 1):",
         "1",
         "2",
     ): "With one place less than rows, two rows have the same place, and the last check refuses them.",
