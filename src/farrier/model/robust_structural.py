@@ -56,6 +56,9 @@ def fit_robust_structural(
             fits = [_fitted(X, y, beliefs, one, settings, calendar, start) for one in scales]
             best.append(max(fits, key=lambda one: one.height))
             scales = useful_scales(fits, settings)
+            if best[0].height < gaussian.bound and not chosen:
+                # what one structural model loses by it, the other does not gain
+                break
         robust = fitted_structural(best, X, y)
     return better_noise(gaussian, robust, chosen=chosen)
 
