@@ -19,7 +19,7 @@ from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil
-from farrier.model.copies import without_copies
+from farrier.model.copies import counted
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
@@ -73,7 +73,7 @@ def learn(
     """
     if (X.shape[1] > 1 or coded) and not timed and tier in ("auto", "exact"):
         if factors is None:
-            X, y = _counted(X, y)
+            X, y = counted(X, y)
         with one_thread():
             tables = search_table(X, y, transform, tell, settings, coded, factors)
         if tier == "exact" or len(X) <= settings.rows.exact_table:
@@ -89,12 +89,6 @@ def learn(
         if tier == "linear":
             return finish_long_series(found[0], X, y)
         return _finish_many_rows(found[0], X, y)
-
-
-def _counted(X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The rows of a table that are no copies of others."""
-    kept = without_copies(X, y)
-    return X[kept], y[kept]
 
 
 def fit_given(

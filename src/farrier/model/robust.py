@@ -21,7 +21,7 @@ from farrier.inference.blas import one_thread
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.mixtures import moments
 from farrier.kernels.algebra import Kernel
-from farrier.model.copies import without_copies
+from farrier.model.copies import counted
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
@@ -57,8 +57,7 @@ def learn_robust(
     of `learn`. A long series (tier "linear") keeps Gaussian noise, unless chosen (robust_long.py).
     """
     if (X.shape[1] > 1 or coded) and not timed:
-        kept = without_copies(X, y)
-        X, y = X[kept], y[kept]
+        X, y = counted(X, y)
     given = {"known": known, "transform": transform, "timed": timed, "calendar": calendar, "coded": coded}
     gaussian = learn(X, y, **given, tell=tell, settings=settings)
     if gaussian.tier == "linear" and not chosen:
