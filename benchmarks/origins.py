@@ -1,7 +1,7 @@
 """Suite `origins`: do intervals hold at other times too? Forecasts from earlier origins of the competitions' series.
 
-The test rows of one set mostly fall into the same years, so that one recession or boom moves many series at once, and
-their coverage says as much about those years as about the intervals. Here the last rows of the training part are
+The test rows of many series of one set may fall into the same years, so that one recession or boom moves them at once,
+and their coverage says as much about those years as about the intervals. Here the last rows of the training part are
 forecast from those before them: origin 0 is that of the competition, origin k lies k horizons earlier. Fits without a
 search (`search="quick"`), whose coverage on these sets is that of the default within two points.
 """

@@ -73,8 +73,9 @@ def ordinary_gain(
 ) -> float:
     """The log evidence that Student-t noise gains over Gaussian noise for a structural model on the scale of a fit.
 
-    `noise` is that of all rows at the start. On 17 learn series of M1 and M4 with doubtful residuals, this took 3 % of
-    the time of the searches that it decides about, and its sign was theirs.
+    `noise` is that of all rows at the start. On 22 learn series of M1 and M4 with doubtful residuals it took 4 % of the
+    time of their fits. Where it is at most `outliers.minimum_gain` (11 series) the searches had dropped the Student-t
+    too; where it is more they had kept it on 10 of 11.
     """
     settings, transform = gaussian.settings, gaussian.scale.transform
     with one_thread(small=len(X) <= settings.rows.exact):
