@@ -97,7 +97,7 @@ def _horseshoe(generator: np.random.Generator) -> dict[str, float]:
     # lengthscales are known: their priors have no width
     fixed = type(template)(template.prior, 0.1, template.pool, template.centre, spread=np.zeros(len(template.centre)))
     objective = ExactObjective.of(fixed, X[:ROWS], truth.y[:ROWS], 64)
-    u, _ = climb(objective, 200, 1e-3)
+    u = climb(objective, 200, 1e-3).numbers
     model = objective.model(u)
     q = model.prior
     assert isinstance(q, Horseshoe)

@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import Products
 from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.laplace import Laplace, LaplacePosterior, slope_and_curvature
+from farrier.inference.laplace import Laplace, LaplacePosterior, curvature
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.registry import Linear, SquaredExponential
@@ -29,9 +29,9 @@ STEPS = np.array([1e-3, 0.1, 2.0, 1e-2])
 
 
 def test_the_curvature_of_a_quadratic_is_its_precision_whatever_the_steps():
-    assert_allclose(slope_and_curvature(Quadratic(), TOP, np.arange(4), STEPS)[1], H, rtol=1e-8)
+    assert_allclose(curvature(Quadratic(), TOP, np.arange(4), STEPS), H, rtol=1e-8)
     some = np.array([0, 2])
-    assert_allclose(slope_and_curvature(Quadratic(), TOP, some, STEPS)[1], H[np.ix_(some, some)], rtol=1e-8)
+    assert_allclose(curvature(Quadratic(), TOP, some, STEPS), H[np.ix_(some, some)], rtol=1e-8)
 
 
 class Quartic:
@@ -48,9 +48,12 @@ class Quartic:
 
 def test_the_curvature_takes_one_gradient_and_one_step_ahead_for_each_parameter():
     quartic, u = Quartic(), np.array([0.2, -0.1, 0.0])
-    _, found = slope_and_curvature(quartic, u, np.array([0, 2]), np.array([1e-6, 5.0, 1e-6]))
+    found = curvature(quartic, u, np.array([0, 2]), np.array([1e-6, 5.0, 1e-6]))
     assert_allclose(found, np.diag(2.0 + 12.0 * u[[0, 2]] ** 2), atol=1e-4)
     assert_allclose(np.array(quartic.asked) - u, [[0.0, 0.0, 0.0], [1e-6, 0.0, 0.0], [0.0, 0.0, 1e-6]], atol=1e-12)
+    slope, again = quartic.terms(u)[1], Quartic()
+    assert_allclose(curvature(again, u, np.array([0, 2]), np.array([1e-6, 5.0, 1e-6]), slope), found)
+    assert len(again.asked) == 2
 
 
 def test_the_evidence_of_a_normal_density_is_one():
@@ -62,8 +65,11 @@ def test_the_evidence_of_a_normal_density_is_one():
 
 def test_a_step_of_newtons_method_ends_at_the_top_of_a_quadratic():
     away = TOP + 0.3
-    slope, found = slope_and_curvature(Quadratic(), away, np.arange(4), STEPS)
-    assert_allclose(away + Laplace.of(away, found, 1e-12).newton(slope), TOP, atol=1e-8)
+    (terms, slope), found = Quadratic().terms(away), curvature(Quadratic(), away, np.arange(4), STEPS)
+    laplace = Laplace.of(away, found, 1e-12)
+    assert_allclose(away + laplace.newton(slope), TOP, atol=1e-8)
+    assert_allclose(laplace.expected_gain(slope), -terms.total)
+    assert_allclose(laplace.H, H, rtol=1e-8)
 
 
 def test_draws_are_antithetic_pairs_with_the_inverse_curvature_as_covariance():

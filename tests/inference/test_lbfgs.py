@@ -46,13 +46,32 @@ class Quadratic:
 
 
 def test_the_top_of_a_quadratic_is_found():
-    numbers, terms = climb(Quadratic(), iterations=100, tolerance=1e-12)
+    numbers, terms, _ = climb(Quadratic(), iterations=100, tolerance=1e-12)
     assert_allclose(numbers, TOP, atol=1e-4)
     assert terms[-1].total == pytest.approx(7.0, abs=1e-8)
 
 
+def test_with_its_curvature_a_quadratic_takes_one_step():
+    bound = Quadratic(size=100.0)
+    found = climb(bound, iterations=100, tolerance=1e-12, curvature=CURVATURE)
+    assert_allclose(found.numbers, TOP, atol=1e-6)
+    assert len(bound.seen) <= 5
+
+
+def test_limits_are_kept_with_a_curvature_too():
+    bound = Quadratic(limit=0.8)
+    found = climb(bound, iterations=100, tolerance=1e-12, curvature=CURVATURE)
+    assert np.all(np.abs(bound.seen) <= 0.8)
+    assert found.terms[-1].total == pytest.approx(climb(Quadratic(limit=0.8), 100, 1e-12).terms[-1].total, abs=0.02)
+
+
+def test_the_slope_is_that_of_the_end():
+    found = climb(Quadratic(), iterations=3, tolerance=0.0)
+    assert_allclose(found.slope, Quadratic().terms(found.numbers)[1])
+
+
 def test_the_bound_never_falls_from_step_to_step():
-    _, terms = climb(Quadratic(), iterations=100, tolerance=1e-12)
+    _, terms, _ = climb(Quadratic(), iterations=100, tolerance=1e-12)
     totals = [one.total for one in terms]
     assert len(totals) > 3
     assert np.all(np.diff(totals) >= -1e-12)
@@ -60,7 +79,7 @@ def test_the_bound_never_falls_from_step_to_step():
 
 def test_limits_are_kept():
     bound = Quadratic(limit=0.8)
-    numbers, _ = climb(bound, iterations=100, tolerance=1e-12)
+    numbers, _, _ = climb(bound, iterations=100, tolerance=1e-12)
     assert np.all(np.abs(bound.seen) <= 0.8 + 1e-12)
     # the top lies outside: there is a wall where the bound still rises outwards
     slope = bound.terms(numbers)[1]
@@ -82,21 +101,21 @@ class Held(Quadratic):
 
 def test_a_number_with_equal_limits_stays_and_the_others_find_their_top():
     bound = Held()
-    numbers, _ = climb(bound, iterations=100, tolerance=1e-12)
+    numbers, _, _ = climb(bound, iterations=100, tolerance=1e-12)
     assert not np.any(np.stack(bound.seen)[:, 1])
     assert_allclose(np.delete(bound.terms(numbers)[1], 1), 0.0, atol=1e-3)
 
 
 def test_iterations_are_limited():
     bound = Quadratic()
-    _, terms = climb(bound, iterations=2, tolerance=0.0)
+    _, terms, _ = climb(bound, iterations=2, tolerance=0.0)
     assert len(terms) <= 3
     assert len(bound.seen) <= 6
 
 
 def test_it_ends_when_a_window_of_steps_gained_less_than_the_tolerance():
-    _, long = climb(Quadratic(), iterations=100, tolerance=0.0)
-    _, short = climb(Quadratic(), iterations=100, tolerance=1.0, window=2)
+    _, long, _ = climb(Quadratic(), iterations=100, tolerance=0.0)
+    _, short, _ = climb(Quadratic(), iterations=100, tolerance=1.0, window=2)
     assert len(short) < len(long)
     steps = [one.total for one in short]
     assert steps[-1] - steps[-3] < 1.0
@@ -105,7 +124,7 @@ def test_it_ends_when_a_window_of_steps_gained_less_than_the_tolerance():
 
 def test_minus_infinity_on_the_way_is_survived():
     bound = Quadratic(wall=1.0)
-    numbers, terms = climb(bound, iterations=100, tolerance=1e-12)
+    numbers, terms, _ = climb(bound, iterations=100, tolerance=1e-12)
     assert np.isfinite(terms[-1].total)
     assert numbers[2] <= 1.0
     assert terms[-1].total > Quadratic().terms(np.zeros(5))[0].total
@@ -113,14 +132,16 @@ def test_minus_infinity_on_the_way_is_survived():
 
 
 def test_minus_infinity_at_the_start_stays_there():
-    numbers, terms = climb(Quadratic(wall=-1.0), iterations=100, tolerance=1e-12)
+    numbers, terms, _ = climb(Quadratic(wall=-1.0), iterations=100, tolerance=1e-12)
     assert_array_equal(numbers, np.zeros(5))
     assert terms[-1].total == -np.inf
 
 
 def test_the_callback_hears_of_every_step():
     heard = []
-    _, terms = climb(Quadratic(), iterations=100, tolerance=1e-12, callback=lambda i, one: heard.append((i, one.total)))
+    _, terms, _ = climb(
+        Quadratic(), iterations=100, tolerance=1e-12, callback=lambda i, one: heard.append((i, one.total))
+    )
     assert [i for i, _ in heard] == list(range(1, len(heard) + 1))
     assert [total for _, total in heard] == [one.total for one in terms]
 
@@ -128,7 +149,7 @@ def test_the_callback_hears_of_every_step():
 @pytest.mark.parametrize("iterations", [1, 3, 100])
 def test_the_last_terms_are_those_of_the_numbers(iterations):
     bound = Quadratic()
-    numbers, terms = climb(bound, iterations=iterations, tolerance=1e-12)
+    numbers, terms, _ = climb(bound, iterations=iterations, tolerance=1e-12)
     assert terms[-1] == bound.terms(numbers)[0]
 
 
@@ -153,6 +174,6 @@ SIZES = np.array([1.0, 1e-3, 0.1, 1.0, 1e-2])
 def test_parameters_divided_by_typical_scales_take_few_evaluations():
     blind, told = Uneven(), Uneven(told=tuple(SIZES))
     for bound in (blind, told):
-        numbers, _ = climb(bound, iterations=400, tolerance=1e-9)
+        numbers, _, _ = climb(bound, iterations=400, tolerance=1e-9)
     assert_allclose(numbers / SIZES, TOP / SIZES, atol=1e-2)
     assert 2 * len(told.seen) < len(blind.seen)

@@ -106,11 +106,11 @@ def test_a_removal_that_just_loses_or_is_hopeless_is_not_fitted_further(score):
     assert search.record == []
 
 
-def test_a_fit_without_a_component_must_reach_the_likelihood_minus_all_prices_and_the_margin():
+def test_a_fit_without_a_component_must_reach_the_likelihood_minus_its_price_and_the_margin():
     search = given({"A": (-20.0, None)}, {"B": 1.0})
     search.prune(start(A, B), 1)
-    # the likelihood of the start is 30, both prices are 2, the margin is 6
-    assert search.fits[0][2] == 30.0 - 4.0 - 6.0
+    # the likelihood of the start is 30, the price of each component is 2, the margin is 6
+    assert search.fits[0][2] == 30.0 - 2.0 - 6.0
 
 
 def test_only_doubtful_components_are_tried_the_least_needed_first_and_not_all():

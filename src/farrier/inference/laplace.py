@@ -27,17 +27,20 @@ class Differentiable(Protocol):
         ...
 
 
-def slope_and_curvature(
-    objective: Differentiable, u: np.ndarray, which: np.ndarray, steps: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
-    """The gradient and H at u for some parameters; H by differences of the gradient, with `steps` of all of them."""
-    here = objective.terms(u)[1][which]
+def curvature(
+    objective: Differentiable, u: np.ndarray, which: np.ndarray, steps: np.ndarray, slope: np.ndarray | None = None
+) -> np.ndarray:
+    """H at u for some parameters, by differences of the gradient, with `steps` of all of them.
+
+    `slope` is the gradient at u, if it is known.
+    """
+    here = (objective.terms(u)[1] if slope is None else slope)[which]
     rows = np.zeros((len(which), len(which)))
     for i, place in enumerate(which):
         ahead = u.copy()
         ahead[place] += steps[place]
         rows[i] = (here - objective.terms(ahead)[1][which]) / steps[place]
-    return here, 0.5 * (rows + rows.T)
+    return 0.5 * (rows + rows.T)
 
 
 @final
@@ -56,9 +59,18 @@ class Laplace:
         values, vectors = np.linalg.eigh(H)
         return cls(mode, np.maximum(values, least), vectors)
 
+    @property
+    def H(self) -> np.ndarray:
+        """The curvature."""
+        return (self.vectors * self.values) @ self.vectors.T
+
     def newton(self, slope: np.ndarray) -> np.ndarray:
         """The step of Newton's method from the mode to where the gradient is expected to vanish."""
         return self.vectors @ ((self.vectors.T @ slope) / self.values)
+
+    def expected_gain(self, slope: np.ndarray) -> float:
+        """The gain of such a step if the log posterior were quadratic."""
+        return 0.5 * float(slope @ self.newton(slope))
 
     @property
     def log_volume(self) -> float:

@@ -18,8 +18,8 @@ from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedBound, CollapsedObjective, CollapsedPosterior
 from farrier.inference.collapsed_blocks import BlockObjective, RowBlocks
 from farrier.inference.inducing_points import choose
-from farrier.inference.laplace import Laplace, slope_and_curvature
-from farrier.inference.lbfgs import climb
+from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import HalfCauchy
@@ -121,8 +121,8 @@ class _Fitted:
         X, z = fit.X[some], fit.z[some]
         objective = CollapsedObjective(self.model, self.objective.groups, X, z, self.objective.draws)
         limits = objective.limits()
-        moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
-        _, H = slope_and_curvature(objective, self.u, moving, settings.appraisal.difference * objective.typical())
+        moving = moving_of(limits)
+        H = curvature(objective, self.u, moving, settings.appraisal.difference * objective.typical())
         laplace = Laplace.of(self.u[moving], H * (fit.rows.count / len(z)), settings.structural.least_curvature)
         mode = Mode(self.model, self.u, moving, laplace)
         prior = self.model.prior
@@ -162,7 +162,7 @@ class _Fit:
     ) -> tuple[Structure, np.ndarray]:
         tolerance = self.search.settings.blocks.tolerance * objective.count / 1000
         tell = self.search.tell
-        u, terms = climb(objective, iterations, tolerance, callback=lambda i, t: tell(phase, t.total))
+        u, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(phase, t.total))
         self.search.steps += len(terms)
         model = objective.model(u)
         weights = model.prior.quantile(0.5)

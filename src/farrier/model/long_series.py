@@ -12,8 +12,8 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.laplace import Laplace, slope_and_curvature
-from farrier.inference.lbfgs import climb
+from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_plan import plan
 from farrier.inference.parameter_vector import ExactModel, ParameterVector
@@ -120,7 +120,7 @@ def fitted_to(
     model = search.beliefs.model([*parts, LEVEL], max(noise, own.start_noise), 1)
     model = replace(model, factors=rows.factors)
     objective = LinearObjective.of(model, rows.X, rows.z, 1, own.limits)
-    u, terms = climb(
+    u, terms, _ = climb(
         objective, iterations or own.iterations, own.tolerance, callback=lambda i, t: search.tell("fitting", t.total)
     )
     search.steps += len(terms)
@@ -136,8 +136,8 @@ def with_deviations(structure: Structure, rows: Windows, settings: SearchSetting
     assert model is not None
     objective = LinearObjective.of(model, rows.X, rows.z, 1, settings.long.limits)
     u, limits = objective.start(), objective.limits()
-    moving = np.flatnonzero(limits[:, 1] > limits[:, 0])
-    _, H = slope_and_curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
+    moving = moving_of(limits)
+    H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
     mode = Mode(model, u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
     assert isinstance(model.prior, HalfCauchy)
     prior = replace(model.prior, deviation=mode.deviations[: len(model.pool)])

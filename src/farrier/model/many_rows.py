@@ -151,8 +151,7 @@ def _on_all_rows(
         return CollapsedObjective.of(model, X, z, 1, points.tolerance, points.most, points.limits)
 
     start = objective(mode.model)
-    u, _ = climb(start, settings.fits.short_iterations, settings.fits.final_tolerance)
-    model = start.model(u)
+    model = start.model(climb(start, settings.fits.short_iterations, settings.fits.final_tolerance).numbers)
     # inducing points are chosen again for the kernels as they are now
     found = objective(model)
     bound = found.value(found.start()).total

@@ -92,7 +92,9 @@ class Contender:
 
     def models(self, draws: int) -> list[ExactModel]:
         """The model at the mode, and at an even number of draws of its parameters, for all rows."""
-        mode = self.structure.mode
+        mode, model = self.structure.mode, self.structure.model
+        if draws == 0 and model is not None:
+            return [self.for_all_rows(model)]
         assert mode is not None
         return [self.for_all_rows(model) for model in mode.models(draws)]
 

@@ -107,18 +107,20 @@ def _refit_member(
     settings, z, covariance = fitted.settings, member.scale.forward(y), covariance_of(X)
     beliefs = replace(fitted.beliefs, growth=member.growth)
 
-    def fit(noise: RowNoise | None) -> Contender:
+    def fit(noise: RowNoise | None, least: float = -np.inf) -> Contender:
         factors = None if noise is None else noise.factors
         search = Search(X, z, covariance, (), tell, settings=settings, beliefs=beliefs, factors=factors)
         # the last kernel is the level, which every structure has
         each = zip(member.kernels, member.weights[:-1], strict=False)
         parts = [search.part(kernel, float(weight)) for kernel, weight in each]
-        structure = search.fit(parts, float(member.noises[0]), settings.fits.refit_iterations)
+        structure = search.fit(parts, float(member.noises[0]), settings.fits.refit_iterations, least=least)
         return Contender(
             "a structure fitted again", structure, search, member.scale, y, noise, searched=member.searched
         )
 
-    return fit(None) if start is None else alternately(fit, start, X, y, np.arange(len(y)))
+    if start is None:
+        return fit(None)
+    return alternately(fit, start, X, y, np.arange(len(y)), settings.outliers.rounds)
 
 
 def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:

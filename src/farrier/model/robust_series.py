@@ -27,15 +27,15 @@ def fit_robust_series(found: Scaled, X: np.ndarray, y: np.ndarray, noise: RowNoi
     found.search.tell("fitting the predictive model", found.structure.score)
     covariance, z, last = covariance_of(X[rows]), scale.forward(y)[rows], found.structure
 
-    def fit(noise: RowNoise) -> Contender:
+    def fit(noise: RowNoise, least: float) -> Contender:
         nonlocal last
         search = replace(found.search, X=X[rows], y=z, covariance=covariance, factors=noise.factors[rows])
-        last = search.fit(last.parts, last.noise)
+        last = search.fit(last.parts, last.noise, least=least)
         return Contender("the best structure", last, search, scale, y[rows], noise)
 
-    best = alternately(fit, noise, X, y, rows)
+    best = alternately(fit, noise, X, y, rows, settings.outliers.rounds)
     assert best.noise is not None
-    search = fit(best.noise).evaluator
+    search = fit(best.noise, -np.inf).evaluator
     assert isinstance(search, Search)
     own = replace(found, scale=scale, search=search, structure=last, whole=None)
     members = [expected(replace(one, noise=best.noise), X, y, rows) for one in contenders_on(own, y[rows])]

@@ -15,10 +15,10 @@ from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt
 from farrier.model.row_noise import alternately, noise_after
 from farrier.model.structural import (
-    fit_structural,
     fitted_structural,
     structural_beliefs,
     structural_fit,
+    structural_fits,
     transforms_to_try,
     useful_scales,
 )
@@ -42,7 +42,10 @@ def fit_robust_structural(
 
     A long series (tier "linear") keeps Gaussian noise, unless chosen.
     """
-    gaussian = fit_structural(X, y, seasons, calendar=calendar, transform=transform, settings=settings)
+    tried = transforms_to_try(y, transform, settings)
+    with one_thread():
+        fits = structural_fits(X, y, seasons, calendar, tried, None, settings)
+        gaussian = fitted_structural(fits, X, y)
     if gaussian.tier == "linear" and not chosen:
         return gaussian
     doubt = Doubt.of(gaussian, X, y)
@@ -51,11 +54,13 @@ def fit_robust_structural(
     start = noise_after(doubt)
     with one_thread(small=len(X) <= settings.rows.exact):
         best, likely = [], {one.scale.transform.name for one in (gaussian, *gaussian.others)}
-        scales = [one for one in transforms_to_try(y, transform, settings) if one.name in likely]
+        scales = [one for one in tried if one.name in likely]
+        usual = {(one.evaluator.beliefs.growth, one.scale.transform.name): one.structure for one in fits}
         for beliefs in structural_beliefs(X, seasons, settings):
-            fits = [_fitted(X, y, beliefs, one, settings, calendar, start) for one in scales]
-            best.append(max(fits, key=lambda one: one.height))
-            scales = useful_scales(fits, settings)
+            near = {one.name: usual.get((beliefs.growth, one.name)) for one in scales}
+            found = [_fitted(X, y, beliefs, one, settings, calendar, start, near[one.name]) for one in scales]
+            best.append(max(found, key=lambda one: one.height))
+            scales = useful_scales(found, settings)
             if best[0].height < gaussian.bound and not chosen:
                 # what one structural model loses by it, the other does not gain
                 break
@@ -81,7 +86,8 @@ def ordinary_gain(
     with one_thread(small=len(X) <= settings.rows.exact):
         beliefs = structural_beliefs(X, seasons, settings)[0]
         usual = structural_fit(X, y, beliefs, transform, settings, calendar)
-        return _fitted(X, y, beliefs, transform, settings, calendar, noise).height - usual.height
+        found = _fitted(X, y, beliefs, transform, settings, calendar, noise, usual.structure)
+        return found.height - usual.height
 
 
 def _fitted(
@@ -92,15 +98,17 @@ def _fitted(
     settings: SearchSettings,
     calendar: Sequence[Kernel],
     noise: RowNoise,
+    near: Structure | None,
 ) -> Contender:
-    """A structural model with Student-t noise on one scale of the target, from the noise of all rows at the start."""
+    """A structural model with Student-t noise on one scale of the target, from the noise of all rows at the start and
+    the values of the model with Gaussian noise."""
     rows = np.argsort(X[:, 0], kind="stable")[-settings.structural.rows :]
-    last: Structure | None = None
+    last = near
 
-    def fit(noise: RowNoise) -> Contender:
+    def fit(noise: RowNoise, least: float) -> Contender:
         nonlocal last
-        found = structural_fit(X, y, beliefs, transform, settings, calendar, noise, near=last)
+        found = structural_fit(X, y, beliefs, transform, settings, calendar, noise, near=last, least=least)
         last = found.structure
         return found
 
-    return alternately(fit, noise, X, y, rows)
+    return alternately(fit, noise, X, y, rows, settings.outliers.rounds)

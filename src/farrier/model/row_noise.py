@@ -40,14 +40,22 @@ def noise_around(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> RowNoise:
 
 
 def alternately(
-    fit: Callable[[RowNoise], Contender], noise: RowNoise, X: np.ndarray, y: np.ndarray, rows: np.ndarray
+    fit: Callable[[RowNoise, float], Contender],
+    noise: RowNoise,
+    X: np.ndarray,
+    y: np.ndarray,
+    rows: np.ndarray,
+    rounds: int,
 ) -> Contender:
-    """Fits and the precisions that they expect, in turn; `rows` are those to which `fit` fits."""
-    found = expected(fit(noise), X, y, rows)
-    for _ in range(found.evaluator.settings.outliers.rounds - 1):
-        assert found.noise is not None
-        found = expected(fit(found.noise), X, y, rows)
-    return found
+    """Fits and the precisions that they expect, in turn; `rows` are those to which `fit` fits.
+
+    The second argument of `fit` is the log likelihood below which a score is not needed: only the last fit has one.
+    """
+    for _ in range(rounds - 1):
+        better = expected(fit(noise, np.inf), X, y, rows).noise
+        assert better is not None
+        noise = better
+    return expected(fit(noise, -np.inf), X, y, rows)
 
 
 def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> Contender:

@@ -49,16 +49,30 @@ def fit_structural(
     `factors` are the noise variances of the rows over the common one.
     """
     with one_thread():
-        scales, fits = transforms_to_try(y, transform, settings), []
-        for beliefs in structural_beliefs(X, seasons, settings):
-            near = {one.scale.transform.name: one.structure for one in fits}
-            found = [
-                structural_fit(X, y, beliefs, one, settings, calendar, factors=factors, near=near.get(one.name))
-                for one in scales
-            ]
-            fits += found
-            scales = useful_scales(found, settings)
+        fits = structural_fits(X, y, seasons, calendar, transforms_to_try(y, transform, settings), factors, settings)
         return fitted_structural(fits, X, y)
+
+
+def structural_fits(
+    X: np.ndarray,
+    y: np.ndarray,
+    seasons: Sequence[float],
+    calendar: Sequence[Kernel],
+    scales: Sequence[Transform],
+    factors: np.ndarray | None,
+    settings: SearchSettings,
+) -> list[Contender]:
+    """Both structural models, the second on the scales that have a share in the predictions of the first."""
+    fits: list[Contender] = []
+    for beliefs in structural_beliefs(X, seasons, settings):
+        before, found = {one.scale.transform.name: one.structure for one in fits}, []
+        for one in scales:
+            # the other model on this scale, or this model on the scale before
+            near = before.get(one.name, found[-1].structure if found else None)
+            found.append(structural_fit(X, y, beliefs, one, settings, calendar, None, factors, near))
+        fits += found
+        scales = useful_scales(found, settings)
+    return fits
 
 
 def useful_scales(fits: Sequence[Contender], settings: SearchSettings) -> list[Transform]:
@@ -133,10 +147,12 @@ def structural_fit(
     noise: RowNoise | None = None,
     factors: np.ndarray | None = None,
     near: Structure | None = None,
+    least: float = -np.inf,
 ) -> Contender:
     """A structural model on one scale of the target, with Gaussian noise if no other is given.
 
-    `near` is another model of the same rows, from whose values the fit starts.
+    `near` is another model of the same rows, from whose values the fit starts. Below a log likelihood of `least` it
+    gets no score.
     """
     own, scale = settings.structural, TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
@@ -147,7 +163,7 @@ def structural_fit(
     parts = structural_parts(beliefs, settings, calendar)
     start = beliefs.noise if near is None else near.noise
     fits = settings.fits
-    structure = evaluator.fit(starting_at(near, parts), start, fits.final_iterations, fits.final_tolerance)
+    structure = evaluator.fit(starting_at(near, parts), start, fits.final_iterations, fits.final_tolerance, least)
     name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
     return Contender(name, structure, evaluator, scale, y[last], noise, searched=False, factors=factors)
 

@@ -70,7 +70,7 @@ def climbed(
     fits = settings.fits
     objective = objective_of(tier, model, X, z, fits.final_draws, settings)
     with one_thread(small=tier != "collapsed"):
-        numbers, terms = climb(
+        numbers, terms, _ = climb(
             objective,
             iterations,
             fits.final_tolerance if tolerance is None else tolerance,

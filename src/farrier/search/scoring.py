@@ -22,13 +22,14 @@ from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import log_density
-from farrier.inference.laplace import Laplace, slope_and_curvature
-from farrier.inference.lbfgs import climb
+from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.lbfgs import Climb, climb, moving_of
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import LEVEL, Mode, Move, Part, Structure
+from farrier.search.starting_curvature import curvature_at_start
+from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure
 
 
 @dataclass
@@ -104,17 +105,21 @@ class Evaluator:
         model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)
         model = replace(model, factors=self.factors)
         objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
-        u, terms = climb(objective, iterations, tolerance)
-        self._count(len(terms))
-        top, mode, score = terms[-1], None, -np.inf
+        H = curvature_at_start(parts, model, moving_of(objective.limits()), objective.typical())
+        found = climb(objective, iterations, tolerance, curvature=H)
+        self._count(len(found.terms))
+        top, mode, score = found.terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, u, top, tolerance * self.settings.fits.newton_part)
+            mode, top = self._mode(objective, found, tolerance * self.settings.fits.newton_part)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
-        fitted = objective.model(u) if mode is None else mode.model
+        fitted = objective.model(found.numbers) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
-        found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
-        return Structure(found, float(fitted.noise), score, fitted, top, mode)
+        values = tuple(
+            Part(fitted.pool[i], part.centre, float(weights[i]), part.scale, Origin(mode, i) if mode else part.origin)
+            for i, part in enumerate(parts)
+        )
+        return Structure(values, float(fitted.noise), score, fitted, top, mode)
 
     def _curved(self, objective: ExactObjective) -> Any:
         """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
@@ -137,28 +142,30 @@ class Evaluator:
         """Whether the search of a series has done its work: it then ends with the best structure so far."""
         return self.X.shape[1] == 1 and self.work > self.settings.growing.work
 
-    def _mode(self, objective: ExactObjective, u: np.ndarray, top: Terms, enough: float) -> tuple[Mode, Terms]:
-        """The mode near u, where the terms are `top`, and the terms there.
+    def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms]:
+        """The mode near the end of a climb, and the terms there.
 
-        Steps of Newton's method, which are nearly free, lead to it, until one gains less than `enough`.
+        Steps of Newton's method lead to it, until the next one is expected to gain less than `enough`, or one gains
+        nothing.
         """
-        limits = objective.limits()
+        u, top, slope, limits = climbed.numbers, climbed.terms[-1], climbed.slope, objective.limits()
         free = limits[:, 1] > limits[:, 0]
         # where each row has its own noise, the common one has no part in the density
         free[len(objective.template.prior.vector())] &= self.rows is None
         moving = np.flatnonzero(free)
         self._count(len(moving), steps=0)
         curved, steps = self._curved(objective), self.settings.appraisal.difference * objective.typical()
-        slope, H = slope_and_curvature(curved, u, moving, steps)
+        whole = curved is objective
+        H = curvature(curved, u, moving, steps, slope if whole else None)
         laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
-        gain = np.inf if curved is objective else 0.0
-        while gain > enough:
+        gain = np.inf if whole else 0.0
+        while gain > 0.0 and laplace.expected_gain(slope[moving]) > enough:
             better = u.copy()
-            better[moving] = np.clip(u[moving] + laplace.newton(slope), *limits[moving].T)
+            better[moving] = np.clip(u[moving] + laplace.newton(slope[moving]), *limits[moving].T)
             there, gradient = objective.terms(better)
             gain = there.total - top.total
             if gain > 0.0:
-                u, top, slope = better, there, gradient[moving]
+                u, top, slope = better, there, gradient
         return Mode(objective.model(u), u, moving, replace(laplace, mode=u[moving])), top
 
     def _evidence(self, top: Terms, mode: Mode) -> float:

@@ -239,7 +239,7 @@ class Search(Simplifying):
         ends += [other for end in ends if (other := self.dated(end)) is not None]
         top = max(end.score for end in ends)
         # a shrunk pool has rough and damped components until it is simplified, so each end is before they are compared
-        ends = [self._simplest(end) for end in ends if end.score > top - settings.start_margin]
+        ends = [self._simplest(end) for end in _distinct(ends) if end.score > top - settings.start_margin]
         found = max(ends, key=lambda end: end.score)
         # a start may hold components that were never compared with noise alone
         plain = self.plain()
@@ -262,8 +262,10 @@ class Search(Simplifying):
         place, _ = self.change(self.empty())
         step = candidates.step_at(place, candidates.Extent.of(self.X[:, 0]), self.settings.candidates)
         kernels, noise = [*self.ordinary(self.seasons(), []), step], self.settings.fits.start_noise
-        alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise) for kernel in kernels]
-        return max([self.empty(), *alone], key=lambda one: one.score)
+        short = self.settings.fits.short_iterations
+        alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise, short) for kernel in kernels]
+        best = max(alone, key=lambda one: one.score)
+        return max(self.empty(), self.fit(best.parts, best.noise), key=lambda one: one.score)
 
     def dated(self, structure: Structure) -> Structure | None:
         """The structure with all patterns of the calendar in place of its steps, pruned and grown; None without steps.
@@ -324,6 +326,14 @@ class Search(Simplifying):
         if any(self._is_noise(kernel) for kernel in kernels):
             return False
         return all(candidates.repeats_inside_window(kernel, extent, own) for kernel in kernels)
+
+
+def _distinct(structures: Sequence[Structure]) -> list[Structure]:
+    """The structures by their score, highest first, without those of the same components as one before."""
+    best: dict[tuple[str, ...], Structure] = {}
+    for one in sorted(structures, key=lambda one: one.score, reverse=True):
+        best.setdefault(tuple(_formulas(one)), one)
+    return list(best.values())
 
 
 def _formulas(structure: Structure) -> list[str]:

@@ -34,7 +34,7 @@ class Simplifying(TableMoves):
             order = [i for i in np.argsort(worth) if worth[i] < doubtful]
             for i in order[:tries]:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
-                without = self.fit(fewer, structure.noise, short, least=self._least(structure))
+                without = self.fit(fewer, structure.noise, short, least=self._least(structure, i))
                 needed = structure.score - settings.minimum_gain
                 if needed > without.score > structure.score - settings.hopeless_margin:
                     without = self.fit(without.parts, without.noise)
@@ -52,10 +52,12 @@ class Simplifying(TableMoves):
                 return structure
         return structure
 
-    def _least(self, structure: Structure) -> float:
-        """The log likelihood below which a simpler structure cannot have more evidence."""
+    def _least(self, structure: Structure, place: int) -> float:
+        """The log likelihood below which a structure without one of its components, or with a simpler one in its place,
+        is hopeless: what it saves is at most the price of that component."""
         assert structure.terms is not None
-        return structure.terms.evidence - float(np.sum(self.prices(structure))) - self.settings.growing.hopeless_margin
+        price = float(self.prices(structure)[place])
+        return structure.terms.evidence - max(price, 0.0) - self.settings.growing.hopeless_margin
 
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
@@ -98,7 +100,7 @@ class Simplifying(TableMoves):
         """The structure with another kernel for one of its components; fitted further only if that is promising."""
         parts = [self.part(kernel, p.weight) if j == place else p for j, p in enumerate(structure.parts)]
         short = self.settings.fits.short_iterations
-        found = self.fit(parts, structure.noise, short, least=self._least(structure))
+        found = self.fit(parts, structure.noise, short, least=self._least(structure, place))
         if structure.score > found.score > structure.score - self.settings.growing.hopeless_margin:
             found = self.fit(found.parts, found.noise)
         return found

@@ -1,8 +1,8 @@
 """The data types of the search: components, structures, moves, lines of the record."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import dataclass, field, replace
+from typing import NamedTuple, final
 
 import numpy as np
 
@@ -26,6 +26,8 @@ class Part:
     """The weight, or the median of its distribution."""
     scale: float = 0.5
     """The prior scale of the weight."""
+    origin: "Origin | None" = field(default=None, compare=False, repr=False)
+    """The fit that gave it its values; None for a component that was not fitted."""
 
 
 LEVEL = Part(Constant(), Constant(), 0.3, 1.0)
@@ -85,6 +87,13 @@ class Mode:
         return found
 
 
+class Origin(NamedTuple):
+    """The mode of a fit, and the place of a component in it."""
+
+    mode: Mode
+    place: int
+
+
 @dataclass(frozen=True)
 class Structure:
     """Components with their fitted model."""
@@ -118,7 +127,14 @@ def _horseshoe(weights: np.ndarray) -> Horseshoe:
 
 
 def starting_at(near: Structure | None, parts: Sequence[Part]) -> list[Part]:
-    """Components with the values that the same ones have in a similar structure, if there is one."""
-    values = {} if near is None else {one.kernel.formula(): one for one in near.parts}
-    known = [(part, values.get(part.kernel.formula())) for part in parts]
-    return [part if one is None else replace(part, kernel=one.kernel, weight=one.weight) for part, one in known]
+    """Components with the values that the same ones have in a similar structure, if there is one.
+
+    Of several with one formula, such as a daily and a weekly season, the first stands for the first.
+    """
+    left = [] if near is None else list(near.parts)
+    found = []
+    for part in parts:
+        place = next((i for i, one in enumerate(left) if one.kernel.formula() == part.kernel.formula()), None)
+        one = None if place is None else left.pop(place)
+        found.append(part if one is None else replace(part, kernel=one.kernel, weight=one.weight, origin=one.origin))
+    return found
