@@ -11,7 +11,7 @@ from farrier.evaluation.covariance import Covariance, SeriesCovariance, covarian
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.hyperparameter_priors import log_prior, reaches, spreads
+from farrier.inference.hyperparameter_priors import log_prior, precisions, reaches, spreads
 from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.registry import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
@@ -66,7 +66,7 @@ def test_bound_is_mean_evidence_less_divergence_plus_log_prior(found):
     assert_allclose(terms.evidence, np.mean(densities(template, X, Y, np.full(26, 0.2))), rtol=1e-6)
     assert_allclose(terms.kl, float(template.prior.kl()), rtol=1e-12)
     noise_belief = -0.5 * ((np.log(0.2) - NOISE_CENTRE) / NOISE_SPREAD) ** 2
-    believed, _ = log_prior(template.pool.unbounded, template.centre, spreads(template.pool))
+    believed, _ = log_prior(template.pool.unbounded, template.centre, precisions(spreads(template.pool)))
     assert_allclose(terms.log_prior, believed + noise_belief, rtol=1e-12)
     assert_allclose(terms.total, terms.evidence - terms.kl + terms.log_prior, rtol=1e-12)
 

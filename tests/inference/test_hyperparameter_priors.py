@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.products import Products
-from farrier.inference.hyperparameter_priors import log_prior, reaches, spreads, typical_deviations
+from farrier.inference.hyperparameter_priors import log_prior, precisions, reaches, spreads, typical_deviations
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.parameters import marks
 from farrier.kernels.registry import (
@@ -27,7 +27,7 @@ def belief(family, name):
 
 def density(kernel, centre, inputs=1):
     pool = Products.of([kernel], inputs)
-    return log_prior(pool.unbounded, Products.of([centre], inputs).unbounded, spreads(pool))[0]
+    return log_prior(pool.unbounded, Products.of([centre], inputs).unbounded, precisions(spreads(pool)))[0]
 
 
 # kernel, centre, and (family, field, distance on the unbounded scale) of each number that is not at its centre
@@ -78,8 +78,8 @@ def test_derivative_of_the_density_is_that_of_finite_differences():
     rng = np.random.default_rng(0)
     u, centre, along = rng.standard_normal((3, 5))
     spread = np.array([0.5, 0.3, 2.0, 1.0, 0.7])
-    plus, minus = (log_prior(u + step * along, centre, spread)[0] for step in (1e-5, -1e-5))
-    assert_allclose(log_prior(u, centre, spread)[1] @ along, (plus - minus) / 2e-5, rtol=1e-8)
+    plus, minus = (log_prior(u + step * along, centre, precisions(spread))[0] for step in (1e-5, -1e-5))
+    assert_allclose(log_prior(u, centre, precisions(spread))[1] @ along, (plus - minus) / 2e-5, rtol=1e-8)
 
 
 def test_spreads_and_reaches_are_those_of_the_families_in_the_order_of_the_vector():
@@ -107,7 +107,7 @@ def test_typical_deviations_of_periods_grow_with_the_period_and_others_do_not_de
 
 @pytest.mark.parametrize("spread", [0.0, np.inf], ids=["not fitted", "uniform"])
 def test_numbers_that_are_not_fitted_or_uniform_do_not_change_the_density(spread):
-    near, far = (log_prior(np.array([0.5, u]), np.zeros(2), np.array([1.0, spread])) for u in (0.1, 40.0))
+    near, far = (log_prior(np.array([0.5, u]), np.zeros(2), precisions(np.array([1.0, spread]))) for u in (0.1, 40.0))
     assert near[0] == far[0] == pytest.approx(-0.125)
     assert_array_equal(near[1], [-0.5, 0.0])
     assert_array_equal(far[1], [-0.5, 0.0])

@@ -4,14 +4,21 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose
+from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek
 from farrier.model.members import shares_of
 from farrier.model.robust_structural import fit_robust_structural
-from farrier.model.structural import fit_structural, fitted_structural, structural_fit, structural_parts, useful_scales
+from farrier.model.structural import (
+    fit_structural,
+    fitted_structural,
+    structural_fit,
+    structural_parts,
+    structural_rows,
+    useful_scales,
+)
 from farrier.model.target_scale import named
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
@@ -81,6 +88,27 @@ def test_a_long_series_is_fitted_to_its_last_rows_and_predicted_from_all():
     posterior = fit_structural(X, Y, [YEAR], settings=settings).posterior.posteriors[0]
     assert isinstance(posterior, GaussianPosterior)
     assert len(posterior.y) == N
+
+
+def rows_of(count, *seasons):
+    X = np.arange(float(count))[:, None]
+    return structural_rows(X, Beliefs(Clock.of(X[:, 0], seasons)), SearchSettings())
+
+
+def test_the_last_rows_serve_if_they_hold_the_longest_season_often_enough():
+    assert_array_equal(rows_of(520, 52.0), np.arange(220, 520))
+    assert_array_equal(rows_of(250, 24.0, 168.0), np.arange(250))
+    assert_array_equal(rows_of(400), np.arange(100, 400))
+
+
+def test_of_a_week_of_hours_every_second_row_is_taken():
+    found = rows_of(700, 24.0, 168.0)
+    assert_array_equal(found, np.arange(101, 700, 2))
+
+
+def test_rows_are_not_left_out_where_the_shortest_season_would_not_show():
+    # three years are 1,096 days: every fourth day would not show a week
+    assert_array_equal(rows_of(1000, 7.0, 365.25), np.arange(700, 1000))
 
 
 def test_the_scales_of_the_target_are_averaged_by_their_evidence():

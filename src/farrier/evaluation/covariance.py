@@ -160,6 +160,15 @@ class _Other:
 
 
 @dataclass
+class _RankOne:
+    """A product of profiles alone: v(x) v(z)."""
+
+    product: int
+    v: np.ndarray
+    pull: Pull
+
+
+@dataclass
 class _Wandering:
     """A product with stationary increments: g of the distance of each row from the origin, and of each lag."""
 
@@ -176,6 +185,7 @@ class _Series:
     rho: np.ndarray
     pull: Pull
     wandering: list["_Wandering"]
+    rank_one: list[_RankOne]
     others: list[_Other]
     P: np.ndarray
     w2: np.ndarray
@@ -224,7 +234,11 @@ class SeriesCovariance(Covariance):
             C_s += np.asarray(at_rows)[:, None]
         if self._pairs is not None:
             C *= self._pairs
-        places = np.flatnonzero(~on_lags & ~pool.wandering & (w2.max(axis=0) > 0))
+        rank_one = [self._rank_one(pool, numbers, int(i)) for i in np.flatnonzero(pool.rank_one)]
+        for C_s, w2_s in zip(C, w2, strict=True):
+            for one in rank_one:
+                C_s += np.multiply.outer(w2_s[one.product] * one.v, one.v)
+        places = np.flatnonzero(~on_lags & ~pool.wandering & ~pool.rank_one & (w2.max(axis=0) > 0))
         others = [self._other(pool, numbers, int(i)) for i in places]
         P = self._workspace.of("P", len(others), N, N)
         for P_i, other in zip(P, others, strict=True):
@@ -235,7 +249,11 @@ class SeriesCovariance(Covariance):
         if len(others):
             added = self._workspace.of("added", len(w2), N * N)
             C += np.matmul(w2[:, places], P.reshape(len(others), -1), out=added).reshape(C.shape)
-        return C, _Series(pool, rho, pull, wandering, others, P, w2)
+        return C, _Series(pool, rho, pull, wandering, rank_one, others, P, w2)
+
+    def _rank_one(self, pool: Products, numbers: np.ndarray, i: int) -> _RankOne:
+        v, pull = pool.terms[i].profile(numbers, self.X)
+        return _RankOne(i, v * self.filled, pull)
 
     def _wandering(self, pool: Products, numbers: np.ndarray, i: int) -> _Wandering:
         factor = pool.terms[i].wandering
@@ -260,6 +278,11 @@ class SeriesCovariance(Covariance):
             dw2[:, one.product] = of_rows @ one.at_rows - sums @ one.at_lags
             one.pull_rows(w2[:, one.product] @ of_rows, slopes)
             one.pull_lags(-w2[:, one.product] @ sums, slopes)
+        for one in saved.rank_one:
+            # by v it is G v + G'v, G being a triangle
+            Gv = dC @ one.v
+            dw2[:, one.product] = Gv @ one.v
+            one.pull((w2[:, one.product] @ (Gv + one.v @ dC)) * self.filled, slopes)
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T

@@ -32,7 +32,8 @@ class Group:
         trained = {name: numbers[at][:, None] for name, at in self.places.items()}
         R, back = self.family.of_lags(trained | self.constants, lags)
         # a family without hyperparameters returns a single row
-        R = np.broadcast_to(R, (len(self.products), len(lags)))
+        if len(R) < len(self.products):
+            R = np.broadcast_to(R, (len(self.products), len(lags)))
 
         def pull(dR: np.ndarray, slopes: np.ndarray) -> None:
             by_name = back(dR)

@@ -149,6 +149,11 @@ class Products:
         """Which products have stationary increments: one factor of that form, for one input."""
         return np.array([term.wandering is not None for term in self.terms], bool)
 
+    @cached_property
+    def rank_one(self) -> np.ndarray:
+        """Which products have no factor but profiles, for one input: v(x) v(z)."""
+        return np.array([not term.flat and not term.factors for term in self.terms], bool)
+
     def no_slopes(self) -> np.ndarray:
         """Zeros for the derivatives with respect to the hyperparameters, for backward passes to add to."""
         return np.zeros(len(self.numbers))

@@ -31,10 +31,16 @@ def typical_deviations(pool: Products) -> np.ndarray:
     return _each(pool, lambda prior: prior.typical) * np.where(of_value, pool.numbers, 1.0)
 
 
-def log_prior(u: np.ndarray, centre: np.ndarray, spread: np.ndarray) -> tuple[float, np.ndarray]:
-    """log p(u) up to an additive constant, and its derivative; a spread of 0 marks a number that is not fitted."""
-    slope = np.divide(-(u - centre), spread**2, out=np.zeros_like(u), where=spread > 0)
-    return 0.5 * float(slope @ (u - centre)), slope
+def log_prior(u: np.ndarray, centre: np.ndarray, precision: np.ndarray) -> tuple[float, np.ndarray]:
+    """log p(u) up to an additive constant, and its derivative."""
+    away = u - centre
+    slope = -away * precision
+    return 0.5 * float(slope @ away), slope
+
+
+def precisions(spread: np.ndarray) -> np.ndarray:
+    """The inverse of each prior variance; 0 for a number that is not fitted."""
+    return np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 0)
 
 
 def _each(pool: Products, of: Callable[[ParameterPrior], float]) -> np.ndarray:

@@ -5,9 +5,12 @@ it is factorised. Jitter is proportional to the diagonal and depends on the dtyp
 stays valid: u is then the function plus a tiny independent noise.
 """
 
+from functools import cache
+
 import numpy as np
 
 
+@cache
 def relative_jitter(dtype: np.dtype) -> float:
     """Jitter relative to the mean of the diagonal: the square root of the machine epsilon."""
     return float(np.sqrt(np.finfo(dtype).eps))

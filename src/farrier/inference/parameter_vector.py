@@ -13,7 +13,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from farrier.evaluation.products import Products
-from farrier.inference.hyperparameter_priors import log_prior, reaches, spreads, typical_deviations
+from farrier.inference.hyperparameter_priors import log_prior, precisions, reaches, spreads, typical_deviations
 from farrier.inference.weight_priors import Weighed, WeightPrior
 
 NOISE_CENTRE, NOISE_SPREAD = float(np.log(0.05)), 3.0
@@ -112,7 +112,7 @@ class ParameterVector:
         """The quantities in a bound."""
         noise, log_noise = float(np.exp(u[self._noise])), u[self._noise]
         pool = u[self._pool]
-        log_p, by_pool = log_prior(pool, self.template.centre, self.prior_deviations)
+        log_p, by_pool = log_prior(pool, self.template.centre, self._precisions)
         log_p += self._log_noise_prior(log_noise)[0]
         stretch = np.where(self.pool.positive, np.exp(pool), 1.0)
         numbers = np.where(self.pool.positive, stretch, pool)
@@ -134,7 +134,7 @@ class ParameterVector:
             away = (log_variance - centre) / spread
             return -0.5 * away**2, -away / spread
         # on the logarithm of the standard deviation a half-Cauchy is 1 / cosh
-        away = 0.5 * log_variance - float(np.log(self.template.noise_scale))
+        away = 0.5 * log_variance - self._log_noise_scale
         return -float(np.logaddexp(away, -away)), -0.5 * float(np.tanh(away))
 
     def limits(self) -> np.ndarray:
@@ -163,6 +163,15 @@ class ParameterVector:
     @cached_property
     def _pool(self) -> slice:
         return slice(self._noise + 1, None)
+
+    @cached_property
+    def _precisions(self) -> np.ndarray:
+        return precisions(self.prior_deviations)
+
+    @cached_property
+    def _log_noise_scale(self) -> float:
+        assert self.template.noise_scale is not None
+        return float(np.log(self.template.noise_scale))
 
     @cached_property
     def prior_deviations(self) -> np.ndarray:

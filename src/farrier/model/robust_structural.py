@@ -19,6 +19,7 @@ from farrier.model.structural import (
     structural_beliefs,
     structural_fit,
     structural_fits,
+    structural_rows,
     transforms_to_try,
     useful_scales,
 )
@@ -102,7 +103,7 @@ def _fitted(
 ) -> Contender:
     """A structural model with Student-t noise on one scale of the target, from the noise of all rows at the start and
     the values of the model with Gaussian noise."""
-    rows = np.argsort(X[:, 0], kind="stable")[-settings.structural.rows :]
+    rows = structural_rows(X, beliefs, settings)
     last = near
 
     def fit(noise: RowNoise, least: float) -> Contender:

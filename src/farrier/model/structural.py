@@ -154,8 +154,8 @@ def structural_fit(
     `near` is another model of the same rows, from whose values the fit starts. Below a log likelihood of `least` it
     gets no score.
     """
-    own, scale = settings.structural, TargetScale.of(transform, y if noise is None else y[noise.ordinary])
-    last = np.argsort(X[:, 0], kind="stable")[-own.rows :]
+    scale = TargetScale.of(transform, y if noise is None else y[noise.ordinary])
+    last = structural_rows(X, beliefs, settings)
     each = factors if noise is None else noise.factors
     seen = None if each is None else each[last]
     z = scale.forward(y[last])
@@ -166,6 +166,22 @@ def structural_fit(
     structure = evaluator.fit(starting_at(near, parts), start, fits.final_iterations, fits.final_tolerance, least)
     name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
     return Contender(name, structure, evaluator, scale, y[last], noise, searched=False, factors=factors)
+
+
+def structural_rows(X: np.ndarray, beliefs: Beliefs, settings: SearchSettings) -> np.ndarray:
+    """The rows to which a structural model is fitted: the last ones.
+
+    If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
+    shortest season still shows: a week of hours cannot be learned from 300 of them.
+    """
+    order, rows = np.argsort(X[:, 0], kind="stable"), settings.structural.rows
+    clock = beliefs.clock
+    if clock is None or not clock.seasons or len(order) <= rows:
+        return order[-rows:]
+    needed = settings.periods.repeats * clock.seasons[-1] / clock.step
+    every = int(np.ceil(needed / rows))
+    shows = clock.seasons[0] / clock.step >= settings.candidates.shortest_period * every
+    return order[::-1][:: every if shows else 1][:rows][::-1]
 
 
 def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel] = ()) -> list[Part]:

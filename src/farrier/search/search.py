@@ -114,7 +114,7 @@ class Search(Simplifying):
             if grown.score > structure.score - settings.prune_margin:
                 grown = self.prune(grown, round)
             gain = grown.score - structure.score
-            if self.of_table and gain < settings.refit_gain and _formulas(grown) == _formulas(structure):
+            if gain < settings.refit_gain and _formulas(grown) == _formulas(structure):
                 self.note(round, "tried", move.kernel, gain, "no more evidence")
                 continue
             if gain > settings.minimum_gain and self.cycles_repeat(grown):

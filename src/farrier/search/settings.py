@@ -127,7 +127,7 @@ class GrowingSettings:
     minimum_gain: float = 0.0
     """Log evidence beyond its price that a component must gain to be added or kept. [nats; by judgement]"""
     refit_gain: float = 0.5
-    """Gain of log evidence below which a table's structure that has the same components as before is not a new one.
+    """Gain of log evidence below which a structure that has the same components as before is not a new one.
     [nats; by judgement]"""
     strong_evidence: float = 5.0
     """Log evidence that a structure of a series needs against noise alone and against a random walk, and a level that
@@ -301,7 +301,8 @@ class StructuralSettings:
     """The structural model, which is fitted without a search."""
 
     rows: int = 300
-    """Most rows, the last ones, to which its parameters are fitted; predictions use all rows.
+    """Most rows, the last ones, to which its parameters are fitted; predictions use all rows. Where they hold too few
+    of the longest season (`periods.repeats`), every second (third, ...) row of a longer time is taken.
     [rows; by judgement]"""
     smallest_share: float = 1e-3
     """Share of the variance of all components below which one is not told. [part of the variance; by judgement]"""
