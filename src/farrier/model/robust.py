@@ -113,7 +113,8 @@ def _robust_table(
         if doubt.suspicious.any():
             found = learn(X, y, **given, factors=robust.factors, tell=tell, settings=settings)
             again = RobustTable.of(found, X, y, Doubt.of(found, X, y).tails.degrees)
-            robust = max(robust, again, key=lambda one: one.evidence(tell))
+            best = max(robust, again, key=lambda one: one.evidence(tell))
+            robust = best.beside_pools_of(robust)
         return better_noise(gaussian, robust.fitted(tell), chosen=chosen, gain=gain)
 
 

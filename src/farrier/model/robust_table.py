@@ -8,7 +8,8 @@ a small part of a search.
 Both kinds predict by a stacking of the same members, which has tails of its own (stacking.py). So what is compared is
 whether the rows that are far away mislead the members. If the Student-t is kept, the structure is searched for again
 with the variances of the rows (robust.py), since outliers mislead a search too. The structure with the higher evidence
-explains: it is fitted again with the variances of its rows, and its components are appraised.
+explains: it is fitted again with the variances of its rows, and its components are appraised. The pools of the first
+fit predict beside it.
 """
 
 from dataclasses import dataclass, replace
@@ -65,6 +66,13 @@ class RobustTable:
         """What the log density of all leave-one-out predictions gains over Gaussian noise. [nats]"""
         _, each = stacked([_left_out(one, self.y) for one in self.members], self.gaussian.settings.stacking)
         return float(np.sum(each)) - left_out_score(self.gaussian, self.X, self.y)
+
+    def beside_pools_of(self, other: "RobustTable") -> "RobustTable":
+        """This structure with the pools of another fit of the same rows.
+
+        No search has chosen a pool, so that outliers mislead it less; and what looks like outliers may be structure.
+        """
+        return replace(self, members=(self.members[0], *other.members[1:]))
 
     def evidence(self, tell: Tell) -> float:
         """The log evidence of the structure that explains, with Student-t noise, on the rows of its fit. [nats]
