@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from farrier import Regressor
 from farrier.cli import compare
 
 
@@ -41,3 +42,12 @@ def test_methods_that_suit_the_rows_are_chosen():
     assert "abcd" in compare.suitable(["paper"], 500, "series")
     assert "abcd" not in compare.suitable(["paper"], 5000, "series")
     assert "additive-classifier" not in compare.suitable(["paper"], 50, "table")
+
+
+def test_without_periods_a_curve_is_fitted_as_by_default():
+    x = np.linspace(0.0, 7.3, 60)
+    y = np.sin(2.0 * np.pi * x) + 0.3 * x + 0.2 * np.random.default_rng(0).standard_normal(60)
+    train, test = np.arange(48), np.arange(48, 60)
+    outcome = compare.run_apart("farrier", compare.pack(x[:, None], y, train, test, []), 120, 0)
+    predicted = Regressor().fit(x[train, None], y[train]).predict(x[test, None])
+    assert outcome.rmse == pytest.approx(np.sqrt(np.mean((predicted - y[test]) ** 2)), rel=1e-6)

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 import farrier
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.mixtures import moments
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.model.fitted import LEVELS, MIDDLE, Fitted
 from farrier.model.learning import learn
 from farrier.model.members import Contender, fitted_set, member, shares_of
@@ -127,6 +127,14 @@ def test_heights_are_in_the_units_of_y_and_components_of_ordinary_series_have_no
     jacobian = np.sum(-np.log(Y)) - N * np.log(np.log(Y).std())
     preference = SETTINGS.scales.log_preference
     assert_allclose(one.height, one.structure.score - free + jacobian + preference, rtol=1e-10)
+
+
+def test_a_pool_that_was_not_searched_for_has_no_price():
+    curve = contender("log", SquaredExponential(0.5), SquaredExponential(2.0))
+    beliefs = curve.evaluator.beliefs
+    price = -beliefs.log_structure(curve.structure.parts, 1)
+    assert price > 0.0
+    assert_allclose(replace(curve, searched=False).height - curve.height, price)
 
 
 @pytest.mark.parametrize(("share", "draws"), [(1.0, 8), (0.3, 4), (0.01, 2)])

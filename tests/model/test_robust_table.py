@@ -93,3 +93,19 @@ def test_a_students_t_that_is_asked_for_is_kept():
     model = Regressor(likelihood="student-t").fit(X, y)
     assert model.likelihood_ == "student-t"
     assert model.record_[-1].reason == "asked for"
+
+
+def test_after_outliers_are_found_the_structure_is_searched_for_again():
+    # three outliers of 15 standard deviations, with which a search that takes the noise for Gaussian finds three steps
+    generator = np.random.default_rng(3)
+    X = generator.uniform(-3.0, 3.0, (150, 3))
+    truth = np.sin(2.0 * X[:, 0])
+    y = truth + 0.2 * generator.standard_normal(150)
+    rows = generator.choice(150, 3, replace=False)
+    y[rows] += 15.0 * 0.2 * np.where(generator.random(3) < 0.5, -1.0, 1.0)
+    misled, model = (Regressor(likelihood=one).fit(X, y) for one in ("gaussian", "auto"))
+    assert len(misled.pool_) > 1
+    assert model.likelihood_ == "student-t"
+    assert [kernel.formula() for kernel in model.pool_] == ["SE[0]"]
+    assert sorted(model.outliers()["row"]) == sorted(rows)
+    assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.1

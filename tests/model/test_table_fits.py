@@ -79,3 +79,15 @@ def test_of_large_tables_neighbours_are_among_the_rows_of_a_fit():
         return np.quantile(apart.min(axis=1), 0.25)
 
     assert nearest(some) < 0.7 * nearest(np.arange(0, 400, 8))
+
+
+def test_interactions_of_categories_and_numbers_are_predicted_for_few_rows_too():
+    generator = np.random.default_rng(0)
+    signs, slopes = np.array([1.0, -1.0, 0.5, 2.0]), np.array([1.0, -1.0, 0.3])
+    codes = [generator.integers(0, len(one), 460) for one in (signs, slopes)]
+    x = generator.uniform(-1.7, 1.7, 460)
+    truth = signs[codes[0]] * slopes[codes[1]] * np.sin(1.5 * x)
+    X, y = np.column_stack([*codes, x]), truth + 0.1 * generator.standard_normal(460)
+    mean, _ = learn(X[:160], y[:160], coded=(0, 1)).moments(X[160:])
+    # effects of one or two inputs explain nothing here: their error is the standard deviation of the function
+    assert np.sqrt(np.mean((mean - truth[160:]) ** 2)) < 0.3 * truth.std()

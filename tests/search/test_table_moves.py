@@ -71,3 +71,11 @@ def test_interactions_of_all_orders_stand_beside_all_numbers_together_and_catego
     whole = search.whole(())
     formulas = [part.kernel.formula() for part in search.all_orders(whole)]
     assert formulas == ["All", "RQ[0, 1]", "Mat12[0, 1]", "Cat[2]"]
+
+
+def test_of_many_rows_a_kernel_of_all_inputs_reaches_beyond_the_rows():
+    far = SquaredExponential(2.0 * np.sqrt(3.0) * np.ones(3)).formula()
+    for rows, there in ((399, False), (400, True)):
+        X = np.random.default_rng(0).standard_normal((rows, 3))
+        search = Search(X, X[:, 0], covariance_of(X), warps=Warps.none(3))
+        assert (far in [kernel.formula() for kernel in search.ordinary_table([])]) == there

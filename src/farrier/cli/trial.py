@@ -93,7 +93,8 @@ def _farrier(
     if X.shape[1] > 1 or kind == "number":
         from farrier.estimators.regressor import Regressor
 
-        given = periods if X.shape[1] == 1 else None
+        # an empty list would say that there are no periods
+        given = periods or None if X.shape[1] == 1 else None
         return Regressor(random_state=seed, periods=given).fit(X, y), X_new
     from farrier.estimators.fitted_series import FittedSeries
     from farrier.estimators.forecaster import Forecaster

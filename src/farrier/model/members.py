@@ -76,11 +76,12 @@ class Contender:
     def height(self) -> float:
         """The log evidence of y in its own units, with the prior log odds of structure and scale.
 
-        All structures that predict have the components of ordinary series, so these have no price.
+        All structures that predict have the components of ordinary series, so these have no price. Nor have those of a
+        pool that was not searched for: nobody has chosen it among others.
         """
         evaluator, parts = self.evaluator, self.structure.parts
         preference = evaluator.settings.scales.preference(self.scale.transform.name)
-        ordinary = [part for part in parts if evaluator.beliefs.ordinary(part.kernel)]
+        ordinary = [part for part in parts if not self.searched or evaluator.beliefs.ordinary(part.kernel)]
         free = evaluator.beliefs.log_structure(ordinary, evaluator.X.shape[1])
         return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference + self.correction
 

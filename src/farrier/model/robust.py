@@ -10,10 +10,12 @@
 4. The Student-t is kept if its evidence is clearly higher.
 
 In a table several members predict together, and the log density of leave-one-out predictions decides, before anything
-is fitted again (robust_table.py). In a large one (many_rows.py) it decides after the fit with Student-t noise.
+is fitted again (robust_table.py). The structure is then found again on all rows, each with its variance. In a large
+table (many_rows.py) it decides after the fit with Student-t noise.
 """
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +60,13 @@ def learn_robust(
     """
     if (X.shape[1] > 1 or coded) and not timed:
         X, y = counted(X, y)
-    given = {"known": known, "transform": transform, "timed": timed, "calendar": calendar, "coded": coded}
+    given: dict[str, Any] = {
+        "known": known,
+        "transform": transform,
+        "timed": timed,
+        "calendar": calendar,
+        "coded": coded,
+    }
     gaussian = learn(X, y, **given, tell=tell, settings=settings)
     if gaussian.tier == "linear" and not chosen:
         return gaussian
@@ -67,7 +75,7 @@ def learn_robust(
         return gaussian
     tell("looking for outliers", gaussian.bound)
     if gaussian.stacking is not None and isinstance(gaussian.posterior, LaplacePosterior):
-        return _robust_table(gaussian, X, y, doubt, chosen=chosen, tell=tell)
+        return _robust_table(gaussian, X, y, doubt, given, chosen=chosen, tell=tell)
     dated = timed and X.shape[1] == 1 and gaussian.tier == "exact"
     if dated and not chosen:
         gain = ordinary_gain(gaussian, X, y, known or (), calendar, noise_after(doubt))
@@ -92,13 +100,22 @@ def learn_robust(
     return better_noise(gaussian, robust, chosen=chosen, gain=scores[1] - scores[0] if scores else None)
 
 
-def _robust_table(gaussian: Fitted, X: np.ndarray, y: np.ndarray, doubt: Doubt, *, chosen: bool, tell: Tell) -> Fitted:
-    """The noise of a table whose members predict together."""
-    with one_thread(small=len(X) <= gaussian.settings.rows.exact):
+def _robust_table(
+    gaussian: Fitted, X: np.ndarray, y: np.ndarray, doubt: Doubt, given: dict[str, Any], *, chosen: bool, tell: Tell
+) -> Fitted:
+    """The noise of a table whose members predict together; with Student-t noise the structure is found again."""
+    settings = gaussian.settings
+    with one_thread(small=len(X) <= settings.rows.exact):
         robust = RobustTable.of(gaussian, X, y, doubt.tails.degrees)
         gain = robust.gain()
-        kept = chosen or gain > gaussian.settings.outliers.minimum_gain
-        return better_noise(gaussian, robust.fitted(tell) if kept else gaussian, chosen=chosen, gain=gain)
+        if not chosen and gain <= settings.outliers.minimum_gain:
+            return better_noise(gaussian, gaussian, chosen=False, gain=gain)
+        if doubt.suspicious.any():
+            found = learn(X, y, **given, factors=robust.factors, tell=tell, settings=settings)
+            again = RobustTable.of(found, X, y, Doubt.of(found, X, y).tails.degrees)
+            best = max(robust, again, key=lambda one: one.evidence(tell))
+            robust = best.beside_pools_of(robust)
+        return better_noise(gaussian, robust.fitted(tell), chosen=chosen, gain=gain)
 
 
 def _searched_again(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -> Scaled:

@@ -6,8 +6,10 @@ the leave-one-out prediction alone, so that a step costs one Cholesky factor, an
 a small part of a search.
 
 Both kinds predict by a stacking of the same members, which has tails of its own (stacking.py). So what is compared is
-whether the rows that are far away mislead the members. If the Student-t is kept, the structure that explains is fitted
-again with the variances of the rows, and its components are appraised.
+whether the rows that are far away mislead the members. If the Student-t is kept, the structure is searched for again
+with the variances of the rows (robust.py), since outliers mislead a search too. The structure with the higher evidence
+explains: it is fitted again with the variances of its rows, and its components are appraised. The pools of the first
+fit predict beside it.
 """
 
 from dataclasses import dataclass, replace
@@ -26,6 +28,7 @@ from farrier.model.fitted import Fitted, Member
 from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
 from farrier.model.outliers import left_out_score
 from farrier.model.robust_long import expected_factors
+from farrier.model.row_noise import expected
 from farrier.model.stacking import LeftOut, stacked
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import Tell
@@ -46,18 +49,42 @@ class RobustTable:
     members: tuple[Member, ...]
     noise: RowNoise
     """That of the first member."""
+    factors: np.ndarray
+    """The noise variance of each row over that of an ordinary row, on average over the members by their shares."""
 
     @classmethod
     def of(cls, gaussian: Fitted, X: np.ndarray, y: np.ndarray, degrees: float) -> "RobustTable":
         """The members of a Gaussian fit of the rows X on the scale of the model, and y in its own units."""
         found = [_reweighted(one, y, degrees, gaussian.settings.outliers.rounds) for one in gaussian.members]
         members = tuple(member for member, _ in found)
-        return cls(gaussian, X, y, degrees, members, RowNoise(degrees, found[0][1], np.ones(len(y), bool)))
+        shares = [one.share for one in gaussian.members]
+        average = np.average([factors for _, factors in found], axis=0, weights=shares)
+        noise = RowNoise(degrees, found[0][1], np.ones(len(y), bool))
+        return cls(gaussian, X, y, degrees, members, noise, average)
 
     def gain(self) -> float:
         """What the log density of all leave-one-out predictions gains over Gaussian noise. [nats]"""
         _, each = stacked([_left_out(one, self.y) for one in self.members], self.gaussian.settings.stacking)
         return float(np.sum(each)) - left_out_score(self.gaussian, self.X, self.y)
+
+    def beside_pools_of(self, other: "RobustTable") -> "RobustTable":
+        """This structure with the pools of another fit of the same rows.
+
+        No search has chosen a pool, so that outliers mislead it less; and what looks like outliers may be structure.
+        """
+        return replace(self, members=(self.members[0], *other.members[1:]))
+
+    def evidence(self, tell: Tell) -> float:
+        """The log evidence of the structure that explains, with Student-t noise, on the rows of its fit. [nats]
+
+        Leave-one-out predictions cannot compare structures that were searched for: a step beside an outlier makes its
+        row uncertain, at no cost for others.
+        """
+        rows, first = fitting_rows(self.X, self.gaussian.settings.rows), self.members[0]
+        search, structure = self._again(first, rows, tell)
+        noise = replace(self.noise, factors=self.noise.factors[rows], ordinary=self.noise.ordinary[rows])
+        own = Contender("the structure", structure, search, first.scale, self.y[rows], noise)
+        return expected(own, self.X[rows], self.y[rows], np.arange(len(rows))).height
 
     def fitted(self, tell: Tell) -> Fitted:
         """The fitted model; the structure that explains is fitted again."""

@@ -152,8 +152,10 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Search
     assert whole is not None
     rows, fits = fitting_rows(X, search.settings.rows), search.settings.fits
     search.tell("shrinking a pool of candidates", np.nan)
-    # of few rows leave-one-out predictions say too little about more members
-    parts = search.all_orders(whole) if len(y) > search.settings.rows.part else []
+    # of few rows leave-one-out predictions say too little about more members; but interactions of categories are
+    # nowhere else
+    many = len(y) > search.settings.rows.part
+    parts = search.all_orders(whole) if many or search.coded else []
     orders = search.fit(parts, whole.noise, fits.final_iterations, fits.final_tolerance) if parts else None
     if len(rows) == len(search.y):
         return (search, whole), orders

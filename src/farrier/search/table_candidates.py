@@ -1,7 +1,7 @@
 """The candidates of a table: products of kernels of one, two, three or all inputs.
 
 Each input alone: a line, and curves on a small grid of lengthscales, of the warped input too where it is skewed
-(warps.py). All inputs together: a smooth and a rough kernel. Pairs and triples: those with the highest score for an
+(warps.py). All inputs together: smooth and rough kernels. Pairs and triples: those with the highest score for an
 interaction (scoring.py), as products of lines, of a line and a curve, and as a smooth surface. A kernel of interactions
 of all orders only predicts.
 """
@@ -22,7 +22,12 @@ CURVED = ("smooth", "rough")
 
 
 def table(
-    warps: Warps, found: Sequence[Kernel], interacting: Sequence[tuple[int, ...]], settings: CandidateSettings
+    warps: Warps,
+    found: Sequence[Kernel],
+    interacting: Sequence[tuple[int, ...]],
+    settings: CandidateSettings,
+    *,
+    many: bool = False,
 ) -> list[Kernel]:
     """Candidates for an additional component; `interacting` are sets of inputs that may interact."""
     plain = Warps.none(len(warps.powers))
@@ -31,19 +36,25 @@ def table(
         lengths = settings.input_lengthscales
         smooth = [one.kernel(SquaredExponential, length, (d,)) for one in (plain, warps) for length in lengths]
         fresh += [Linear(0.0, dims=(d,)), *smooth]
-    fresh += joint(warps, settings)
+    fresh += joint(warps, settings, many=many)
     for inputs in interacting:
         fresh += interaction(plain, inputs, settings) + interaction(warps, inputs, settings)
     return distinct(fresh, found, settings, settings.same_lengthscale)
 
 
-def joint(warps: Warps, settings: CandidateSettings) -> list[Kernel]:
-    """Kernels of all inputs: a smooth one of many lengthscales, and a rough one."""
+def joint(warps: Warps, settings: CandidateSettings, *, many: bool) -> list[Kernel]:
+    """Kernels of all inputs: a smooth one of many lengthscales, and a rough one; of `many` rows a far-reaching one too.
+
+    The first two can adapt to what varies between neighbours. Beyond the rows the last one then still tells how the
+    effect of an input changes with others.
+    """
     root = float(np.sqrt(len(warps.powers)))
-    return [
+    found: list[Kernel] = [
         warps.kernel(RationalQuadratic, settings.joint_lengthscale * root),
         warps.kernel(Matern12, settings.rough_joint_lengthscale * root),
     ]
+    far = warps.kernel(SquaredExponential, settings.ordinary_input_lengthscale * root)
+    return [far, *found] if many else found
 
 
 def interaction(warps: Warps, inputs: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
@@ -85,8 +96,10 @@ def all_orders(warps: Warps, coded: Sequence[int], settings: CandidateSettings) 
     return AllOrders(lengths, power=powers, coded=codes)
 
 
-def ordinary_table(warps: Warps, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+def ordinary_table(
+    warps: Warps, found: Sequence[Kernel], settings: CandidateSettings, *, many: bool = False
+) -> list[Kernel]:
     """The ordinary candidates of a table, without those in `found`: all inputs together, and every input alone."""
     length = settings.ordinary_input_lengthscale
     alone: list[Kernel] = [warps.kernel(SquaredExponential, length, (d,)) for d in range(len(warps.powers))]
-    return distinct([*joint(warps, settings), *alone], found, settings, settings.same_lengthscale)
+    return distinct([*joint(warps, settings, many=many), *alone], found, settings, settings.same_lengthscale)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from farrier.kernels.algebra import Base, Kernel
-from farrier.kernels.registry import WARPED_FAMILIES, Category, Matern12, RationalQuadratic
+from farrier.kernels.registry import WARPED_FAMILIES, Category, Matern12, RationalQuadratic, SquaredExponential
 from farrier.search import candidates, codes, empty_cells, table_candidates
 from farrier.search.changepoints import Changepoints
 from farrier.search.signatures import distinct
@@ -34,6 +34,11 @@ class TableMoves(Changepoints):
         """The codes that say where the cells of a number are empty (model/input_columns.py), each with its number."""
         return empty_cells.flags_of(self.X, self.coded)
 
+    @property
+    def _many(self) -> bool:
+        """Whether the rows are as many as a search uses: with fewer, another kernel of all inputs raises the error."""
+        return len(self.y) >= self.settings.rows.part
+
     def table(self, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
         """Candidates for an additional component of a table."""
         inputs, own, warps = self.X.shape[1], self.settings.candidates, self.warps
@@ -43,7 +48,7 @@ class TableMoves(Changepoints):
         sets = self._interacting(structure)
 
         def numbers_of(others: Sequence[Kernel]) -> list[Kernel]:
-            return table_candidates.table(warps, others, sets, own)
+            return table_candidates.table(warps, others, sets, own, many=self._many)
 
         made = codes.table(inputs, self.coded, found, useful, own, numbers_of, self.flags)
         return [*made, *distinct(self._thresholds(structure), found, own, own.same_lengthscale)]
@@ -71,7 +76,11 @@ class TableMoves(Changepoints):
         if warps is None:
             return codes.ordinary_table(inputs, self.coded, found, own)
         return codes.ordinary_table(
-            inputs, self.coded, found, own, lambda others: table_candidates.ordinary_table(warps, others, own)
+            inputs,
+            self.coded,
+            found,
+            own,
+            lambda others: table_candidates.ordinary_table(warps, others, own, many=self._many),
         )
 
     def all_orders(self, whole: Structure) -> list[Part]:
@@ -80,7 +89,7 @@ class TableMoves(Changepoints):
         numbers, warps = codes.Codes(self.coded, self.X.shape[1]).numbers, self.warps
         if warps is None or not numbers:
             return []
-        joint = (RationalQuadratic, Matern12, *WARPED_FAMILIES)
+        joint = (SquaredExponential, RationalQuadratic, Matern12, *WARPED_FAMILIES)
         kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), self.X.shape[1])]
         kept += [part for part in whole.parts if isinstance(part.kernel.products()[0][0], Category)]
         orders = table_candidates.all_orders(warps, self.coded, self.settings.candidates)
