@@ -54,8 +54,9 @@ class HorseshoeTables(Baseline):
     """The paper's method on a table: an equal mixture of `members` starts."""
 
     name: ClassVar[str] = "paper-tables"
-    members: int = 3
-    """Starts, by judgement."""
+    members: int = 6
+    """Starts. On left out ends of training rows one, three and six have errors of 2.78, 1.86 and 1.68 on energy, 1.27,
+    1.21 and 1.20 on yacht, 4.00, 3.93 and 3.91 on boston (means over all subsets of six starts, 300 steps)."""
     points: int = 50
     iterations: int = 300
     """Steps, chosen on left out ends of training rows among 150, 300 and 600."""
