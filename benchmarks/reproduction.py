@@ -63,6 +63,9 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, default=None, help="the step size of Adam; None: as the method has")
     parser.add_argument("--staged", action="store_true", help="shrunk kernels leave after a first stage (method paper)")
     parser.add_argument("--starts", type=int, default=1, help="starting values trained together, best by the bound")
+    parser.add_argument(
+        "--initialisation", choices=["both", "authors"], default="both", help="of the paper's 24 kernels"
+    )
     parser.add_argument("--members", type=int, default=None, help="starts that are averaged (methods for tables)")
 
 
@@ -75,6 +78,7 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
                 settings = {"set": name, "method": method}
                 given = {"steps": arguments.steps, "points": arguments.points, "rate": arguments.rate}
                 given |= {"members": arguments.members} if method in AVERAGED else {}
+                given |= {"initialisation": "authors"} if arguments.initialisation == "authors" else {}
                 settings |= {word: value for word, value in given.items() if value is not None}
                 settings |= {"ties": "as printed"} if name in TIED else {}
                 settings |= {"starts": arguments.starts} if arguments.starts > 1 else {}
@@ -103,8 +107,8 @@ def measure(
 ) -> dict[str, Any]:
     """The figures of one run."""
     words = {"steps": "iterations", "rate": "learning_rate"}
-    numbers = ("steps", "points", "starts", "rate", "members")
-    chosen = {words.get(word, word): settings[word] for word in numbers if word in settings}
+    passed = ("steps", "points", "starts", "rate", "members", "initialisation")
+    chosen = {words.get(word, word): settings[word] for word in passed if word in settings}
     chosen |= {"selection": FIRST_STAGE} if settings.get("staged") else {}
     model = BASELINES[settings["method"]](seed=seed, **chosen).fit(*known)
     mean, sd = model.predict(new[0])

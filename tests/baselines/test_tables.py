@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.baselines.tables import FreeTables, HorseshoeTables, without_lines
+from farrier.baselines.tables import FreeTables, HorseshoeTables, StagedTableSVGP, without_lines
 from farrier.kernels.registry import SquaredExponential
+from farrier.paper.selection import Selection
 from farrier.search.starting_kernels import paper_kernels
 
 fixed = np.random.default_rng(4)
@@ -42,3 +43,11 @@ def test_a_run_is_the_equal_mixture_of_its_members(small, kind):
     assert np.abs(mean - y[:5]).max() < 2.0 * y.std()
     assert 0.0 < model.noise_variance_ < y.var()
     assert model.elbo_ == max(member.elbo_ for member in model.members_)
+
+
+def test_in_two_stages_the_kernels_that_stay_have_all_inducing_points(small):
+    first = Selection(rows=30, points=5, steps=50, kept=1, handed_on=True)
+    model = StagedTableSVGP(selection=first, iterations=50, learning_rate=0.1).fit(X, y)
+    assert model.model_.posterior.Z.shape == (1, 10, 2)
+    mean, _ = model.predict(X)
+    assert np.sqrt(np.mean((mean - y) ** 2)) < 0.5 * y.std()
