@@ -16,7 +16,7 @@ CONCRETE_ADDITIVE = (6.90, 0.05)
 AIRLINE_KERNELS = {"Per * SE", "Lin", "SE"}
 """The three largest components of airline, as the paper prints them."""
 METHODS = (("paper-staged", "paper-tables", "paper"), ("no-prior-tables", "multisvgp"), ("softmax",))
-"""Ours, no prior and softmax, by the names of the suite gefcom: in two stages or with the authors' 12 kernels if run."""
+"""Ours, no prior and softmax, by the names of the suite gefcom; of the first that was run."""
 
 
 class Statement(NamedTuple):
