@@ -26,8 +26,8 @@ from farrier.paper.selection import Selection
 from farrier.search.starting_kernels import paper_kernels
 
 FIRST_STAGE = Selection(rows=5_000, points=50, kept=4, handed_on=True)
-"""The first stage of `StagedTableSVGP`. With four of twelve kernels an hourly load of 30,836 rows has an error of 0.498
-on left out rows of the training part after four epochs; with all twelve and as many points it is above 0.65."""
+"""The first stage of `StagedTableSVGP`. On the hourly load of the suite gefcom four of the twelve kernels carry 99 % of
+the variance after it (seeds 0 and 1); rows by judgement."""
 
 
 @dataclass(kw_only=True)
