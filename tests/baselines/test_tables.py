@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.baselines.tables import FreeTables, HorseshoeTables, StagedTableSVGP, without_lines
-from farrier.kernels.registry import SquaredExponential
+from farrier.baselines.tables import FreeTables, HorseshoeTables, StagedTableSVGP
+from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.paper.selection import Selection
 from farrier.search.starting_kernels import paper_kernels
 
@@ -18,16 +18,27 @@ y = 50.0 + 9.0 * np.sin(2.0 * X[:, 0]) + 0.5 * fixed.normal(size=40)
 def small(monkeypatch):
     """Two kernels for twelve: compiling is what takes the time."""
 
-    def kernels(X, y, initialisation, seed):
+    def kernels(X, y, initialisation, seed, *, lines):
         return [SquaredExponential(0.7 + 0.1 * (seed > 0)), SquaredExponential(2.0)]
 
     monkeypatch.setattr("farrier.baselines.tables.paper_kernels", kernels)
 
 
-def test_half_of_the_paper_s_kernels_have_no_line():
-    kernels = without_lines(paper_kernels(X, None, "both", 0))
+def test_half_of_the_paper_s_kernels_have_no_line_and_start_as_among_all():
+    every = [repr(kernel) for kernel in paper_kernels(X, None, "both", 0)]
+    kernels = [repr(kernel) for kernel in paper_kernels(X, None, "both", 0, lines=False)]
     assert len(kernels) == 12
-    assert not any("Lin" in str(kernel) for kernel in kernels)
+    assert kernels == [kernel for kernel in every if "Linear" not in kernel]
+
+
+def test_periods_of_the_data_go_to_the_kernels_that_have_no_line():
+    days = np.arange(600.0)[:, None] / 24.0
+    load = np.sin(2.0 * np.pi * days[:, 0]) + 0.8 * np.sin(2.0 * np.pi * days[:, 0] / 7.0)
+    kernels = paper_kernels(days, load, "strong", 0, lines=False)
+    cycles = [factor for kernel in kernels for factor in kernel.products()[0] if isinstance(factor, Periodic)]
+    periods = np.concatenate([cycle.period for cycle in cycles])
+    assert_allclose(periods[::2], 1.0, rtol=0.02)
+    assert_allclose(periods[1::2], 7.0, rtol=0.1)
 
 
 @pytest.mark.parametrize("kind", [HorseshoeTables, FreeTables])

@@ -10,7 +10,6 @@ trained models. Given equal prior probabilities of the starts, its bound is the 
 many rows: kernels that the prior shrinks leave after a first stage, and those that stay take over their points.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -19,8 +18,6 @@ import numpy as np
 from farrier.baselines.common import Baseline
 from farrier.baselines.sparse import SEEDS_APART, HorseshoeSVGP
 from farrier.inference.weight_priors import NoPrior, WeightPrior
-from farrier.kernels.algebra import Kernel
-from farrier.kernels.registry import Linear
 from farrier.paper.pool import Pool, stack
 from farrier.paper.selection import Selection
 from farrier.search.starting_kernels import paper_kernels
@@ -35,7 +32,7 @@ class TableSVGP(HorseshoeSVGP):
     """One start: the paper's method with the 12 kernels without lines."""
 
     def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
-        kernels = without_lines(paper_kernels(X, y, "both", self.seed))
+        kernels = paper_kernels(X, y, "both", self.seed, lines=False)
         return [stack(kernels, inputs=X.shape[1])], self._prior.initial(len(kernels))
 
 
@@ -52,15 +49,6 @@ class FreeTableSVGP(TableSVGP):
     """One start, without a prior on the weights."""
 
     _prior: ClassVar[Any] = NoPrior
-
-
-def without_lines(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """The kernels that have no factor Lin."""
-    return [
-        kernel
-        for kernel in kernels
-        if not any(isinstance(factor, Linear) for factors in kernel.products() for factor in factors)
-    ]
 
 
 @dataclass(kw_only=True)

@@ -34,10 +34,13 @@ SHORTEST_ROWS = 10
 """The shortest starting period in rows, from the authors' program."""
 
 
-def paper_kernels(X: np.ndarray, y: np.ndarray | None, initialisation: Initialisation, seed: int) -> list[Kernel]:
+def paper_kernels(
+    X: np.ndarray, y: np.ndarray | None, initialisation: Initialisation, seed: int, *, lines: bool = True
+) -> list[Kernel]:
     """The paper's pool of 24 kernels: SE, Lin, Per and their nine ordered products, twice.
 
-    With "both", one copy has weak and one has strong starting values.
+    With "both", one copy has weak and one has strong starting values. Without `lines` 12 kernels are left, and the
+    periods of the data go to them alone.
     """
     known = {"both": ("weak", "strong")} | {kind: (kind, kind) for kind in ("weak", "strong", "authors")}
     if initialisation not in known:
@@ -50,9 +53,16 @@ def paper_kernels(X: np.ndarray, y: np.ndarray | None, initialisation: Initialis
     }
     kernels: list[Kernel] = []
     for copy in known[initialisation]:
-        make = makers[copy]
-        kernels += [first() for first in make]
-        kernels += [first() * second() for first in make for second in make]
+        smooth, line, cycle = makers[copy]
+        singles = [(first,) for first in (smooth, line, cycle)]
+        pairs = [(first, second) for first in makers[copy] for second in makers[copy]]
+        for product in (*singles, *pairs):
+            before = start.periods_given
+            kernel = product_of([make() for make in product])
+            if lines or line not in product:
+                kernels.append(kernel)
+            else:
+                start.periods_given = before
     return kernels
 
 
@@ -73,7 +83,8 @@ class Start:
         self._apart = np.sqrt(len(self._range))
         self._shortest = SHORTEST_ROWS * self._range / len(X)
         self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, settings.most_periods)
-        self._next_period = 0
+        self.periods_given = 0
+        """How many cycles have started at periods of the data."""
 
     def _about(self, centre: np.ndarray) -> np.ndarray:
         return centre * np.exp(self._settings.spread * self._generator.standard_normal(centre.shape))
@@ -139,8 +150,8 @@ class Start:
         """The strongest periods of the data in turn; half the range if none was found."""
         if not self._periods:
             return self._cycle(self._about(self._range / 2))
-        period = self._periods[self._next_period % len(self._periods)]
-        self._next_period += 1
+        period = self._periods[self.periods_given % len(self._periods)]
+        self.periods_given += 1
         return self._cycle(np.array([period]))
 
     def short_smooth(self) -> SquaredExponential:
