@@ -32,13 +32,14 @@ def test_half_of_the_paper_s_kernels_have_no_line_and_start_as_among_all():
 
 
 def test_periods_of_the_data_go_to_the_kernels_that_have_no_line():
-    days = np.arange(600.0)[:, None] / 24.0
+    days = np.arange(2000.0)[:, None] / 24.0
     load = np.sin(2.0 * np.pi * days[:, 0]) + 0.8 * np.sin(2.0 * np.pi * days[:, 0] / 7.0)
     kernels = paper_kernels(days, load, "strong", 0, lines=False)
     cycles = [factor for kernel in kernels for factor in kernel.products()[0] if isinstance(factor, Periodic)]
     periods = np.concatenate([cycle.period for cycle in cycles])
-    assert_allclose(periods[::2], 1.0, rtol=0.02)
-    assert_allclose(periods[1::2], 7.0, rtol=0.1)
+    assert_allclose(periods[:2], [1.0, 7.0], rtol=0.01)
+    # in turn, none left out
+    assert_allclose(periods, np.resize(periods[: len(np.unique(periods))], len(periods)))
 
 
 @pytest.mark.parametrize("kind", [HorseshoeTables, FreeTables])
