@@ -30,8 +30,6 @@ from farrier.search.candidate_settings import StartSettings
 from farrier.search.periods import find_periods
 
 Initialisation = Literal["both", "weak", "strong", "authors"]
-SHORTEST_ROWS = 10
-"""The shortest starting period in rows, from the authors' program."""
 
 
 def paper_kernels(
@@ -81,7 +79,7 @@ class Start:
         self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
         # squared distances add up over D inputs, so lengthscales that relate rows grow with the root of D
         self._apart = np.sqrt(len(self._range))
-        self._shortest = SHORTEST_ROWS * self._range / len(X)
+        self._shortest = settings.short_rows * self._range / len(X)
         self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, settings.most_periods)
         self.periods_given = 0
         """How many cycles have started at periods of the data."""
