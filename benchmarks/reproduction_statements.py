@@ -118,7 +118,8 @@ def _load(results: Path) -> Statement:
         return Statement(said, told, None)
     ours, *others = (runs[name] for name in chosen)
     ahead = all(ours["rmse"] < x["rmse"] and ours["log_likelihood"] > x["log_likelihood"] for x in others)
-    return Statement(said, f"RMSE / NLL: {told}", ahead)
+    stages = " (ours in two stages, the others not)" if "paper-staged" in chosen else ""
+    return Statement(said, f"RMSE / NLL: {told}{stages}", ahead)
 
 
 def _means(lines: list[dict[str, Any]], method: str) -> dict[str, float]:
