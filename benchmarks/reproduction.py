@@ -37,6 +37,8 @@ METHODS = (
     "svgp-se",
     "gp-nkn",
 )
+AVERAGED = ("paper-tables", "no-prior-tables")
+"""Methods whose runs are mixtures of several starts."""
 SHOWN_STEPS = 120
 """Points of the course of a bound that are kept."""
 SHOWN_WEIGHTS = 6
@@ -61,6 +63,10 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--rate", type=float, default=None, help="the step size of Adam; None: as the method has")
     parser.add_argument("--staged", action="store_true", help="shrunk kernels leave after a first stage (method paper)")
     parser.add_argument("--starts", type=int, default=1, help="starting values trained together, best by the bound")
+    parser.add_argument(
+        "--initialisation", choices=["both", "authors"], default="both", help="of the paper's 24 kernels"
+    )
+    parser.add_argument("--members", type=int, default=None, help="starts that are averaged (methods for tables)")
 
 
 def run(arguments: argparse.Namespace, record: Recorder) -> None:
@@ -71,6 +77,8 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             for seed in arguments.seeds:
                 settings = {"set": name, "method": method}
                 given = {"steps": arguments.steps, "points": arguments.points, "rate": arguments.rate}
+                given |= {"members": arguments.members} if method in AVERAGED else {}
+                given |= {"initialisation": "authors"} if arguments.initialisation == "authors" else {}
                 settings |= {word: value for word, value in given.items() if value is not None}
                 settings |= {"ties": "as printed"} if name in TIED else {}
                 settings |= {"starts": arguments.starts} if arguments.starts > 1 else {}
@@ -98,8 +106,9 @@ def measure(
     settings: dict[str, Any], seed: int, known: tuple[np.ndarray, np.ndarray], new: tuple[np.ndarray, np.ndarray]
 ) -> dict[str, Any]:
     """The figures of one run."""
-    words = {"steps": "iterations", "points": "points", "starts": "starts", "rate": "learning_rate"}
-    chosen = {words[word]: value for word, value in settings.items() if word in words}
+    words = {"steps": "iterations", "rate": "learning_rate"}
+    passed = ("steps", "points", "starts", "rate", "members", "initialisation")
+    chosen = {words.get(word, word): settings[word] for word in passed if word in settings}
     chosen |= {"selection": FIRST_STAGE} if settings.get("staged") else {}
     model = BASELINES[settings["method"]](seed=seed, **chosen).fit(*known)
     mean, sd = model.predict(new[0])

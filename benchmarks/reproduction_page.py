@@ -98,15 +98,16 @@ def _series(lines: list[dict[str, Any]]) -> str:
         "The paper prints pictures only. The authors' code, trained by their settings, was run by us and forecasts the "
         f"last tenth with an RMSE of {AUTHORS_RUN['airline']} on airline and {AUTHORS_RUN['mauna400']} on mauna400. "
         "Ours, medians over the seeds (in brackets the single runs):\n",
-        "| set | method | steps | points | step size | starts | RMSE | log-likelihood | bound | processor seconds |",
-        "|---|---|---|---|---|---|---|---|---|---|",
+        "| set | method | steps | points | step size | starts | starting values | RMSE | log-likelihood | bound | "
+        "processor seconds |",
+        "|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     groups: dict[tuple[Any, ...], list[dict[str, Any]]] = {}
     for line in lines:
         s = line["settings"]
         if s["set"] in AUTHORS_RUN:
-            words = ("steps", "points", "rate", "starts")
-            key = (s["set"], s["method"], *(s.get(word, "default" if word != "starts" else 1) for word in words))
+            words = {"steps": "default", "points": "default", "rate": "default", "starts": 1, "initialisation": "both"}
+            key = (s["set"], s["method"], *(s.get(word, default) for word, default in words.items()))
             groups.setdefault(key, []).append(line["figures"] | {"cpu": line["cpu_seconds"]})
     for key, runs in sorted(groups.items(), key=lambda item: [str(word) for word in item[0]]):
         errors = [run["rmse"] for run in runs]
@@ -137,12 +138,13 @@ def _newest(lines: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [] if newest is None else [line for line in lines if line["settings"] == newest["settings"]]
 
 
-def _source(lines: list[dict[str, Any]]) -> str:
+def _source(lines: list[dict[str, Any]], suite: str = "reproduction") -> str:
     """The suite, with the method and the settings that are not those of the column."""
     settings = lines[0]["settings"]
     words = [settings["method"]] if settings["method"] in ON_TABLES.values() else []
+    words += [f"{settings['members']} starts"] if "members" in settings else []
     words += ["two stages"] if settings.get("staged") else []
-    return ", ".join(["reproduction", *words])
+    return ", ".join([suite, *words])
 
 
 def _twice(figures: dict[str, Any], word: str) -> float:
@@ -174,9 +176,10 @@ def _implicit(results: Path) -> Iterator[Cell]:
     lines = _lines(results, "implicit")
     for name, columns in IMPLICIT.items():
         for method, printed in columns.items():
-            runs = [x["figures"] for x in lines if x["settings"]["set"] == name and x["settings"]["method"] == method]
+            names = (method, ON_TABLES.get(method))
+            runs = _newest([x for x in lines if x["settings"]["set"] == name and x["settings"]["method"] in names])
             for place, (figure, word, sign) in enumerate((("RMSE", "rmse", 1.0), ("MNLL", "log_likelihood", -1.0))):
-                values = [sign * run[word] for run in runs if word in run]
+                values = [sign * run["figures"][word] for run in runs if word in run["figures"]]
                 column = "ours" if method == "paper" else "BBQ"
-                source = "implicit" if values else ""
+                source = _source(runs, "implicit") if values else ""
                 yield Cell(name, column, figure, printed[place], None, values, False, source)

@@ -4,7 +4,7 @@ Every row is read from the lines of the suites; a statement whose suite was not 
 """
 
 from pathlib import Path
-from statistics import median
+from statistics import mean, median
 from typing import Any, NamedTuple
 
 from benchmarks.record import read
@@ -15,8 +15,8 @@ CONCRETE_ADDITIVE = (6.90, 0.05)
 """The printed RMSE of concrete with additive kernels of order one, and its standard deviation."""
 AIRLINE_KERNELS = {"Per * SE", "Lin", "SE"}
 """The three largest components of airline, as the paper prints them."""
-METHODS = (("paper-tables", "paper"), ("no-prior-tables", "multisvgp"), ("softmax",))
-"""Ours, no prior and softmax, by the names of the suite gefcom: with the 12 kernels of the authors' program if run."""
+METHODS = (("paper-staged", "paper-tables", "paper"), ("no-prior-tables", "multisvgp"), ("softmax",))
+"""Ours, no prior and softmax, by the names of the suite gefcom; of the first that was run."""
 
 
 class Statement(NamedTuple):
@@ -109,15 +109,23 @@ def _sorted(kernel: str) -> str:
 def _load(results: Path) -> Statement:
     """The figure of the hourly load."""
     said = "GEFCom: ours ahead of no prior and softmax in RMSE and NLL"
-    found = {x["settings"]["method"]: x["figures"] for x in _lines(results, "gefcom") if x["settings"]["rows"] > 38_000}
-    chosen = [next((name for name in names if "rmse" in found.get(name, {})), "") for names in METHODS]
+    lines = [x for x in _lines(results, "gefcom") if x["settings"]["rows"] > 38_000 and "rmse" in x["figures"]]
+    found = {x["settings"]["method"]: _means(lines, x["settings"]["method"]) for x in lines}
+    chosen = [next((name for name in names if name in found), "") for names in METHODS]
     runs = {name: found[name] for name in chosen if name}
     told = ", ".join(f"{name} {run['rmse']:.3f} / {-run['log_likelihood']:.3f}" for name, run in runs.items())
     if len(runs) < len(METHODS):
         return Statement(said, told, None)
     ours, *others = (runs[name] for name in chosen)
     ahead = all(ours["rmse"] < x["rmse"] and ours["log_likelihood"] > x["log_likelihood"] for x in others)
-    return Statement(said, f"RMSE / NLL: {told}", ahead)
+    stages = " (ours in two stages, the others not)" if "paper-staged" in chosen else ""
+    return Statement(said, f"RMSE / NLL: {told}{stages}", ahead)
+
+
+def _means(lines: list[dict[str, Any]], method: str) -> dict[str, float]:
+    """The error and the log-likelihood of a method, means over its seeds."""
+    runs = [x["figures"] for x in lines if x["settings"]["method"] == method]
+    return {word: mean(run[word] for run in runs) for word in ("rmse", "log_likelihood")}
 
 
 def _concrete(results: Path) -> Statement:

@@ -33,7 +33,7 @@ TINY = {"points": 6, "iterations": 100, "learning_rate": 0.1}
 def small(monkeypatch):
     """Two kernels for the paper's 24, two candidates for 12: compiling is what takes the time."""
     pool = stack([SquaredExponential(0.7), SquaredExponential(2.0)], inputs=1)
-    monkeypatch.setattr(Pool, "paper", staticmethod(lambda X, y, seed: pool))
+    monkeypatch.setattr(Pool, "paper", staticmethod(lambda X, y, initialisation, seed: pool))
     monkeypatch.setattr("farrier.baselines.sparse.CANDIDATES", ("SE + SE", "Lin"))
 
 

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.baselines.tables import FreeTables, HorseshoeTables, without_lines
-from farrier.kernels.registry import SquaredExponential
+from farrier.baselines.tables import FreeTables, HorseshoeTables, StagedTableSVGP
+from farrier.kernels.registry import Periodic, SquaredExponential
+from farrier.paper.selection import Selection
 from farrier.search.starting_kernels import paper_kernels
 
 fixed = np.random.default_rng(4)
@@ -17,16 +18,28 @@ y = 50.0 + 9.0 * np.sin(2.0 * X[:, 0]) + 0.5 * fixed.normal(size=40)
 def small(monkeypatch):
     """Two kernels for twelve: compiling is what takes the time."""
 
-    def kernels(X, y, initialisation, seed):
+    def kernels(X, y, initialisation, seed, *, lines):
         return [SquaredExponential(0.7 + 0.1 * (seed > 0)), SquaredExponential(2.0)]
 
     monkeypatch.setattr("farrier.baselines.tables.paper_kernels", kernels)
 
 
-def test_half_of_the_paper_s_kernels_have_no_line():
-    kernels = without_lines(paper_kernels(X, None, "both", 0))
+def test_half_of_the_paper_s_kernels_have_no_line_and_start_as_among_all():
+    every = [repr(kernel) for kernel in paper_kernels(X, None, "both", 0)]
+    kernels = [repr(kernel) for kernel in paper_kernels(X, None, "both", 0, lines=False)]
     assert len(kernels) == 12
-    assert not any("Lin" in str(kernel) for kernel in kernels)
+    assert kernels == [kernel for kernel in every if "Linear" not in kernel]
+
+
+def test_periods_of_the_data_go_to_the_kernels_that_have_no_line():
+    days = np.arange(2000.0)[:, None] / 24.0
+    load = np.sin(2.0 * np.pi * days[:, 0]) + 0.8 * np.sin(2.0 * np.pi * days[:, 0] / 7.0)
+    kernels = paper_kernels(days, load, "strong", 0, lines=False)
+    cycles = [factor for kernel in kernels for factor in kernel.products()[0] if isinstance(factor, Periodic)]
+    periods = np.concatenate([cycle.period for cycle in cycles])
+    assert_allclose(periods[:2], [1.0, 7.0], rtol=0.01)
+    # in turn, none left out
+    assert_allclose(periods, np.resize(periods[: len(np.unique(periods))], len(periods)))
 
 
 @pytest.mark.parametrize("kind", [HorseshoeTables, FreeTables])
@@ -42,3 +55,11 @@ def test_a_run_is_the_equal_mixture_of_its_members(small, kind):
     assert np.abs(mean - y[:5]).max() < 2.0 * y.std()
     assert 0.0 < model.noise_variance_ < y.var()
     assert model.elbo_ == max(member.elbo_ for member in model.members_)
+
+
+def test_in_two_stages_the_kernels_that_stay_have_all_inducing_points(small):
+    first = Selection(rows=30, points=5, steps=50, kept=1, handed_on=True)
+    model = StagedTableSVGP(selection=first, iterations=50, learning_rate=0.1).fit(X, y)
+    assert model.model_.posterior.Z.shape == (1, 10, 2)
+    mean, _ = model.predict(X)
+    assert np.sqrt(np.mean((mean - y) ** 2)) < 0.5 * y.std()

@@ -176,7 +176,7 @@ SINE = np.sin(2.0 * np.pi * np.linspace(0.0, 12.0, 144) / 1.1)
 MONTHS = np.linspace(0.0, 12.0, 144)[:, None]
 
 
-@pytest.mark.parametrize("initialisation", ["both", "weak", "strong"])
+@pytest.mark.parametrize("initialisation", ["both", "weak", "strong", "authors"])
 def test_the_paper_s_pool_has_the_paper_s_kernels(initialisation):
     pool = Pool.paper(MONTHS, SINE, initialisation=initialisation)
     assert len(pool) == 24
@@ -187,7 +187,7 @@ def test_the_paper_s_pool_has_the_paper_s_kernels(initialisation):
     assert structures(pool) == singles + pairs
 
 
-@pytest.mark.parametrize("initialisation", ["both", "weak", "strong"])
+@pytest.mark.parametrize("initialisation", ["both", "weak", "strong", "authors"])
 def test_no_two_kernels_of_the_paper_s_pool_start_alike(initialisation):
     kernels = [repr(kernel) for kernel in Pool.paper(MONTHS, SINE, initialisation=initialisation)]
     assert len(set(kernels)) == 24
@@ -218,6 +218,19 @@ def test_the_strong_smooth_kernel_starts_at_about_the_period_of_a_sine():
     assert isinstance(strong, SquaredExponential)
     assert 0.4 < float(strong.lengthscale) / 1.1 < 2.5
     assert float(strong.lengthscale) < float(weak.lengthscale)
+
+
+def test_the_authors_values_are_short_and_ignore_the_target():
+    kernels = list(Pool.paper(MONTHS, SINE, initialisation="authors"))
+    factors = [factor for kernel in kernels for factor in kernel.products()[0]]
+    row = 12.0 / 144.0
+    lengths = np.array([float(f.lengthscale) for f in factors if isinstance(f, SquaredExponential)])
+    periods = np.array([float(f.period) for f in factors if isinstance(f, Periodic)])
+    assert_allclose(lengths, 10.5 * row, rtol=0.06)
+    assert periods.min() > 6.0 * row
+    assert np.median(periods) < 30.0 * row
+    other = Pool.paper(MONTHS, np.cos(SINE), initialisation="authors")
+    assert [repr(kernel) for kernel in other] == [repr(kernel) for kernel in kernels]
 
 
 def test_the_paper_s_pool_takes_many_inputs():

@@ -12,7 +12,7 @@ from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Model
 from farrier.paper.pool import stack
-from farrier.paper.selection import Selection, component_shares, kept_groups, train_in_stages
+from farrier.paper.selection import Selection, component_shares, kept_groups, needed_groups, train_in_stages
 from farrier.paper.training import Settings
 
 RNG = np.random.default_rng(0)
@@ -37,10 +37,26 @@ def test_shares_are_the_variances_of_the_components_in_parts_of_the_noise():
 def test_only_the_largest_groups_are_kept_with_their_own_weights(prior):
     with jax.enable_x64(True):
         model = start(prior)
-        fewer = kept_groups(model, X, Selection(kept=2), X[::6])
+        fewer = kept_groups(model, needed_groups(model, X, Selection(kept=2)), X[::6])
     assert [str(kernel) for kernel in fewer.posterior.pool] == [str(POOL[0]), str(POOL[2])]
     np.testing.assert_allclose(fewer.prior.quantile(0.5), model.prior.quantile(0.5)[[0, 2]])
     assert fewer.posterior.Z.shape == (2, 10, 1)
+
+
+def test_the_points_of_kernels_that_leave_go_to_those_that_stay():
+    first = Selection(rows=40, steps=50, points=8, kept=2, least=0.0, handed_on=True)
+    with jax.enable_x64(True):
+        model, _ = train_in_stages(
+            [start(Horseshoe.initial(3))],
+            X,
+            Y,
+            Settings(iterations=50, tolerance=0.0),
+            jax.random.key(0),
+            points=5,
+            seed=0,
+            selection=first,
+        )
+    assert model.posterior.Z.shape == (2, 12, 1)
 
 
 def test_a_line_is_left_with_the_kernel_of_a_line():

@@ -37,9 +37,8 @@ BASELINES: dict[str, Factory] = {
     "spike-and-slab": Factory("sparse:SpikeAndSlabSVGP", "the paper's pool with a spike-and-slab prior", 50_000),
     "paper": Factory("sparse:HorseshoeSVGP", "the paper's method by the paper's algorithm", 50_000),
     "paper-as-printed": Factory("sparse:PrintedSVGP", "the same, trained by Adam alone as printed", 50_000),
-    "paper-tables": Factory(
-        "tables:HorseshoeTables", "the paper's method for tables, 12 kernels, three starts", 50_000
-    ),
+    "paper-tables": Factory("tables:HorseshoeTables", "the paper's method for tables, 12 kernels, six starts", 50_000),
+    "paper-staged": Factory("tables:StagedTableSVGP", "the same, shrunk kernels hand on their inducing points", 50_000),
     "no-prior-tables": Factory("tables:FreeTables", "the same 12 kernels without a prior", 50_000),
     "softmax": Factory("sparse:SoftmaxSVGP", "softmax weights on 12 candidate sums, as in the paper", 50_000),
     "softmax-variational": Factory(

@@ -46,7 +46,7 @@ from farrier.paper.prediction import InBlocks
 from farrier.paper.selection import Selection, train_in_stages
 from farrier.paper.training import Settings, train_starts
 from farrier.paper.trees import JAX, as_array, register
-from farrier.search.starting_kernels import Start
+from farrier.search.starting_kernels import Initialisation, Start
 
 CANDIDATES = (
     "SE * RQ",
@@ -259,10 +259,12 @@ class PoolMultiSVGP(_Sparse):
     """MultiSVGP, no prior: the paper's pool, a group of inducing points for each kernel."""
 
     name: ClassVar[str] = "multisvgp"
+    initialisation: Initialisation = "both"
     _prior: ClassVar[Any] = NoPrior
 
     def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
-        pools = [Pool.paper(X, y, seed=self.seed + SEEDS_APART * i) for i in range(self.starts)]
+        seeds = [self.seed + SEEDS_APART * i for i in range(self.starts)]
+        pools = [Pool.paper(X, y, initialisation=self.initialisation, seed=seed) for seed in seeds]
         return pools, self._prior.initial(len(pools[0]))
 
 

@@ -3,13 +3,13 @@
 The paper's text has 24 kernels. The program behind its table of extrapolations has 12: SE, Per and their products, each
 with two starting values, and no lines, whose products grow without bound outside the rows. Where the rows end, fits
 from different starting values disagree far more than their bounds tell: on left out ends of the training rows of energy
-two starts have errors of 1.66 and 1.27, the mean of their predictions 0.58. So a run is the equal mixture of `members`
+six starts have errors of 1.7 to 3.7, the mean of their predictions 1.7. So a run is the equal mixture of `members`
 trained models. Given equal prior probabilities of the starts, its bound is the mean of theirs.
 
-`HorseshoeTables` is the paper's method, `FreeTables` its column "no prior".
+`HorseshoeTables` is the paper's method, `FreeTables` its column "no prior". `StagedTableSVGP` is the paper's method for
+many rows: kernels that the prior shrinks leave after a first stage, and those that stay take over their points.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -18,10 +18,13 @@ import numpy as np
 from farrier.baselines.common import Baseline
 from farrier.baselines.sparse import SEEDS_APART, HorseshoeSVGP
 from farrier.inference.weight_priors import NoPrior, WeightPrior
-from farrier.kernels.algebra import Kernel
-from farrier.kernels.registry import Linear
 from farrier.paper.pool import Pool, stack
+from farrier.paper.selection import Selection
 from farrier.search.starting_kernels import paper_kernels
+
+FIRST_STAGE = Selection(rows=5_000, points=50, kept=4, handed_on=True)
+"""The first stage of `StagedTableSVGP`. On the hourly load of the suite gefcom four of the twelve kernels carry 99 % of
+the variance after it (seeds 0 and 1); rows by judgement."""
 
 
 @dataclass(kw_only=True)
@@ -29,8 +32,16 @@ class TableSVGP(HorseshoeSVGP):
     """One start: the paper's method with the 12 kernels without lines."""
 
     def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
-        kernels = without_lines(paper_kernels(X, y, "both", self.seed))
+        kernels = paper_kernels(X, y, "both", self.seed, lines=False)
         return [stack(kernels, inputs=X.shape[1])], self._prior.initial(len(kernels))
+
+
+@dataclass(kw_only=True)
+class StagedTableSVGP(TableSVGP):
+    """One start in two stages: as many inducing points in all, in the end for the kernels that the prior keeps."""
+
+    name: ClassVar[str] = "paper-staged"
+    selection: Selection | None = FIRST_STAGE
 
 
 @dataclass(kw_only=True)
@@ -40,22 +51,14 @@ class FreeTableSVGP(TableSVGP):
     _prior: ClassVar[Any] = NoPrior
 
 
-def without_lines(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """The kernels that have no factor Lin."""
-    return [
-        kernel
-        for kernel in kernels
-        if not any(isinstance(factor, Linear) for factors in kernel.products() for factor in factors)
-    ]
-
-
 @dataclass(kw_only=True)
 class HorseshoeTables(Baseline):
     """The paper's method on a table: an equal mixture of `members` starts."""
 
     name: ClassVar[str] = "paper-tables"
-    members: int = 3
-    """Starts, by judgement."""
+    members: int = 6
+    """Starts. On left out ends of training rows one, three and six have errors of 2.78, 1.86 and 1.68 on energy, 1.27,
+    1.21 and 1.20 on yacht, 4.00, 3.93 and 3.91 on boston (means over all subsets of six starts, 300 steps)."""
     points: int = 50
     iterations: int = 300
     """Steps, chosen on left out ends of training rows among 150, 300 and 600."""

@@ -3,7 +3,8 @@
 The paper trains all 24 kernels to the end, though the horseshoe shrinks most of them in the first few hundred steps.
 Here the first stage trains the whole pool with few inducing points on at most `rows` rows. Groups that explain less
 than a small part of the noise leave, and at most `kept` of the others stay. The second stage goes on from there with
-all rows, more inducing points and fresh moments of Adam. Its steps cost a fraction, so it can have more points.
+all rows, more inducing points and fresh moments of Adam. Its steps cost a fraction, so it can have more points: a given
+number for each kernel, or those of the kernels that have left (`handed_on`).
 
     share_i = E w_i^2 mean_n k_i(x_n, x_n) / noise variance
 
@@ -43,6 +44,8 @@ class Selection:
     """Most kernels that stay."""
     least: float = 0.01
     """The least variance of a component that stays, in parts of the noise variance."""
+    handed_on: bool = False
+    """Whether the kernels that stay share the inducing points of those that leave, so that there are as many in all."""
 
 
 FIRST_STAGE = Selection()
@@ -66,17 +69,24 @@ def train_in_stages(
         settings, iterations=selection.steps, learning_rate=selection.learning_rate, full_rows=selection.rows
     )
     model, _ = train_starts(models, X[some], y[some], first, key)
-    model = kept_groups(model, X, selection, spread_points(X, points, seed))
+    chosen = needed_groups(model, X, selection)
+    if selection.handed_on:
+        points = len(model.posterior.pool) * selection.points // len(chosen)
+    model = kept_groups(model, chosen, spread_points(X, points, seed))
     return train_starts([model], X, y, settings, jax.random.fold_in(key, 1))
 
 
-def kept_groups(model: Model, X: np.ndarray, selection: Selection, Z: np.ndarray) -> Model:
-    """The model with only its important kernels, each with inducing points Z."""
+def needed_groups(model: Model, X: np.ndarray, selection: Selection) -> np.ndarray:
+    """The places of the kernels that stay, in rising order."""
     shares = component_shares(model, X)
     largest = np.argsort(-shares)[: selection.kept]
-    chosen = np.sort(largest[shares[largest] >= min(selection.least, shares.max())])
+    return np.sort(largest[shares[largest] >= min(selection.least, shares.max())])
+
+
+def kept_groups(model: Model, chosen: np.ndarray, Z: np.ndarray) -> Model:
+    """The model with the chosen kernels only, each with inducing points Z."""
     assert isinstance(model.posterior, MultiSVGP)
-    pool = stack([model.posterior.pool[int(i)] for i in chosen], inputs=X.shape[1])
+    pool = stack([model.posterior.pool[int(i)] for i in chosen], inputs=Z.shape[1])
     prior = model.prior
     if isinstance(prior, Horseshoe):
         prior = replace(prior, mu=np.asarray(prior.mu)[chosen], v=np.asarray(prior.v)[chosen])

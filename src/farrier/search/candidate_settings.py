@@ -197,6 +197,8 @@ class StartSettings:
     """Standard deviation of the log of a starting value about its centre. [log of the value; by judgement]"""
     most_periods: int = 4
     """Most periods found in the data, at which strong cycles start in turn. [periods; by judgement]"""
+    short_rows: int = 10
+    """Lengthscales and shortest typical periods of the starting values of the paper's authors. [rows; by judgement]"""
 
 
 @final

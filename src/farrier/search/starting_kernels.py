@@ -1,8 +1,9 @@
 """Starting values of hyperparameters, chosen from the data.
 
 There are two kinds, after Kim and Teh (2018) and the paper. *Weak* values are spread widely around the range of the
-inputs. *Strong* values are shorter lengthscales and the periods found in the data. Copies of a kernel must start at
-different values, or gradients would keep them equal; so each call draws new values from the generator.
+inputs. *Strong* values are shorter lengthscales and the periods found in the data. *Authors'* values are those of the
+paper's program, for series: short lengthscales, and periods that nobody has looked for. Copies of a kernel must start
+at different values, or gradients would keep them equal; so each call draws new values from the generator.
 """
 
 from collections.abc import Callable
@@ -28,27 +29,38 @@ from farrier.kernels.registry import (
 from farrier.search.candidate_settings import StartSettings
 from farrier.search.periods import find_periods
 
-Initialisation = Literal["both", "weak", "strong"]
+Initialisation = Literal["both", "weak", "strong", "authors"]
 
 
-def paper_kernels(X: np.ndarray, y: np.ndarray | None, initialisation: Initialisation, seed: int) -> list[Kernel]:
+def paper_kernels(
+    X: np.ndarray, y: np.ndarray | None, initialisation: Initialisation, seed: int, *, lines: bool = True
+) -> list[Kernel]:
     """The paper's pool of 24 kernels: SE, Lin, Per and their nine ordered products, twice.
 
-    With "both", one copy has weak and one has strong starting values.
+    With "both", one copy has weak and one has strong starting values. Without `lines` 12 kernels are left, and the
+    periods of the data go to them alone.
     """
-    known = {"both": ("weak", "strong"), "weak": ("weak", "weak"), "strong": ("strong", "strong")}
+    known = {"both": ("weak", "strong")} | {kind: (kind, kind) for kind in ("weak", "strong", "authors")}
     if initialisation not in known:
         raise ValueError(f"initialisation must be one of {list(known)}, got {initialisation!r}.")
     start = Start(X, y, np.random.default_rng(seed))
     makers: dict[str, list[Callable[[], Kernel]]] = {
         "weak": [start.weak_smooth, start.weak_line, start.weak_cycle],
         "strong": [start.strong_smooth, start.strong_line, start.strong_cycle],
+        "authors": [start.short_smooth, start.inner_line, start.any_cycle],
     }
     kernels: list[Kernel] = []
     for copy in known[initialisation]:
-        make = makers[copy]
-        kernels += [first() for first in make]
-        kernels += [first() * second() for first in make for second in make]
+        smooth, line, cycle = makers[copy]
+        singles = [(first,) for first in (smooth, line, cycle)]
+        pairs = [(first, second) for first in makers[copy] for second in makers[copy]]
+        for product in (*singles, *pairs):
+            before = start.periods_given
+            kernel = product_of([make() for make in product])
+            if lines or line not in product:
+                kernels.append(kernel)
+            else:
+                start.periods_given = before
     return kernels
 
 
@@ -67,8 +79,10 @@ class Start:
         self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
         # squared distances add up over D inputs, so lengthscales that relate rows grow with the root of D
         self._apart = np.sqrt(len(self._range))
+        self._shortest = settings.short_rows * self._range / len(X)
         self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, settings.most_periods)
-        self._next_period = 0
+        self.periods_given = 0
+        """How many cycles have started at periods of the data."""
 
     def _about(self, centre: np.ndarray) -> np.ndarray:
         return centre * np.exp(self._settings.spread * self._generator.standard_normal(centre.shape))
@@ -134,9 +148,22 @@ class Start:
         """The strongest periods of the data in turn; half the range if none was found."""
         if not self._periods:
             return self._cycle(self._about(self._range / 2))
-        period = self._periods[self._next_period % len(self._periods)]
-        self._next_period += 1
+        period = self._periods[self.periods_given % len(self._periods)]
+        self.periods_given += 1
         return self._cycle(np.array([period]))
+
+    def short_smooth(self) -> SquaredExponential:
+        """A lengthscale of ten rows. The authors have one unit of x, which on their monthly series is twelve rows."""
+        return SquaredExponential(self._shortest * np.exp(0.1 * self._generator.random(self._range.shape)))
+
+    def inner_line(self) -> Linear:
+        """A line that is zero within the data, a tenth of the range from its ends at least."""
+        return Linear(self._low + self._range * (0.1 + 0.8 * self._generator.random(self._range.shape)))
+
+    def any_cycle(self) -> Periodic:
+        """A period of six rows or more, mostly below thirty."""
+        longer = np.abs(self._generator.standard_normal(self._range.shape)) - 0.5
+        return Periodic(self._shortest * np.exp(longer), np.ones_like(self._range))
 
     def _cycle(self, period: np.ndarray) -> Periodic:
         return Periodic(period, self._about(np.full_like(self._range, self._apart)))
