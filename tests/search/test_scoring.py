@@ -15,6 +15,7 @@ from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, RandomWa
 from farrier.search.appraisal import Z95, intervals
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
+from farrier.search.learned_priors import LogNormal, priors_for
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import ScreeningSettings, SearchSettings
 from farrier.search.structure import LEVEL, Move
@@ -229,3 +230,38 @@ def test_the_score_test_ranks_the_true_candidate_among_the_first():
     moves = [*(Move(kernel) for kernel in kernels), Move(Linear(0.0) * SquaredExponential(3.0), 0)]
     assert_allclose(evaluator.screen(line, moves), [*gains, evaluator.screen(line, moves[-1:])[0]])
     assert np.isfinite(evaluator.screen(line, moves)[-1])
+
+
+# where fits start
+
+
+def test_a_fit_starts_with_the_noise_of_the_highest_density_not_with_one_that_is_far_too_small():
+    y = standardised(np.random.default_rng(3).standard_normal(N))
+    found = replace(evaluator_of(X, y), beliefs=replace(Beliefs(Clock.of(X[:, 0], [SEASON])), given=tiny_noise()))
+    parts = [found.part(Linear(0.0), 1e-3)]
+    same, noise = found.best_start(parts, None)
+    assert same is parts
+    assert found.beliefs.noise == pytest.approx(1e-4)
+    # that of white noise is one
+    assert 0.4 < noise <= 1.0
+
+
+def tiny_noise():
+    usual = priors_for("monthly")
+    return {**usual, "noise": LogNormal(float(np.log(0.01)), usual["noise"].sd)}
+
+
+def test_a_fit_starts_at_the_values_of_a_similar_structure_if_they_are_better(evaluator, true):
+    far = [evaluator.part(Linear(0.0), 1e-3), evaluator.part(CentredPeriodic(SEASON, 1.0), 1e-3)]
+    parts, noise = evaluator.best_start(far, true)
+    assert [part.weight for part in parts] == [part.weight for part in true.parts]
+    assert noise == true.noise
+    worse = replace(true, parts=tuple(replace(part, weight=1e3) for part in true.parts))
+    assert evaluator.best_start(list(true.parts), worse)[0] != list(worse.parts)
+
+
+def test_for_another_scale_the_values_stay_and_the_curvature_goes(true):
+    other = true.for_another_scale()
+    assert all(part.origin is not None for part in true.parts)
+    assert all(part.origin is None for part in other.parts)
+    assert [part.kernel for part in other.parts] == [part.kernel for part in true.parts]

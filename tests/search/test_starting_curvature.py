@@ -70,6 +70,13 @@ def test_a_new_component_has_typical_scales_and_no_correlation_with_the_others(e
         assert not np.delete(H[i], i).any()
 
 
+def test_of_two_components_from_one_the_second_is_new(evaluator, before):
+    twice = [before.parts[2], before.parts[2]]
+    model, moving, typical = start(evaluator, twice)
+    assert_array_equal(places_before(twice, model, before.mode)[:2], [2, -1])
+    assert np.linalg.eigvalsh(curvature_at_start(twice, model, moving, typical)).min() > 0.0
+
+
 def test_a_fit_from_the_values_and_the_curvature_of_a_similar_one_ends_at_the_same_top_sooner(evaluator, before):
     fewer = list(before.parts[:2])
     model, moving, typical = start(evaluator, fewer)

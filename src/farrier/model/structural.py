@@ -31,7 +31,7 @@ from farrier.search.candidates import ordinary_series
 from farrier.search.learned_priors import GROWTHS
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Part, Structure, starting_at
+from farrier.search.structure import Part, Structure
 
 
 def fit_structural(
@@ -68,7 +68,7 @@ def structural_fits(
         before, found = {one.scale.transform.name: one.structure for one in fits}, []
         for one in scales:
             # the other model on this scale, or this model on the scale before
-            near = before.get(one.name, found[-1].structure if found else None)
+            near = before.get(one.name, found[-1].structure.for_another_scale() if found else None)
             found.append(structural_fit(X, y, beliefs, one, settings, calendar, None, factors, near))
         fits += found
         scales = useful_scales(found, settings)
@@ -161,9 +161,8 @@ def structural_fit(
     z = scale.forward(y[last])
     evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=seen)
     parts = structural_parts(beliefs, settings, calendar)
-    start = beliefs.noise if near is None else near.noise
-    fits = settings.fits
-    structure = evaluator.fit(starting_at(near, parts), start, fits.final_iterations, fits.final_tolerance, least)
+    fits, start = settings.fits, evaluator.best_start(parts, near)
+    structure = evaluator.fit(*start, fits.final_iterations, fits.final_tolerance, least)
     name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
     return Contender(name, structure, evaluator, scale, y[last], noise, searched=False, factors=factors)
 

@@ -29,7 +29,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
 from farrier.search.starting_curvature import curvature_at_start
-from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure
+from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure, starting_at
 
 
 @dataclass
@@ -99,13 +99,35 @@ class Evaluator:
             self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, least)
         return self._fitted[start][1]
 
+    def best_start(self, parts: Sequence[Part], near: Structure | None) -> tuple[Sequence[Part], float]:
+        """The components and the noise variance from which a fit of all ordinary candidates starts.
+
+        That is the values of a similar structure, or those of the components with one of several noise variances, from
+        the usual one upwards: whichever has the highest posterior density. From a noise that is far too small, the
+        first steps of a fit lead anywhere.
+        """
+        usual = self.beliefs.noise if self.beliefs.of_time else self.settings.fits.start_noise
+        noises = [factor * usual for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
+        starts = [(parts, noise) for noise in noises or [usual]]
+        if near is not None:
+            starts.append((starting_at(near, parts), near.noise))
+        return max(starts, key=lambda start: self._height(*start))
+
+    def _height(self, parts: Sequence[Part], noise: float) -> float:
+        """The log posterior density at a start."""
+        objective = self._objective(parts, noise)
+        return objective.value(objective.start()).total
+
+    def _objective(self, parts: Sequence[Part], noise: float) -> ExactObjective:
+        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)
+        y = self.covariance.scatter(self.y)
+        return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))
+
     def _climbed(
         self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, least: float
     ) -> Structure:
-        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        model = replace(model, factors=self.factors)
-        objective = ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
-        H = curvature_at_start(parts, model, moving_of(objective.limits()), objective.typical())
+        objective = self._objective(parts, noise)
+        H = curvature_at_start(parts, objective.template, moving_of(objective.limits()), objective.typical())
         found = climb(objective, iterations, tolerance, curvature=H)
         self._count(len(found.terms))
         top, mode, score = found.terms[-1], None, -np.inf

@@ -21,7 +21,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.periods import find_periods
 from farrier.search.simplifying import Simplifying
-from farrier.search.structure import Move, Part, Structure, starting_at
+from farrier.search.structure import Move, Part, Structure
 
 
 @dataclass
@@ -160,9 +160,7 @@ class Search(Simplifying):
         start = [self.part(kernel, self.beliefs.scale(kernel)) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
         fits = self.settings.fits
-        usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
-        noise = usual if near is None else near.noise
-        return self.fit(starting_at(near, start), noise, fits.final_iterations, fits.final_tolerance)
+        return self.fit(*self.best_start(start, near), fits.final_iterations, fits.final_tolerance)
 
     def shrunk(self, whole: Structure) -> Structure:
         """The large components of a shrunk pool, pruned."""

@@ -38,7 +38,10 @@ def curvature_at_start(
 
 
 def places_before(parts: Sequence[Part], model: ExactModel, mode: Mode) -> np.ndarray:
-    """The index of each parameter of a model in the vector of an earlier mode; -1 if it is not there."""
+    """The index of each parameter of a model in the vector of an earlier mode; -1 if it is not there.
+
+    Of two components that come from the same one, the second counts as new.
+    """
     count, earlier = len(model.pool), len(mode.model.pool)
     old = np.full(count + 1 + len(model.pool.numbers), -1)
     # the level is the last component, and the noise follows
@@ -48,6 +51,8 @@ def places_before(parts: Sequence[Part], model: ExactModel, mode: Mode) -> np.nd
         if part.origin is None or part.origin.mode is not mode:
             continue
         place = part.origin.place
+        if place in old[:i]:
+            continue
         old[i] = place
         if [name for name, _ in now[i]] == [name for name, _ in then[place]]:
             old[[at for _, at in now[i]]] = [at for _, at in then[place]]
