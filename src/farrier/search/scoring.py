@@ -28,6 +28,7 @@ from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
+from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_curvature import curvature_at_start
 from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure, starting_at
 
@@ -191,8 +192,10 @@ class Evaluator:
         return Mode(objective.model(u), u, moving, replace(laplace, mode=u[moving])), top
 
     def _evidence(self, top: Terms, mode: Mode) -> float:
-        """Laplace's approximation of the log evidence."""
-        return top.evidence + float(self._log_densities(mode).sum()) + mode.laplace.log_volume
+        """Laplace's approximation of the log evidence; changes at one time of a series may be one."""
+        densities, apart = self._log_densities(mode), self.settings.candidates.same_candidate_changepoint
+        saved = saved_by_sharing(mode, densities, apart) if self.X.shape[1] == 1 else 0.0
+        return top.evidence + float(densities.sum()) + mode.laplace.log_volume + saved
 
     def _log_densities(self, mode: Mode) -> np.ndarray:
         x = np.unique(self.X[:, 0])

@@ -260,10 +260,8 @@ class Search(Simplifying):
         place, _ = self.change(self.empty())
         step = candidates.step_at(place, candidates.Extent.of(self.X[:, 0]), self.settings.candidates)
         kernels, noise = [*self.ordinary(self.seasons(), []), step], self.settings.fits.start_noise
-        short = self.settings.fits.short_iterations
-        alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise, short) for kernel in kernels]
-        best = max(alone, key=lambda one: one.score)
-        return max(self.empty(), self.fit(best.parts, best.noise), key=lambda one: one.score)
+        alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise) for kernel in kernels]
+        return max([self.empty(), *alone], key=lambda one: one.score)
 
     def dated(self, structure: Structure) -> Structure | None:
         """The structure with all patterns of the calendar in place of its steps, pruned and grown; None without steps.

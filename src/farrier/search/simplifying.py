@@ -62,7 +62,8 @@ class Simplifying(TableMoves):
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
         jump or a bend in place of a curve, a shorter season of the calendar in place of one that it divides, and, where
-        no calendar tells the period, a longer one in place of that of its harmonic. That a
+        no calendar tells the period, a longer one in place of that of its harmonic; and with a component that is there
+        only before or after a change that another one has. That a
         level returns to its mean needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise
         the effect is a line.
         """
@@ -75,7 +76,7 @@ class Simplifying(TableMoves):
                 if self.warps is not None:
                     simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
                     simpler += self.sharper(structure, i)
-                for kernel in [*simpler, *self._other_periods(part.kernel)]:
+                for kernel in [*simpler, *self._other_periods(part.kernel), *self._sides(structure, i)]:
                     move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
                     if move in tried or improved:
                         continue
@@ -95,6 +96,14 @@ class Simplifying(TableMoves):
         if self.of_table or clock is None or clock.complete:
             return found
         return [*found, *candidates.longer(kernel, candidates.Extent.of(self.X[:, 0]), self.settings)]
+
+    def _sides(self, structure: Structure, place: int) -> list[Kernel]:
+        """A component of a series that is there only before or after a change of another one."""
+        if self.of_table:
+            return []
+        own, kernels = self.settings.candidates, [part.kernel for part in structure.parts]
+        changes = candidates.changes_of([kernel for i, kernel in enumerate(kernels) if i != place], own)
+        return candidates.sides(kernels[place], changes, candidates.Extent.of(self.X[:, 0]), own)
 
     def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
         """The structure with another kernel for one of its components; fitted further only if that is promising."""
