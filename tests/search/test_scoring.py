@@ -11,6 +11,7 @@ from scipy.stats import halfcauchy, multivariate_normal, norm
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.laplace import Laplace
+from farrier.inference.parameter_vector import Terms
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, RandomWalk, SquaredExponential, Step
 from farrier.search.appraisal import Z95, intervals
 from farrier.search.beliefs import Beliefs
@@ -18,7 +19,7 @@ from farrier.search.clock import Clock
 from farrier.search.learned_priors import LogNormal, priors_for
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import ScreeningSettings, SearchSettings
-from farrier.search.structure import LEVEL, Move
+from farrier.search.structure import LEVEL, Move, Structure
 
 N = 48
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -235,33 +236,36 @@ def test_the_score_test_ranks_the_true_candidate_among_the_first():
 # where fits start
 
 
-def test_a_fit_starts_with_the_noise_of_the_highest_density_not_with_one_that_is_far_too_small():
-    y = standardised(np.random.default_rng(3).standard_normal(N))
-    found = replace(evaluator_of(X, y), beliefs=replace(Beliefs(Clock.of(X[:, 0], [SEASON])), given=tiny_noise()))
-    parts = [found.part(Linear(0.0), 1e-3)]
-    same, noise = found.best_start(parts, None)
-    assert same is parts
-    assert found.beliefs.noise == pytest.approx(1e-4)
-    # that of white noise is one
-    assert 0.4 < noise <= 1.0
+class Watched(Evaluator):
+    """Fits that end as they are told to, and the noise from which they start."""
+
+    def fit(self, parts, noise, iterations=None, tolerance=None, least=-np.inf):
+        self.seen = [*getattr(self, "seen", []), noise]
+        likely = -1e4 if noise < 0.01 else 0.0
+        return Structure(tuple(parts), noise, 0.0, terms=Terms(likely, likely, 0.0, 0.0))
+
+
+def watched():
+    beliefs = Beliefs(Clock.of(X[:, 0], [SEASON]), given=tiny_noise())
+    return Watched(X, standardised(LINE_AND_SEASON), covariance_of(X), beliefs=beliefs)
+
+
+def test_a_fit_that_ends_below_white_noise_starts_again_with_a_larger_noise():
+    pool = watched()
+    assert pool.beliefs.noise == pytest.approx(1e-4)
+    end = pool.fit_pool([pool.part(Linear(0.0), 0.5)])
+    assert_allclose(pool.seen, [1e-4 * 4.0**k for k in range(5)])
+    assert end.noise == pool.seen[-1]
+
+
+def test_a_fit_that_ends_well_is_not_repeated_and_starts_at_a_similar_structure(evaluator, true):
+    pool, parts = watched(), list(true.parts)
+    assert pool.fit_pool(parts, replace(true, noise=0.02)).noise == 0.02
+    assert pool.seen == [0.02]
+    again = evaluator.fit_pool([evaluator.part(part.kernel, 0.1) for part in parts], true)
+    assert again.terms.total == pytest.approx(true.terms.total, abs=0.05)
 
 
 def tiny_noise():
     usual = priors_for("monthly")
     return {**usual, "noise": LogNormal(float(np.log(0.01)), usual["noise"].sd)}
-
-
-def test_a_fit_starts_at_the_values_of_a_similar_structure_if_they_are_better(evaluator, true):
-    far = [evaluator.part(Linear(0.0), 1e-3), evaluator.part(CentredPeriodic(SEASON, 1.0), 1e-3)]
-    parts, noise = evaluator.best_start(far, true)
-    assert [part.weight for part in parts] == [part.weight for part in true.parts]
-    assert noise == true.noise
-    worse = replace(true, parts=tuple(replace(part, weight=1e3) for part in true.parts))
-    assert evaluator.best_start(list(true.parts), worse)[0] != list(worse.parts)
-
-
-def test_for_another_scale_the_values_stay_and_the_curvature_goes(true):
-    other = true.for_another_scale()
-    assert all(part.origin is not None for part in true.parts)
-    assert all(part.origin is None for part in other.parts)
-    assert [part.kernel for part in other.parts] == [part.kernel for part in true.parts]

@@ -65,11 +65,10 @@ def structural_fits(
     """Both structural models, the second on the scales that have a share in the predictions of the first."""
     fits: list[Contender] = []
     for beliefs in structural_beliefs(X, seasons, settings):
-        before, found = {one.scale.transform.name: one.structure for one in fits}, []
-        for one in scales:
-            # the other model on this scale, or this model on the scale before
-            near = before.get(one.name, found[-1].structure.for_another_scale() if found else None)
-            found.append(structural_fit(X, y, beliefs, one, settings, calendar, None, factors, near))
+        near = {one.scale.transform.name: one.structure for one in fits}
+        found = [
+            structural_fit(X, y, beliefs, one, settings, calendar, None, factors, near.get(one.name)) for one in scales
+        ]
         fits += found
         scales = useful_scales(found, settings)
     return fits
@@ -161,8 +160,7 @@ def structural_fit(
     z = scale.forward(y[last])
     evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=seen)
     parts = structural_parts(beliefs, settings, calendar)
-    fits, start = settings.fits, evaluator.best_start(parts, near)
-    structure = evaluator.fit(*start, fits.final_iterations, fits.final_tolerance, least)
+    structure = evaluator.fit_pool(parts, near, least)
     name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
     return Contender(name, structure, evaluator, scale, y[last], noise, searched=False, factors=factors)
 

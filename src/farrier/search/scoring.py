@@ -21,7 +21,7 @@ import numpy as np
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
-from farrier.inference.gaussian import log_density
+from farrier.inference.gaussian import log_density, log_normal
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import Climb, climb, moving_of
 from farrier.inference.parameter_vector import Terms
@@ -100,24 +100,25 @@ class Evaluator:
             self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, least)
         return self._fitted[start][1]
 
-    def best_start(self, parts: Sequence[Part], near: Structure | None) -> tuple[Sequence[Part], float]:
-        """The components and the noise variance from which a fit of all ordinary candidates starts.
+    def fit_pool(self, parts: Sequence[Part], near: Structure | None = None, least: float = -np.inf) -> Structure:
+        """A fit of all ordinary candidates, from the values of a similar structure, if there is one, or with the usual
+        noise.
 
-        That is the values of a similar structure, or those of the components with one of several noise variances, from
-        the usual one upwards: whichever has the highest posterior density. From a noise that is far too small, the
-        first steps of a fit lead anywhere.
+        From a noise that is far too small, the first steps of a fit can lead to the far end of the limits. If rows are
+        less likely at the end than as white noise, the fit starts again with a larger noise.
         """
-        usual = self.beliefs.noise if self.beliefs.of_time else self.settings.fits.start_noise
-        noises = [factor * usual for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
-        starts = [(parts, noise) for noise in noises or [usual]]
-        if near is not None:
-            starts.append((starting_at(near, parts), near.noise))
-        return max(starts, key=lambda start: self._height(*start))
-
-    def _height(self, parts: Sequence[Part], noise: float) -> float:
-        """The log posterior density at a start."""
-        objective = self._objective(parts, noise)
-        return objective.value(objective.start()).total
+        fits = self.settings.fits
+        usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
+        starts = [] if near is None else [(starting_at(near, parts), near.noise)]
+        starts += [(parts, factor * usual) for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
+        white, ends = log_normal(float(self.y @ self.y), 0.0, len(self.y)), []
+        for start in starts or [(parts, usual)]:
+            end = self.fit(*start, fits.final_iterations, fits.final_tolerance, least)
+            assert end.terms is not None
+            if end.terms.evidence > white or self.rows is not None:
+                return end
+            ends.append(end)
+        return max(ends, key=lambda one: one.terms.total)
 
     def _objective(self, parts: Sequence[Part], noise: float) -> ExactObjective:
         model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)

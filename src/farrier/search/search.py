@@ -159,8 +159,7 @@ class Search(Simplifying):
         kernels = self.ordinary(periods, [])
         start = [self.part(kernel, self.beliefs.scale(kernel)) for kernel in kernels]
         self.tell("shrinking a pool of candidates", np.nan)
-        fits = self.settings.fits
-        return self.fit(*self.best_start(start, near), fits.final_iterations, fits.final_tolerance)
+        return self.fit_pool(start, near)
 
     def shrunk(self, whole: Structure) -> Structure:
         """The large components of a shrunk pool, pruned."""

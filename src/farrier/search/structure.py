@@ -107,10 +107,6 @@ class Structure:
     terms: Terms | None = None
     mode: Mode | None = None
 
-    def for_another_scale(self) -> "Structure":
-        """The same values without the curvature of their fit, which is that of one scale of the target."""
-        return replace(self, parts=tuple(replace(part, origin=None) for part in self.parts))
-
 
 def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
     """The model of some components under the paper's horseshoe; `rows` is the known noise variance of each row."""
