@@ -24,6 +24,7 @@ from farrier.inference.arrays import NUMPY, World
 from farrier.kernels.parameters import bounded, check_fields, fixed, positive, real, trained, unbounded
 
 LOG_HALF_PI = float(np.log(0.5 * np.pi))
+"""The constant in the density of the logarithm of a half-Cauchy."""
 
 
 @lru_cache(maxsize=64)

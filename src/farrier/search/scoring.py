@@ -169,8 +169,7 @@ class Evaluator:
     def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms]:
         """The mode near the end of a climb, and the terms there.
 
-        Steps of Newton's method lead to it, until the next one is expected to gain less than `enough`, or one gains
-        nothing.
+        Steps of Newton's method lead to it, until one gains less than `enough`, or is expected to.
         """
         u, top, slope, limits = climbed.numbers, climbed.terms[-1], climbed.slope, objective.limits()
         free = limits[:, 1] > limits[:, 0]
@@ -183,7 +182,8 @@ class Evaluator:
         H = curvature(curved, u, moving, steps, slope if whole else None)
         laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
         gain = np.inf if whole else 0.0
-        while gain > 0.0 and laplace.expected_gain(slope[moving]) > enough:
+        # at a limit a step can be expected to gain more than it does
+        while gain > enough and laplace.expected_gain(slope[moving]) > enough:
             better = u.copy()
             better[moving] = np.clip(u[moving] + laplace.newton(slope[moving]), *limits[moving].T)
             there, gradient = objective.terms(better)

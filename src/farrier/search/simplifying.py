@@ -98,8 +98,9 @@ class Simplifying(TableMoves):
         return [*found, *candidates.longer(kernel, candidates.Extent.of(self.X[:, 0]), self.settings)]
 
     def _sides(self, structure: Structure, place: int) -> list[Kernel]:
-        """A component of a series that is there only before or after a change of another one."""
-        if self.of_table:
+        """A component of a series that is there only before or after a change of another one; none if the search has
+        done its work."""
+        if self.of_table or self.exhausted:
             return []
         own, kernels = self.settings.candidates, [part.kernel for part in structure.parts]
         changes = candidates.changes_of([kernel for i, kernel in enumerate(kernels) if i != place], own)
