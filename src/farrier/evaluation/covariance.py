@@ -169,6 +169,14 @@ class _RankOne:
 
 
 @dataclass
+class _Pattern:
+    """A function of the distance times values g that are not trained, such as a pattern of the calendar."""
+
+    product: int
+    g: np.ndarray
+
+
+@dataclass
 class _Wandering:
     """A product with stationary increments: g of the distance of each row from the origin, and of each lag."""
 
@@ -186,6 +194,7 @@ class _Series:
     pull: Pull
     wandering: list["_Wandering"]
     rank_one: list[_RankOne]
+    patterns: list[_Pattern]
     others: list[_Other]
     P: np.ndarray
     w2: np.ndarray
@@ -239,6 +248,12 @@ class SeriesCovariance(Covariance):
             for one in rank_one:
                 C_s += np.multiply.outer(w2_s[one.product] * one.v, one.v)
         places = np.flatnonzero(~on_lags & ~pool.wandering & ~pool.rank_one & (w2.max(axis=0) > 0))
+        patterns = [self._pattern(pool, numbers, int(i)) for i in places if pool.patterned[i]]
+        for C_s, w2_s in zip(C, w2, strict=True):
+            for one in patterns:
+                size = self._lags.spread(w2_s[one.product] * rho[one.product])
+                C_s += np.multiply(size, one.g, out=self._workspace.of("M", N, N))
+        places = places[~pool.patterned[places]]
         others = [self._other(pool, numbers, int(i)) for i in places]
         P = self._workspace.of("P", len(others), N, N)
         for P_i, other in zip(P, others, strict=True):
@@ -249,11 +264,16 @@ class SeriesCovariance(Covariance):
         if len(others):
             added = self._workspace.of("added", len(w2), N * N)
             C += np.matmul(w2[:, places], P.reshape(len(others), -1), out=added).reshape(C.shape)
-        return C, _Series(pool, rho, pull, wandering, rank_one, others, P, w2)
+        return C, _Series(pool, rho, pull, wandering, rank_one, patterns, others, P, w2)
 
     def _rank_one(self, pool: Products, numbers: np.ndarray, i: int) -> _RankOne:
         v, pull = pool.terms[i].profile(numbers, self.X)
         return _RankOne(i, v * self.filled, pull)
+
+    def _pattern(self, pool: Products, numbers: np.ndarray, i: int) -> _Pattern:
+        g, _ = pool.terms[i].beside_lags(numbers, self.X, self._kept)
+        assert g is not None
+        return _Pattern(i, g if self._pairs is None else g * self._pairs)
 
     def _wandering(self, pool: Products, numbers: np.ndarray, i: int) -> _Wandering:
         factor = pool.terms[i].wandering
@@ -283,6 +303,11 @@ class SeriesCovariance(Covariance):
             Gv = dC @ one.v
             dw2[:, one.product] = Gv @ one.v
             one.pull((w2[:, one.product] @ (Gv + one.v @ dC)) * self.filled, slopes)
+        for one in saved.patterns:
+            for s, G in enumerate(dC):
+                of_lags = self._lags.sums(np.multiply(G, one.g, out=self._workspace.of("M", *G.shape)))
+                dw2[s, one.product] = of_lags @ rho[one.product]
+                drho[one.product] += w2[s, one.product] * of_lags
         if len(others):
             G = dC.reshape(len(dC), -1)
             dw2[:, others] = G @ saved.P.reshape(len(others), -1).T

@@ -154,6 +154,12 @@ class Products:
         """Which products have no factor but profiles, for one input: v(x) v(z)."""
         return np.array([not term.flat and not term.factors for term in self.terms], bool)
 
+    @cached_property
+    def patterned(self) -> np.ndarray:
+        """Which products are functions of the distance times factors without trained hyperparameters."""
+        fixed = [all(factor.identity is not None for factor in term.unlagged) for term in self.terms]
+        return np.array([term.flat and bool(term.unlagged) for term in self.terms], bool) & np.array(fixed, bool)
+
     def no_slopes(self) -> np.ndarray:
         """Zeros for the derivatives with respect to the hyperparameters, for backward passes to add to."""
         return np.zeros(len(self.numbers))

@@ -15,6 +15,7 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.linalg.lapack import dpotrf, dpotri  # pyright: ignore[reportAttributeAccessIssue]
 
+from farrier.evaluation.between import Between, between
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.blas import one_thread
@@ -74,7 +75,17 @@ class GaussianPosterior(WithoutCaches):
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
-        return self._in_blocks(self._draws, X)
+        return in_blocks(lambda block: self.draws_at(block, between(self.X, block)), X)
+
+    def draws_at(self, X: np.ndarray, covariances: Between) -> tuple[np.ndarray, np.ndarray]:
+        """The same for a few rows; `covariances` are those of the rows of the fit with them."""
+        k_xx, means, variances = self.pool.diag(X), [], []
+        with one_thread(small=self._small):
+            for w, K, (L, e) in zip(self.weights, covariances(self.pool, self.weights**2), self._factors, strict=True):
+                A = solve_triangular(L, K, lower=True, check_finite=False)
+                means.append(A.T @ e)
+                variances.append((w**2) @ k_xx - np.sum(A**2, axis=0))
+        return np.stack(means), np.maximum(variances, 0.0)
 
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each component w_i g_i(x) over all draws, (m, N) each.
@@ -82,7 +93,8 @@ class GaussianPosterior(WithoutCaches):
         With `sums` (J, m), rows of 0 and 1: of these sums of components, (J, N) each.
         """
         chosen = np.eye(len(self.pool)) if sums is None else sums
-        return self._in_blocks(lambda block: self._components(block, chosen), X)
+        with one_thread(small=self._small):
+            return in_blocks(lambda block: self._components(block, chosen), X)
 
     def component_means(self, X: np.ndarray, sums: np.ndarray | None = None) -> np.ndarray:
         """The means of `components` for each draw of the weights, (S, m, N): quadratic in the rows, not cubic."""
@@ -132,12 +144,8 @@ class GaussianPosterior(WithoutCaches):
         with one_thread(small=self._small):
             solved = [solve_triangular(L, e, lower=True, trans=1, check_finite=False) for L, e in self._factors]
             for first in range(0, len(X), BLOCK_ROWS):
-                K = self.pool.gram(X[first : first + BLOCK_ROWS], self.X)
-                each = [
-                    np.einsum("i,ixn,n->x", w**2, K, a, optimize=True)
-                    for w, a in zip(self.weights, solved, strict=True)
-                ]
-                found.append(np.stack(each))
+                K = between(X[first : first + BLOCK_ROWS], self.X)(self.pool, self.weights**2)
+                found.append(np.stack([K_s @ a for K_s, a in zip(K, solved, strict=True)]))
         return np.concatenate(found, axis=1)
 
     def some_left_out(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -170,15 +178,6 @@ class GaussianPosterior(WithoutCaches):
                 variances.append(1.0 / precision - self.noise)
         return np.stack(means), np.maximum(variances, 0.0)
 
-    def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        K_x, k_xx = self.pool.gram(self.X, X), self.pool.diag(X)
-        means, variances = [], []
-        for w, (L, e) in zip(self.weights, self._factors, strict=True):
-            A = solve_triangular(L, np.einsum("i,inx->nx", w**2, K_x), lower=True, check_finite=False)
-            means.append(A.T @ e)
-            variances.append((w**2) @ k_xx - np.sum(A**2, axis=0))
-        return np.stack(means), np.maximum(variances, 0.0)
-
     def _components(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         K_x, k_xx = self.pool.gram(self.X, X), self.pool.diag(X)
         means, variances = np.empty((2, len(self.weights), len(sums), len(X)))
@@ -190,8 +189,9 @@ class GaussianPosterior(WithoutCaches):
                 means[s, j], variances[s, j] = A.T @ e, w2 @ k_xx[parts] - np.sum(A**2, axis=0)
         return moments(means, np.maximum(variances, 0.0))
 
-    def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        with one_thread(small=self._small):
-            blocks = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
-        mean, variance = zip(*blocks, strict=True)
-        return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
+
+def in_blocks(function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """A function of rows that gives two arrays (..., N), called with a few rows at a time."""
+    found = [function(X[start : start + BLOCK_ROWS]) for start in range(0, len(X), BLOCK_ROWS)]
+    mean, variance = zip(*found, strict=True)
+    return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)

@@ -10,9 +10,10 @@ from typing import Protocol, final
 
 import numpy as np
 
+from farrier.evaluation.between import between
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
-from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.exact_posterior import GaussianPosterior, in_blocks
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.mixtures import joint_moments
 from farrier.inference.parameter_vector import Terms
@@ -109,7 +110,12 @@ class LaplacePosterior(WithoutCaches):
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw, (S, N) each."""
         self._factorise()
-        found = [posterior.draws(X) for posterior in self.posteriors]
+        return in_blocks(self._draws_at, X)
+
+    def _draws_at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        # all posteriors have the same rows
+        covariances = between(self.posteriors[0].X, X)
+        found = [posterior.draws_at(X, covariances) for posterior in self.posteriors]
         return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
 
     def means(self, X: np.ndarray) -> np.ndarray:

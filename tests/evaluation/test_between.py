@@ -1,0 +1,57 @@
+"""Laws of the covariance of rows with other rows: on a grid it is that of all pairs, whatever the products."""
+
+import numpy as np
+import pytest
+from numpy.testing import assert_allclose
+
+from farrier.evaluation.between import DenseBetween, SeriesBetween, between
+from farrier.evaluation.products import Products
+from farrier.kernels.registry import SquaredExponential
+from tests.evaluation.test_covariance import KNOWN, POOL, W2, X
+from tests.kernels.plain_kernels import plain_gram
+
+STEP = 0.17
+AHEAD = X.max() + STEP * np.arange(1, 6)[:, None]
+INSIDE = X.min() + STEP * np.array([[3], [9], [10]])
+"""Places of the grid without a row."""
+
+
+@pytest.mark.parametrize("Z", [AHEAD, INSIDE, X, X[:4]], ids=["ahead", "inside", "the rows", "some rows"])
+def test_on_a_grid_it_is_that_of_all_pairs(Z):
+    found = between(X, Z)
+    assert isinstance(found, SeriesBetween)
+    assert_allclose(found(POOL, W2), DenseBetween(X, Z)(POOL, W2), atol=1e-12)
+
+
+def test_of_all_pairs_it_is_the_weighted_sum_of_kernels():
+    pool = Products.of(KNOWN, inputs=1)
+    expected = sum(W2[:, i, None, None] * plain_gram(kernel, X, AHEAD) for i, kernel in enumerate(pool))
+    assert_allclose(DenseBetween(X, AHEAD)(pool, W2[:, : len(pool)]), expected, rtol=1e-9, atol=1e-11)
+
+
+def test_a_second_pool_with_other_hyperparameters_gets_values_of_its_own():
+    found, other = between(X, AHEAD), POOL.with_unbounded(POOL.unbounded + 0.1)
+    found(POOL, W2)
+    assert_allclose(found(other, W2), DenseBetween(X, AHEAD)(other, W2), atol=1e-12)
+
+
+def test_components_without_weight_add_nothing():
+    some = np.where(np.arange(len(POOL)) % 3 == 0, W2, 0.0)
+    assert_allclose(between(X, AHEAD)(POOL, some), DenseBetween(X, AHEAD)(POOL, some), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("rows", "others"),
+    [
+        (X, AHEAD + 0.3 * STEP),
+        (np.sort(np.random.default_rng(0).uniform(-1, 1, (12, 1)), axis=0), AHEAD),
+        (X, np.array([[1000.0]])),
+        (np.repeat(X, 2, axis=1), np.repeat(AHEAD, 2, axis=1)),
+        (X, np.zeros((0, 1))),
+    ],
+    ids=["beside the grid", "irregular rows", "far away", "two inputs", "no rows"],
+)
+def test_without_a_common_grid_all_pairs_are_evaluated(rows, others):
+    found, pool = between(rows, others), Products.of([SquaredExponential(0.4)], inputs=rows.shape[1])
+    assert isinstance(found, DenseBetween)
+    assert found(pool, np.ones((1, 1))).shape == (1, len(rows), len(others))
