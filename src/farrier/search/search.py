@@ -259,8 +259,12 @@ class Search(Simplifying):
         place, _ = self.change(self.empty())
         step = candidates.step_at(place, candidates.Extent.of(self.X[:, 0]), self.settings.candidates)
         kernels, noise = [*self.ordinary(self.seasons(), []), step], self.settings.fits.start_noise
-        alone = [self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise) for kernel in kernels]
-        return max([self.empty(), *alone], key=lambda one: one.score)
+        best = self.empty()
+        for kernel in kernels:
+            # the score is the log likelihood minus what the parameters cost, so that it cannot be above it
+            alone = self.fit([self.part(kernel, self.beliefs.scale(kernel))], noise, least=best.score)
+            best = max(best, alone, key=lambda one: one.score)
+        return best
 
     def dated(self, structure: Structure) -> Structure | None:
         """The structure with all patterns of the calendar in place of its steps, pruned and grown; None without steps.

@@ -66,29 +66,42 @@ class Simplifying(TableMoves):
         only before or after a change that another one has. That a
         level returns to its mean needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise
         the effect is a line.
+
+        Each component is made simpler once, and all again until none is; a search that has done its work ends with the
+        first round.
         """
         tried: set[str] = set()
         improved = True
         while improved:
             improved = False
-            for i, part in enumerate(structure.parts):
-                simpler = candidates.simpler(part.kernel, self.settings.candidates, self.beliefs.walk)
-                if self.warps is not None:
-                    simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
-                    simpler += self.sharper(structure, i)
-                for kernel in [*simpler, *self._other_periods(part.kernel), *self._sides(structure, i)]:
-                    move = f"{i}: {part.kernel.formula()} -> {kernel!r}"
-                    if move in tried or improved:
-                        continue
-                    tried.add(move)
-                    found = self._in_place(structure, i, kernel)
-                    gain = found.score - structure.score
-                    walks = isinstance(kernel, RandomWalk) and isinstance(part.kernel, Matern12)
-                    straight = isinstance(kernel, Linear) and self.of_table
-                    if gain > -(self.settings.growing.strong_evidence if walks or straight else 0.0):
-                        self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
-                        structure, improved = found, True
+            for i in range(len(structure.parts)):
+                found = self._simpler(structure, i, round, tried)
+                structure, improved = (structure, improved) if found is None else (found, not self.exhausted)
         return structure
+
+    def _simpler(self, structure: Structure, place: int, round: int, tried: set[str]) -> Structure | None:
+        """The structure with the first simpler kernel for one component that does as well; None if there is none.
+
+        `tried` are the moves so far, and gets those that are tried now.
+        """
+        part = structure.parts[place]
+        simpler = candidates.simpler(part.kernel, self.settings.candidates, self.beliefs.walk)
+        if self.warps is not None:
+            simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
+            simpler += self.sharper(structure, place)
+        for kernel in [*simpler, *self._other_periods(part.kernel), *self._sides(structure, place)]:
+            move = f"{place}: {part.kernel.formula()} -> {kernel!r}"
+            if move in tried:
+                continue
+            tried.add(move)
+            found = self._in_place(structure, place, kernel)
+            gain = found.score - structure.score
+            walks = isinstance(kernel, RandomWalk) and isinstance(part.kernel, Matern12)
+            straight = isinstance(kernel, Linear) and self.of_table
+            if gain > -(self.settings.growing.strong_evidence if walks or straight else 0.0):
+                self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
+                return found
+        return None
 
     def _other_periods(self, kernel: Kernel) -> list[Kernel]:
         """A product with other periods."""
