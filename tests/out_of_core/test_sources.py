@@ -42,3 +42,11 @@ def test_a_source_takes_one_of_its_columns_as_target():
 def test_what_cannot_be_read_is_refused(given, said):
     with pytest.raises(ValueError, match=f"^{said}"):
         open_rows(**given)
+
+
+def test_files_in_hidden_folders_are_passed_over(tmp_path):
+    hidden = tmp_path / "data" / ".cache" / "deeper"
+    hidden.mkdir(parents=True)
+    (hidden / "rows.parquet").write_bytes(b"not for reading")
+    with pytest.raises(ValueError, match="is a folder without Parquet or Arrow files"):
+        open_rows(tmp_path / "data", target="y")

@@ -70,9 +70,9 @@ def open_rows(data: Any, target: str | None = None, y: Any = None, *, rows: int 
 def _files(path: Path, target: str | None, rows: int) -> Source:
     paths = [path]
     if path.is_dir():
-        # names that begin with an underscore or a point are passed over, as pandas, Dask and Spark do
+        # files and folders whose names begin with an underscore or a point are passed over, as pandas, Dask and Spark do
         found = (one for one in sorted(path.rglob("*")) if one.suffix.lower() in PARQUET + ARROW)
-        paths = [one for one in found if not one.name.startswith(("_", "."))]
+        paths = [one for one in found if not any(n.startswith(("_", ".")) for n in one.relative_to(path).parts)]
     if not paths or not all(one.is_file() and one.suffix.lower() in PARQUET + ARROW for one in paths):
         what = "is a folder without Parquet or Arrow files" if path.is_dir() else "is no Parquet or Arrow file"
         raise ValueError(f"data: {quoted(str(path))} {what}: give such a file, or a folder of them.")
