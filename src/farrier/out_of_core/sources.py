@@ -70,7 +70,7 @@ def open_rows(data: Any, target: str | None = None, y: Any = None, *, rows: int 
 def _files(path: Path, target: str | None, rows: int) -> Source:
     paths = [path]
     if path.is_dir():
-        # files and folders whose names begin with an underscore or a point are passed over, as pandas, Dask and Spark do
+        # files and folders whose names begin with an underscore or a point are passed over, as by pandas and Spark
         found = (one for one in sorted(path.rglob("*")) if one.suffix.lower() in PARQUET + ARROW)
         paths = [one for one in found if not any(n.startswith(("_", ".")) for n in one.relative_to(path).parts)]
     if not paths or not all(one.is_file() and one.suffix.lower() in PARQUET + ARROW for one in paths):
