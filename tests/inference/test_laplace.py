@@ -79,6 +79,13 @@ def test_draws_are_antithetic_pairs_with_the_inverse_curvature_as_covariance():
     assert_allclose(Laplace.of(TOP, H, 1e-9).draws(8), Laplace.of(TOP, H, 1e-9).draws(8))
 
 
+def test_draws_hang_on_no_last_digit_of_the_curvature():
+    # eigenvectors of equal eigenvalues are arbitrary, and so are the signs of all
+    H, nudge = np.diag([4.0, 4.0, 4.0, 9.0]), np.random.default_rng(0).standard_normal((4, 4)) * 1e-12
+    one, other = (Laplace.of(np.zeros(4), each, least=0.1).draws(6) for each in (H, H + nudge + nudge.T))
+    assert_allclose(one, other, atol=1e-9)
+
+
 def test_a_flat_direction_is_no_wider_than_the_least_curvature_allows():
     flat = Laplace.of(np.zeros(2), np.diag([4.0, 0.0]), 0.25)
     assert_allclose(flat.deviations, [0.5, 2.0])

@@ -79,9 +79,13 @@ class Laplace:
         return 0.5 * float(len(self.values) * LOG_2PI - np.log(self.values).sum())
 
     def draws(self, count: int, seed: int = 0) -> np.ndarray:
-        """An even number of draws of u in antithetic pairs, (count, P), the same every time."""
+        """An even number of draws of u in antithetic pairs, (count, P), the same every time.
+
+        They are made with the symmetric root of the inverse of H, a smooth function of H: eigenvectors can change their
+        signs and order with the last digit of a number.
+        """
         noise = np.random.default_rng(seed).standard_normal((count // 2, len(self.mode)))
-        steps = (noise / np.sqrt(self.values)) @ self.vectors.T
+        steps = noise @ (self.vectors / np.sqrt(self.values)) @ self.vectors.T
         return self.mode + np.concatenate([steps, -steps])
 
     @property
