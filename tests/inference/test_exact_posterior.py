@@ -49,6 +49,11 @@ def test_each_draw_of_the_weights_has_the_textbook_s_moments():
         assert_allclose(variance, np.diagonal(covariance), rtol=1e-6)
 
 
+def test_moments_at_the_rows_of_the_fit_are_those_of_any_rows():
+    for found, expected in zip(POSTERIOR.at_rows(), POSTERIOR.draws(X), strict=True):
+        assert_allclose(found, expected, rtol=1e-6, atol=1e-8)
+
+
 def test_components_have_the_textbook_s_moments_over_the_draws():
     means, variances = POSTERIOR.components(NEW)
     for i in range(3):
@@ -162,6 +167,7 @@ PREDICTIONS = {
     "averages": lambda one: one.averages(MANY[:60] + 0.1, 6),
     "one_step": lambda one: one.one_step(),
     "left_out": lambda one: one.left_out(),
+    "at_rows": lambda one: one.at_rows(),
 }
 MANY = RNG.standard_normal((200, 2))
 

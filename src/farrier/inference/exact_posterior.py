@@ -164,6 +164,19 @@ class GaussianPosterior(WithoutCaches):
                 variances.append(1.0 / precision - np.broadcast_to(self.noise, self.y.shape)[rows])
         return np.stack(means), np.maximum(variances, 0.0)
 
+    def at_rows(self) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f at the rows of the fit given each draw, (S, N) each.
+
+        With a = C^-1 y and the noise D of the rows, f_n has mean y_n - D_n a_n and variance D_n - D_n^2 (C^-1)_nn.
+        """
+        means, variances = [], []
+        with one_thread(small=self._small):
+            for L, e in self._factors:
+                inverse, _ = dpotri(L, lower=1)
+                means.append(self.y - self.noise * solve_triangular(L, e, lower=True, trans=1, check_finite=False))
+                variances.append(self.noise - self.noise**2 * np.diagonal(inverse))
+        return np.stack(means), np.maximum(variances, 0.0)
+
     def left_out(self) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out: mean and variance of f at each row given all other rows, for each draw, (S, N) each.
 

@@ -66,10 +66,9 @@ def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> 
     (model,), z, noise, settings = fit.models(0), fit.scale.forward(y), fit.noise, fit.evaluator.settings
     assert noise is not None
     if len(X) > settings.rows.exact:
-        posterior = linear_posterior(model, X, z, settings)
+        mean, variance = moments(*linear_posterior(model, X, z, settings).draws(X))
     else:
-        posterior = exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None])
-    mean, variance = moments(*posterior.draws(X))
+        mean, variance = moments(*exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]).at_rows())
     factors = expected_factors(((z - mean) ** 2 + variance) / model.noise, noise.degrees)
     sites = Sites(z[rows], model.noise * noise.factors[rows])
     correction = sites.correction(z[rows], mean[rows], variance[rows], fit.likelihood(model))
