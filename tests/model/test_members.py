@@ -286,7 +286,7 @@ def test_an_update_keeps_the_number_of_members(model, tmp_path):
 
 
 def test_a_refit_of_a_search_that_found_nothing_finds_nothing():
-    dear = SearchSettings(growing=GrowingSettings(minimum_gain=1e6), averaging=AveragingSettings(draws=2))
+    dear = SearchSettings(growing=GrowingSettings(strong_evidence=1e6), averaging=AveragingSettings(draws=2))
     fitted = learn(X, Y, transform="log", settings=dear)
     again = refitted(result_of(fitted), X, Y).fitted
     assert (fitted.survivors, fitted.alone) == (again.survivors, again.alone) == (0, None)

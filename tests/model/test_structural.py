@@ -23,7 +23,7 @@ from farrier.model.target_scale import named
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.settings import AveragingSettings, RowSettings, SearchSettings, StructuralSettings
+from farrier.search.settings import AveragingSettings, RowSettings, SearchSettings
 
 FEW = SearchSettings(averaging=AveragingSettings(draws=4))
 RNG = np.random.default_rng(0)
@@ -81,7 +81,7 @@ def test_units_do_not_matter():
 
 
 def test_a_long_series_is_fitted_to_its_last_rows_and_predicted_from_all():
-    settings = SearchSettings(structural=StructuralSettings(rows=40), averaging=AveragingSettings(draws=2))
+    settings = SearchSettings(rows=RowSettings(search=40), averaging=AveragingSettings(draws=2))
     fit = structural_fit(X, Y, BELIEFS, named("identity"), settings)
     assert_allclose(fit.rows, Y[-40:])
     assert_allclose(fit.evaluator.X, X[-40:])

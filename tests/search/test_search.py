@@ -14,11 +14,9 @@ from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.search import Search
-from farrier.search.settings import GrowingSettings
 from farrier.search.structure import Move, Part
 
 N = 64
-MINIMUM_GAIN = GrowingSettings().minimum_gain
 X = np.linspace(-1.7, 1.7, N)[:, None]
 
 
@@ -97,10 +95,10 @@ def test_the_record_has_every_decision_of_every_round(found, name):
     rounds = [decision.round for decision in search.record]
     assert sorted(set(rounds)) == list(range(1, max(rounds) + 1))
     kept = [decision for decision in search.record if decision.action == "kept"]
-    assert all(decision.gain > MINIMUM_GAIN for decision in kept)
+    assert all(decision.gain > 0.0 for decision in kept)
     # one is kept in each round but the last
     assert [decision.round for decision in kept] == list(range(1, max(rounds)))
-    assert all(decision.gain <= MINIMUM_GAIN for decision in search.record if decision.action == "tried")
+    assert all(decision.gain <= 0.0 for decision in search.record if decision.action == "tried")
     assert all(decision.reason for decision in search.record)
     assert len(structure.parts) <= len(kept)
 
@@ -109,7 +107,7 @@ def test_the_record_has_every_decision_of_every_round(found, name):
 def test_scores_rise_by_what_the_record_says(found, name):
     search, structure, told = found[name]
     scores = [bound for what, bound in told if what.startswith("growing")]
-    assert np.all(np.diff(scores) > MINIMUM_GAIN)
+    assert np.all(np.diff(scores) > 0.0)
     gains = [decision.gain for decision in search.record if decision.action == "kept"]
     assert_allclose(structure.score, search.empty().score + sum(gains), rtol=1e-9)
     assert search.steps > 0 or not gains
@@ -299,7 +297,7 @@ def test_a_set_of_steps_gives_way_to_the_week_that_comes_round():
     rival = search.dated(stepped)
     assert "Weekend" in formulas(rival)
     assert not any("Step" in formula for formula in formulas(rival))
-    assert rival.score > stepped.score + MINIMUM_GAIN
+    assert rival.score > stepped.score
     assert search.dated(rival) is None
     assert replace(search, calendar=()).dated(stepped) is None
 

@@ -164,8 +164,8 @@ def test_what_was_learned_keeps_its_settings(usual, short):
     assert pickle.loads(pickle.dumps(short.settings)) == ONE_ROUND
 
 
-def test_a_component_must_gain_what_is_set():
-    dear = SearchSettings(growing=GrowingSettings(minimum_gain=1e6))
+def test_a_structure_must_have_the_evidence_that_is_set():
+    dear = SearchSettings(growing=GrowingSettings(strong_evidence=1e6))
     assert learn(X, Y, transform="identity", settings=dear).survivors == 0
 
 

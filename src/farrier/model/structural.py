@@ -171,7 +171,7 @@ def structural_rows(X: np.ndarray, beliefs: Beliefs, settings: SearchSettings) -
     If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
     shortest season still shows: a week of hours cannot be learned from 300 of them.
     """
-    order, rows = np.argsort(X[:, 0], kind="stable"), settings.structural.rows
+    order, rows = np.argsort(X[:, 0], kind="stable"), settings.rows.search
     clock = beliefs.clock
     if clock is None or not clock.seasons or len(order) <= rows:
         return order[-rows:]

@@ -117,13 +117,11 @@ class Search(Simplifying):
             if gain < settings.refit_gain and _formulas(grown) == _formulas(structure):
                 self.note(round, "tried", move.kernel, gain, "no more evidence")
                 continue
-            if gain > settings.minimum_gain and self.cycles_repeat(grown):
+            if gain > 0.0 and self.cycles_repeat(grown):
                 instead = "" if move.place is None else f", in place of {structure.parts[move.place].kernel.formula()}"
                 self.note(round, "kept", move.kernel, gain, f"more evidence{instead}")
                 return grown
-            reason = (
-                "no more evidence" if gain <= settings.minimum_gain else "noise, or a cycle that does not come round"
-            )
+            reason = "no more evidence" if gain <= 0.0 else "noise, or a cycle that does not come round"
             self.note(round, "tried", move.kernel, gain, reason)
         return None
 
@@ -189,7 +187,7 @@ class Search(Simplifying):
             time = 0.5 * (x[count - 1] + x[count])
             found += [(left[0] + right[0], time, left[1], right[1]) for left, right in zip(*sides, strict=True)]
         best_of_one = max(one[0] for one in self.best_simple_kernels(x, y))
-        if not found or max(one[0] for one in found) < best_of_one + settings.split_gain:
+        if not found or max(one[0] for one in found) < best_of_one + self.settings.growing.strong_evidence:
             return None
         starts: list[Structure] = []
         for _, time, left, right in sorted(found, key=lambda one: -one[0])[: settings.split_fits]:
@@ -241,8 +239,7 @@ class Search(Simplifying):
         # a start may hold components that were never compared with noise alone
         plain = self.plain()
         # the evidence of sites is that of rows only where they were made
-        strong = 0.0 if self.of_table or self.rows is not None else settings.strong_evidence
-        needed = settings.minimum_gain + strong
+        needed = 0.0 if self.of_table or self.rows is not None else settings.strong_evidence
         return found if found.score > plain.score + needed else plain
 
     def plain(self) -> Structure:

@@ -35,7 +35,9 @@ class RowSettings:
     exact: int = 1000
     """Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
     search: int = 300
-    """Most rows of one input that the search uses; it uses all of fewer. [rows; by judgement]"""
+    """Most rows of one input that the search uses; it uses all of fewer. A structural model is fitted to as many, the
+    last ones; where they hold too few of the longest season (`periods.repeats`), to every second (third, ...) row of a
+    longer time. [rows; by judgement]"""
     part: int = 400
     """Most rows of a table that the search uses; more rows are predicted by interactions of all orders too, which on
     yacht and servo raised the error. [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
@@ -124,15 +126,13 @@ class GrowingSettings:
     tries_in_place: int = 1
     """Candidates fitted in a round in place of a component.
     [fits; commit 944a31d: score on 56 public and made series]"""
-    minimum_gain: float = 0.0
-    """Log evidence beyond its price that a component must gain to be added or kept. [nats; by judgement]"""
     refit_gain: float = 0.5
     """Gain of log evidence below which a structure that has the same components as before is not a new one.
     [nats; by judgement]"""
     strong_evidence: float = 5.0
-    """Log evidence that a structure of a series needs against noise alone and against a random walk, and a level that
-    returns to its mean against one that wanders. Odds of 150 to 1 are called very strong by Kass and Raftery (1995).
-    [nats; by judgement]"""
+    """Log evidence that a structure of a series needs against noise alone and against a random walk, a level that
+    returns to its mean against one that wanders, and two sides of a split against one simple kernel. Odds of 150 to 1
+    are called very strong by Kass and Raftery (1995). [nats; by judgement]"""
     first_weight: float = 0.5
     """Weight at which an added component starts. [standard deviations of y; by judgement]"""
     noise_factor: float = 0.7
@@ -173,9 +173,6 @@ class ChangepointSettings:
     """Weight at which each side of a split starts. [standard deviations of y; by judgement]"""
     split_fits: int = 2
     """Splits that are fitted, those of the highest evidence first. [fits; by judgement]"""
-    split_gain: float = 5.0
-    """Log evidence that the two sides of a split must gain over one simple kernel.
-    [nats; commit e271f36: time of a short series, 4 s before, 3 s after]"""
     places: int = 60
     """Locations at which a changepoint that was found is tried again. [locations; by judgement]"""
 
@@ -300,10 +297,6 @@ class OutlierSettings:
 class StructuralSettings:
     """The structural model, which is fitted without a search."""
 
-    rows: int = 300
-    """Most rows, the last ones, to which its parameters are fitted; predictions use all rows. Where they hold too few
-    of the longest season (`periods.repeats`), every second (third, ...) row of a longer time is taken.
-    [rows; by judgement]"""
     smallest_share: float = 1e-3
     """Share of the variance of all components below which one is not told. [part of the variance; by judgement]"""
     least_curvature: float = 0.3

@@ -35,10 +35,9 @@ class Simplifying(TableMoves):
             for i in order[:tries]:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
                 without = self.fit(fewer, structure.noise, short, least=self._least(structure, i))
-                needed = structure.score - settings.minimum_gain
-                if needed > without.score > structure.score - settings.hopeless_margin:
+                if structure.score > without.score > structure.score - settings.hopeless_margin:
                     without = self.fit(without.parts, without.noise)
-                if without.score > needed:
+                if without.score > structure.score:
                     self.note(
                         round,
                         "dropped",
