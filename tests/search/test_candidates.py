@@ -138,6 +138,24 @@ def test_a_component_has_two_sides_of_each_change_unless_it_has_one_already_or_i
     assert [str(one) for one in sides(CentredPeriodic(0.2), [0.3], extent)] == ["Per0 * Step"]
 
 
+@pytest.mark.parametrize(
+    ("period", "seasons", "shapes"),
+    [
+        (0.7, [0.35], [1.2]),
+        (0.35, [0.7], [0.3]),
+        (0.7 / 3, [0.7], [0.2]),
+        (0.7, [0.7, 0.5], []),
+        (0.35 * 1.01, [0.7], []),
+    ],
+    ids=["twice a season", "half a season", "a third", "neither", "not quite"],
+)
+def test_a_season_stands_in_for_a_period_that_it_divides_or_is_a_multiple_of(period, seasons, shapes):
+    found = candidates.in_season(CentredPeriodic(period, 0.6) * SquaredExponential(1.0), seasons)
+    cycles = [factor for one in found for factor in one.products()[0] if isinstance(factor, CentredPeriodic)]
+    assert [float(cycle.period) for cycle in cycles] == seasons[: len(shapes)]
+    assert_allclose([float(cycle.lengthscale) for cycle in cycles], shapes)
+
+
 def test_a_cycle_may_be_the_harmonic_of_one_twice_or_three_times_as_long():
     extent, cycle = candidates.Extent(0.0, 1.0, 0.01), CentredPeriodic(0.12, 0.6)
     found = [factors[0] for one in longer(cycle, extent) for factors in one.products()]

@@ -178,13 +178,15 @@ def simpler(kernel: Kernel, settings: CandidateSettings, walk: RandomWalk | None
     return [*smooth, *limits, *walks]
 
 
-def shorter(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:
-    """The product with each of the shorter seasons that divide its period; what happens within it takes as long."""
+def in_season(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:
+    """The product with each of the seasons that divide its period, or that its period divides: rows of a day cannot tell
+    a week from a half or a third of it. What happens within it takes as long."""
     factors, found = kernel.products()[0], []
     for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):
         for season in seasons:
             ratio = float(np.ravel(cycle.period)[0]) / season
-            if round(ratio) > 1 and abs(ratio / round(ratio) - 1.0) < 1e-3:
+            times = max(ratio, 1.0 / ratio)
+            if round(times) > 1 and abs(times / round(times) - 1.0) < 1e-3:
                 other = cycle.replace(period=season, lengthscale=ratio * cycle.lengthscale)
                 found.append(product_of([other if factor is cycle else factor for factor in factors]))
     return found

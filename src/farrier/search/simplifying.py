@@ -60,22 +60,22 @@ class Simplifying(TableMoves):
 
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
-        jump or a bend in place of a curve, a shorter season of the calendar in place of one that it divides, and, where
+        jump or a bend in place of a curve, a season of the calendar in place of a period that it divides or is a multiple of, and, where
         no calendar tells the period, a longer one in place of that of its harmonic; and with a component that is there
         only before or after a change that another one has. That a
         level returns to its mean needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise
         the effect is a line.
 
-        Each component is made simpler once, and all again until none is; a search that has done its work ends with the
-        first round.
+        Each component is made as simple as it can be, and all again until none changes; a search that has done its work
+        ends with the first round.
         """
         tried: set[str] = set()
         improved = True
         while improved:
             improved = False
             for i in range(len(structure.parts)):
-                found = self._simpler(structure, i, round, tried)
-                structure, improved = (structure, improved) if found is None else (found, not self.exhausted)
+                while (found := self._simpler(structure, i, round, tried)) is not None:
+                    structure, improved = found, not self.exhausted
         return structure
 
     def _simpler(self, structure: Structure, place: int, round: int, tried: set[str]) -> Structure | None:
@@ -104,7 +104,7 @@ class Simplifying(TableMoves):
 
     def _other_periods(self, kernel: Kernel) -> list[Kernel]:
         """A product with other periods."""
-        clock, found = self.beliefs.clock, candidates.shorter(kernel, self.known)
+        clock, found = self.beliefs.clock, candidates.in_season(kernel, self.known)
         if self.of_table or clock is None or clock.complete:
             return found
         return [*found, *candidates.longer(kernel, candidates.Extent.of(self.X[:, 0]), self.settings)]
