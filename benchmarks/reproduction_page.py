@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any, NamedTuple
 
-from benchmarks import reproduction_statements
+from benchmarks import more_steps, reproduction_statements
 from benchmarks.published import AUTHORS_RUN, CLASSIFICATION, IMPLICIT, UCI
 from benchmarks.record import read
 
@@ -66,7 +66,7 @@ class Cell(NamedTuple):
 def write(results: Path) -> Path:
     """Write the page from the results that there are."""
     lines = _lines(results, "reproduction")
-    said = [TEXT.read_text(), _series(lines)]
+    said = [part for part in (TEXT.read_text(), _series(lines), more_steps.section(lines)) if part]
     groups = {
         "Tables, extrapolated": list(_uci(results, lines)),
         "Two classes": list(_classes(results)),
