@@ -155,13 +155,15 @@ def _classes(results: Path) -> Iterator[Cell]:
     lines = _lines(results, "classification")
     for table, columns in CLASSIFICATION.items():
         for method, name in CLASSIFIERS.items():
-            chosen = [
-                x["figures"] for x in lines if (x["settings"]["table"], x["settings"]["method"]) == (table, method)
-            ]
-            values = [run["error"] for run in chosen if "error" in run]
-            source = "classification" if values else ""
-            column = "ours" if name == "paper" else name
-            yield Cell(table, column, "% wrong", columns[name], CLASSES_SPREAD[table][name], values, False, source)
+            for split in (None, "random"):
+                wanted = {"table": table, "method": method, "split": split}
+                found = [x["figures"] for x in lines if wanted == {word: x["settings"].get(word) for word in wanted}]
+                values = [figures["error"] for figures in found if "error" in figures]
+                if split and not values:
+                    continue
+                source = ", ".join(["classification", *(["random splits"] if split else [])]) if values else ""
+                column = "ours" if name == "paper" else name
+                yield Cell(table, column, "% wrong", columns[name], CLASSES_SPREAD[table][name], values, False, source)
 
 
 CLASSES_SPREAD = {
