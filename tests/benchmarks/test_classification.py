@@ -1,4 +1,4 @@
-"""The test rows of two classes: one split as in the authors' program, or another for each seed as in the paper's text."""
+"""The test rows of two classes: one split as in the authors' program, or one for each seed as in the paper's text."""
 
 import numpy as np
 import pytest
