@@ -116,7 +116,7 @@ def _paired(path: Path) -> str:
     errors: dict[tuple[str, str], dict[int, float]] = {}
     for line in read(path):
         settings = line["settings"]
-        errors.setdefault((settings["table"], settings["method"]), {})[line["seed"]] = line["figures"]["error"]
+        errors.setdefault((settings["table"], beside.method_of(settings)), {})[line["seed"]] = line["figures"]["error"]
     rows, better = ["| farrier minus | table | splits | difference | p |", "|---|---|---|---|---|"], []
     for (table, method), other in sorted(errors.items()):
         ours = errors.get((table, OURS), {})
