@@ -150,8 +150,14 @@ def _runs(path: Path, key: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
     runs: dict[tuple[str, str], list[dict[str, Any]]] = {}
     for line in read(path):
         settings = line["settings"]
-        runs.setdefault((settings[key], settings["method"]), []).append(line["figures"])
+        runs.setdefault((settings[key], method_of(settings)), []).append(line["figures"])
     return runs
+
+
+def method_of(settings: Mapping[str, Any]) -> str:
+    """The method of a run, with its way of splitting the rows if that is not the usual one of the suite."""
+    way = settings.get("split")
+    return settings["method"] if way is None else f"{settings['method']}, {way} splits"
 
 
 def _values(found: list[dict[str, Any]] | None, figure: Figure) -> list[float]:

@@ -12,7 +12,7 @@ from pathlib import Path
 from statistics import mean, median, stdev
 from typing import Any, NamedTuple
 
-from benchmarks import reproduction_statements
+from benchmarks import more_steps, reproduction_statements
 from benchmarks.published import AUTHORS_RUN, CLASSIFICATION, IMPLICIT, UCI
 from benchmarks.record import read
 
@@ -66,7 +66,7 @@ class Cell(NamedTuple):
 def write(results: Path) -> Path:
     """Write the page from the results that there are."""
     lines = _lines(results, "reproduction")
-    said = [TEXT.read_text(), _series(lines)]
+    said = [part for part in (TEXT.read_text(), _series(lines), more_steps.section(lines)) if part]
     groups = {
         "Tables, extrapolated": list(_uci(results, lines)),
         "Two classes": list(_classes(results)),
@@ -155,13 +155,15 @@ def _classes(results: Path) -> Iterator[Cell]:
     lines = _lines(results, "classification")
     for table, columns in CLASSIFICATION.items():
         for method, name in CLASSIFIERS.items():
-            chosen = [
-                x["figures"] for x in lines if (x["settings"]["table"], x["settings"]["method"]) == (table, method)
-            ]
-            values = [run["error"] for run in chosen if "error" in run]
-            source = "classification" if values else ""
-            column = "ours" if name == "paper" else name
-            yield Cell(table, column, "% wrong", columns[name], CLASSES_SPREAD[table][name], values, False, source)
+            for split in (None, "random"):
+                wanted = {"table": table, "method": method, "split": split}
+                found = [x["figures"] for x in lines if wanted == {word: x["settings"].get(word) for word in wanted}]
+                values = [figures["error"] for figures in found if "error" in figures]
+                if split and not values:
+                    continue
+                source = ", ".join(["classification", *(["random splits"] if split else [])]) if values else ""
+                column = "ours" if name == "paper" else name
+                yield Cell(table, column, "% wrong", columns[name], CLASSES_SPREAD[table][name], values, False, source)
 
 
 CLASSES_SPREAD = {
