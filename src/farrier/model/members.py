@@ -2,7 +2,7 @@
 
 The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence;
 between kinds of structures (searched for or not, with growth that fades to a line or to nothing) little of it counts.
-In a table shares follow from leave-one-out predictions, and differ between rows (stacking.py).
+Unless rows are a series in time, shares follow from leave-one-out predictions, and differ between rows (stacking.py).
 Predictions average over draws of all parameters of each structure.
 """
 
@@ -120,7 +120,7 @@ def fitted_set(
     The components of the first contender begin with those of `explains`.
     """
     averaging, stacking = settings.averaging, None
-    if _of_table(contenders):
+    if not any(one.evaluator.beliefs.of_time for one in contenders):
         shares, stacking, members = stacked_members(contenders, X, y, settings)
     else:
         shares = shares_of(contenders, averaging)
@@ -193,11 +193,6 @@ def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> n
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
     return kept / kept.sum()
-
-
-def _of_table(contenders: Sequence[Contender]) -> bool:
-    """Whether the rows are those of a table."""
-    return all(one.evaluator.beliefs.clock is None for one in contenders)
 
 
 def stacked_members(
