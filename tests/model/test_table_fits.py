@@ -103,4 +103,6 @@ def test_what_repeats_over_two_inputs_fills_a_hole_in_a_texture():
     X = np.stack([i, j], axis=1)
     model = Regressor(likelihood="gaussian").fit(X[~hole], y[~hole])
     assert np.sqrt(np.mean((model.predict(X[hole]) - y[hole]) ** 2)) < 0.3 * y[hole].std()
-    assert re.search("periodic in x0 every 4.[45].* and periodic in x1 every [34]", " ".join(str(model.explain()).split()))
+    assert re.search(
+        "periodic in x0 every 4.[45].* and periodic in x1 every [34]", " ".join(str(model.explain()).split())
+    )
