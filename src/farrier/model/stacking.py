@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from scipy.optimize import minimize, minimize_scalar
+from scipy.optimize import fminbound, minimize
 from scipy.special import digamma, gammaln, logsumexp
 
 from farrier.model.predictions import StudentPrediction
@@ -133,11 +133,11 @@ def _further(stacking: Stacking, ends: Sequence[LeftOut], rows: int, settings: S
         densities = [
             _log_student(((one.z - one.mean) * np.exp(-size)) ** 2, nu) - size + one.slopes for one, size, nu in each
         ]
-        total = logsumexp(densities, axis=0, b=shares)
-        return 0.5 * (log_root / settings.scale_spread) ** 2 - rows * float(np.mean(total))
+        total = np.asarray(logsumexp(densities, axis=0, b=shares))
+        return 0.5 * (log_root / settings.scale_spread) ** 2 - rows * float(total.mean())
 
     reach = settings.furthest * settings.scale_spread
-    return float(np.exp(2.0 * minimize_scalar(cost, bounds=(-reach, reach), method="bounded").x))
+    return float(np.exp(2.0 * np.asarray(fminbound(cost, -reach, reach))))
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,7 +12,6 @@ from itertools import combinations
 from typing import final
 
 import numpy as np
-from scipy.fft import fft2
 from scipy.ndimage import median_filter
 
 from farrier.evaluation.grid import on_grid
@@ -67,7 +66,7 @@ def _periods(
     (i, first), (j, second) = one, two
     field = _field(i, j, y)
     size = [2 * length for length in field.shape]
-    power = np.abs(fft2(field, size)) ** 2 / (float(np.sum(field**2)) * len(y))
+    power = np.abs(np.fft.fft2(field, size)) ** 2 / (float(np.sum(field**2)) * len(y))
     # waves that rise along both inputs, and waves that rise along one and fall along the other
     rows, columns = (np.arange(1, length // 2) for length in size)
     both = power[np.ix_(rows, columns)] + power[np.ix_(rows, -columns)]
@@ -99,6 +98,6 @@ def _refined(field: np.ndarray, f: float, g: float, settings: PeriodSettings) ->
     waves = [
         np.exp(-2j * np.pi * np.outer(one, np.arange(length))) for one, length in zip(tried, field.shape, strict=True)
     ]
-    power = sum(np.abs(waves[0] @ field @ other.T) ** 2 for other in (waves[1], waves[1].conj()))
+    power = np.sum([np.abs(waves[0] @ field @ other.T) ** 2 for other in (waves[1], waves[1].conj())], axis=0)
     best = np.unravel_index(np.argmax(power), power.shape)
     return float(tried[0][best[0]]), float(tried[1][best[1]])
