@@ -63,6 +63,17 @@ def test_irregular_inputs_and_those_of_few_values_have_no_lattice():
         assert not found(staggered(9.3, 12.7), X)
 
 
+def test_rounding_errors_of_an_exact_surface_are_no_pattern():
+    assert not found(1e3 + 0.2 * ROW - 0.01 * COLUMN**2)
+
+
+def test_rows_that_are_too_few_for_the_frequencies_of_their_grids_have_no_lattice():
+    some = RNG.permutation(len(ROW))
+    y = staggered(9.3, 12.7)
+    assert found(y, kept=np.isin(np.arange(len(ROW)), some[:1500]))
+    assert not found(y, kept=np.isin(np.arange(len(ROW)), some[:290]))
+
+
 def test_kernels_repeat_and_one_of_them_drifts():
     (lattice,) = found(staggered(9.3, 12.7))
     *strict, drifting = lattice.kernels(CandidateSettings())

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import final
 
 import numpy as np
-from scipy.ndimage import median_filter
+from scipy.ndimage import maximum_filter
 
 from farrier.evaluation.grid import on_grid
 from farrier.kernels.algebra import Kernel
@@ -63,21 +63,30 @@ def _places(x: np.ndarray, settings: PeriodSettings) -> tuple[np.ndarray, float]
 def _periods(
     one: tuple[np.ndarray, float], two: tuple[np.ndarray, float], y: np.ndarray, settings: PeriodSettings
 ) -> tuple[float, float] | None:
+    """The periods along both inputs; None if nothing repeats, or rows are too few for the frequencies of the grids."""
     (i, first), (j, second) = one, two
+    if (i.max() + 1) * (j.max() + 1) > 2.0 * settings.highest * len(y):
+        return None
     field = _field(i, j, y)
-    size = [2 * length for length in field.shape]
-    power = np.abs(np.fft.fft2(field, size)) ** 2 / (float(np.sum(field**2)) * len(y))
+    left, size = float(np.sum(field**2)), [2 * length for length in field.shape]
+    if left <= settings.rounding * float(y @ y):
+        return None
+    power = np.abs(np.fft.fft2(field, size)) ** 2 / (left * len(y))
     # waves that rise along both inputs, and waves that rise along one and fall along the other
     rows, columns = (np.arange(1, length // 2) for length in size)
     both = power[np.ix_(rows, columns)] + power[np.ix_(rows, -columns)]
-    background = np.maximum(median_filter(both, size=settings.frequencies_per_peak * 2 + 1, mode="nearest"), 1e-12)
     slow = (rows < 2 * settings.repeats)[:, None] | (columns < 2 * settings.repeats)[None, :]
-    ahead = (both > settings.prominence * background) & (2.0 * both > settings.smallest_power) & ~slow
-    if not ahead.any():
-        return None
-    best = np.unravel_index(np.argmax(np.where(ahead, both, -np.inf)), both.shape)
-    f, g = _refined(field, rows[best[0]] / size[0], columns[best[1]] / size[1], settings)
-    return first / f, second / g
+    peaks = np.argwhere((both == maximum_filter(both, size=3)) & (2.0 * both > settings.smallest_power) & ~slow)
+    for r, c in peaks[np.argsort(-both[tuple(peaks.T)])]:
+        if both[r, c] > settings.prominence * np.median(_around(both, r, c, settings.frequencies_per_peak)):
+            f, g = _refined(field, rows[r] / size[0], columns[c] / size[1], settings)
+            return first / f, second / g
+    return None
+
+
+def _around(power: np.ndarray, row: int, column: int, width: int) -> np.ndarray:
+    """The power near a frequency."""
+    return power[max(row - width, 0) : row + width + 1, max(column - width, 0) : column + width + 1]
 
 
 def _field(i: np.ndarray, j: np.ndarray, y: np.ndarray) -> np.ndarray:
