@@ -2,7 +2,8 @@
 
 A cell is the mean over seeds, with the standard deviation where there are several, and the published number in brackets
 where there is one. The best of our runs is bold. Verdicts compare Farrier with every published number: level where they
-are within one of the published standard deviations, or within 2 % where none is printed.
+are within one of the published standard deviations, or within half a unit of its last printed digit if that is more, or
+within 2 % where none is printed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -189,7 +190,7 @@ def _verdict(
     if published is None or not values:
         return ""
     gap = (mean(values) - published.value) * (1.0 if figure.more_is_better else -1.0)
-    slack = published.spread if published.spread is not None else CLOSE * abs(published.value)
+    slack = CLOSE * abs(published.value) if published.spread is None else max(published.spread, ROUNDED)
     return "level" if abs(gap) <= slack else "ahead" if gap > 0 else "behind"
 
 

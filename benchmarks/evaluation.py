@@ -59,8 +59,10 @@ ABOUT = {
     ),
     "implicit": (
         "Against kernels without a formula",
-        "The fixed splits of the black-box quantile kernels' authors, on their scale. Farrier's figures of "
-        "Rubber are those of version 0.1.0; its seconds are those of a busy machine.",
+        "The fixed splits of the black-box quantile kernels' authors, on their scale. Farrier's seconds are those of "
+        "a busy machine. That CO2, which is no series in time here, is predicted like a table was decided on 15 splits "
+        "inside the training rows of five other series, after its test rows had been seen: the log score was higher "
+        "on 13 of them, the error lower on 9.",
     ),
 }
 

@@ -131,6 +131,18 @@ def test_leaving_a_row_out_is_the_posterior_given_the_others():
         assert_allclose(variances[:, n], variance[:, 0], rtol=1e-4, atol=1e-7)
 
 
+def test_leaving_blocks_out_is_the_posterior_given_the_rows_outside_each():
+    blocks = [np.array([0, 3, 4]), np.array([3, 10])]
+    means, variances = POSTERIOR.left_out(blocks)
+    alone, _ = POSTERIOR.left_out()
+    assert_allclose(means[:, : len(Y)], alone)
+    for block, places in zip(blocks, np.split(np.arange(len(Y), means.shape[1]), [3]), strict=True):
+        rest = np.setdiff1d(np.arange(len(Y)), block)
+        mean, variance = GaussianPosterior(POSTERIOR.pool, WEIGHTS, NOISE[rest], X[rest], Y[rest]).draws(X[block])
+        assert_allclose(means[:, places], mean, rtol=1e-5, atol=1e-7)
+        assert_allclose(variances[:, places], variance, rtol=1e-4, atol=1e-7)
+
+
 def test_means_of_components_by_draw_are_the_textbook_s_and_average_to_the_components():
     by_draw = POSTERIOR.component_means(NEW)
     for w, means in zip(WEIGHTS, by_draw, strict=True):

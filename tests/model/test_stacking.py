@@ -1,5 +1,7 @@
 """Laws of stacking: the gradient is that of the value, members rule where they are good, sizes and tails are found."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
@@ -83,3 +85,17 @@ def test_the_mean_of_all_lies_between_those_of_the_members():
     middle = scales[1].sd
     expected = np.exp(np.log(y).mean()) * np.cosh(0.1 * middle)
     assert_allclose((low[0], high[0]), (expected, y.mean()))
+
+
+@pytest.mark.parametrize("root", [0.4, 1.0, 1.8])
+def test_the_part_of_the_further_variance_is_that_of_errors_at_the_ends(root):
+    sd = np.full(ROWS, 6.0)
+    ends = left_out(root * sd * RNG.standard_normal(ROWS), sd)
+    found, _ = stacked([replace(left_out(RNG.standard_normal(ROWS), 1.0), ends=ends)], SETTINGS)
+    assert np.sqrt(found.further) == pytest.approx(root, rel=0.15)
+    assert found.sizes(LEVEL, [np.ones(ROWS)])[0] == pytest.approx(np.ones(ROWS), rel=0.2)
+
+
+def test_without_ends_all_of_the_further_variance_counts():
+    found, _ = stacked([left_out(RNG.standard_normal(ROWS), 1.0)], SETTINGS)
+    assert found.further == 1.0

@@ -1,10 +1,12 @@
 """Laws of the model of a table: parts of known tables are named right, and all scales predict together."""
 
+import re
 from functools import cache
 
 import numpy as np
 import pytest
 
+from farrier import Regressor
 from farrier.model.learning import learn
 from farrier.model.members import Contender, stacked_members
 from farrier.model.table_fits import fit_few_rows, fitting_rows, search_table
@@ -91,3 +93,16 @@ def test_interactions_of_categories_and_numbers_are_predicted_for_few_rows_too()
     mean, _ = learn(X[:160], y[:160], coded=(0, 1)).moments(X[160:])
     # effects of one or two inputs explain nothing here: their error is the standard deviation of the function
     assert np.sqrt(np.mean((mean - truth[160:]) ** 2)) < 0.3 * truth.std()
+
+
+def test_what_repeats_over_two_inputs_fills_a_hole_in_a_texture():
+    i, j = (one.ravel().astype(float) for one in np.meshgrid(np.arange(18), np.arange(14), indexing="ij"))
+    hole = (np.abs(i - 8.5) < 3) & (np.abs(j - 6.5) < 3)
+    y = np.cos(2 * np.pi * i / 4.5 + 0.1) * np.cos(2 * np.pi * j / 4.0)
+    y += 0.1 * np.random.default_rng(7).standard_normal(len(i))
+    X = np.stack([i, j], axis=1)
+    model = Regressor(likelihood="gaussian").fit(X[~hole], y[~hole])
+    assert np.sqrt(np.mean((model.predict(X[hole]) - y[hole]) ** 2)) < 0.3 * y[hole].std()
+    assert re.search(
+        "periodic in x0 every 4.[45].* and periodic in x1 every [34]", " ".join(str(model.explain()).split())
+    )

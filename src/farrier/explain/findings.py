@@ -217,8 +217,9 @@ def _factors(result: Result, kernel: Kernel, i: int, dates: Dates) -> tuple[Fact
     factors = []
     for place, factor in enumerate(found):
         names = _names(factor, result.columns)
-        # over several inputs such a factor is a product of one factor for each input
-        splits = isinstance(factor, base.SquaredExponential | base.Periodic) and len(names) <= NAMED + 1
+        # over several inputs such a factor is a product of one factor for each input, but for a constant
+        split = base.SquaredExponential | base.Periodic | base.CentredPeriodic
+        splits = isinstance(factor, split) and len(names) <= NAMED + 1
         groups = [(name,) for name in names] if splits else [names]
         sides = [end[place] for end in ends]
         made = [_factor(factor, sides, group, k) for k, group in enumerate(groups)]

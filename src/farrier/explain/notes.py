@@ -49,7 +49,7 @@ def about_columns(result: Result) -> list[str]:
 
 def about_copies(result: Result) -> list[str]:
     """How many rows of a table are copies of others, which count once."""
-    if result.fitted.stacking is None or result.recipe.has_weights:
+    if result.fitted.beliefs.clock is not None or result.fitted.stacking is None or result.recipe.has_weights:
         return []
     gone = len(result.target) - len(without_copies(result.inputs, result.target))
     if not gone:

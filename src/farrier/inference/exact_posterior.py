@@ -7,6 +7,7 @@ for each of S draws of the weights, and the same for f with k(x) = sum_i k_i(x).
 the number of rows, once; a prediction then takes quadratic time.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, final
@@ -177,18 +178,26 @@ class GaussianPosterior(WithoutCaches):
                 variances.append(self.noise - self.noise**2 * np.diagonal(inverse))
         return np.stack(means), np.maximum(variances, 0.0)
 
-    def left_out(self) -> tuple[np.ndarray, np.ndarray]:
+    def left_out(self, blocks: Sequence[np.ndarray] = ()) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out: mean and variance of f at each row given all other rows, for each draw, (S, N) each.
 
-        With a = C^-1 y, y_n given the others has mean y_n - a_n / (C^-1)_nn and variance 1 / (C^-1)_nn.
+        With a = C^-1 y, y_n given the others has mean y_n - a_n / (C^-1)_nn and variance 1 / (C^-1)_nn. Behind them are
+        the rows of each block B, in ascending order, given the rows outside it: with V = ((C^-1)_BB)^-1 their mean is
+        y_B - V a_B and their covariance V.
         """
-        means, variances = [], []
+        rows, means, variances = np.concatenate([np.arange(len(self.y)), *blocks]), [], []
         with one_thread(small=self._small):
             for L, e in self._factors:
                 inverse, _ = dpotri(L, lower=1)
-                precision = np.diagonal(inverse)
-                means.append(self.y - solve_triangular(L, e, lower=True, trans=1) / precision)
-                variances.append(1.0 / precision - self.noise)
+                precision, a = np.diagonal(inverse), solve_triangular(L, e, lower=True, trans=1)
+                each = [(a / precision, 1.0 / precision)]
+                for block in blocks:
+                    part = np.tril(inverse[np.ix_(block, block)])
+                    V = np.linalg.inv(part + np.tril(part, -1).T)
+                    each.append((V @ a[block], np.diagonal(V)))
+                means.append(self.y[rows] - np.concatenate([moved for moved, _ in each]))
+                noise = np.broadcast_to(self.noise, self.y.shape)[rows]
+                variances.append(np.concatenate([variance for _, variance in each]) - noise)
         return np.stack(means), np.maximum(variances, 0.0)
 
     def _components(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

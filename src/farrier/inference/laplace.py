@@ -5,6 +5,7 @@
 Predictions are averages over draws of u, in antithetic pairs. `LaplacePosterior` is the mixture of their posteriors.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, final
 
@@ -137,10 +138,10 @@ class LaplacePosterior(WithoutCaches):
         """Leave-one-out means and variances of f at the rows, of the first posterior alone, (1, N) each."""
         return self.posteriors[0].left_out()
 
-    def all_left_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Leave-one-out means and variances of f at the rows given each draw, (S, N) each."""
+    def all_left_out(self, blocks: Sequence[np.ndarray] = ()) -> tuple[np.ndarray, np.ndarray]:
+        """Leave-one-out means and variances of f at the rows given each draw, (S, N) each, and at those of blocks."""
         self._factorise()
-        found = [posterior.left_out() for posterior in self.posteriors]
+        found = [posterior.left_out(blocks) for posterior in self.posteriors]
         return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
 
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

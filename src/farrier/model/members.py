@@ -2,7 +2,7 @@
 
 The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence;
 between kinds of structures (searched for or not, with growth that fades to a line or to nothing) little of it counts.
-In a table shares follow from leave-one-out predictions, and differ between rows (stacking.py).
+Unless rows are a series in time, shares follow from leave-one-out predictions, and differ between rows (stacking.py).
 Predictions average over draws of all parameters of each structure.
 """
 
@@ -19,6 +19,7 @@ from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import HalfCauchy
+from farrier.model.ends import ends_of
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.stacking import LeftOut, Stacking, stacked
 from farrier.model.target_scale import TargetScale
@@ -120,7 +121,7 @@ def fitted_set(
     The components of the first contender begin with those of `explains`.
     """
     averaging, stacking = settings.averaging, None
-    if _of_table(contenders):
+    if not any(one.evaluator.beliefs.of_time for one in contenders):
         shares, stacking, members = stacked_members(contenders, X, y, settings)
     else:
         shares = shares_of(contenders, averaging)
@@ -195,11 +196,6 @@ def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> n
     return kept / kept.sum()
 
 
-def _of_table(contenders: Sequence[Contender]) -> bool:
-    """Whether the rows are those of a table."""
-    return all(one.evaluator.beliefs.clock is None for one in contenders)
-
-
 def stacked_members(
     contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray, settings: SearchSettings
 ) -> tuple[np.ndarray, Stacking, list[Member]]:
@@ -208,7 +204,11 @@ def stacked_members(
     Parameters may come from a part of the rows. Leave-one-out predictions are given all of them, as new rows will be.
     """
     found = [with_models(one, 0.0, _drawn_models(one, settings), X, y, settings) for one in contenders]
-    left = [_left_out(one, member, y) for one, member in zip(contenders, found, strict=True)]
+    ends = ends_of(X, settings.stacking.ends)
+    left = [
+        left_out_of(member, y, ends, one.factors if one.noise is None else None)
+        for one, member in zip(contenders, found, strict=True)
+    ]
     shares, stacking = stacked_shares(left, settings)
     each = zip(found, shares, strict=True)
     return shares, stacking, [replace(member, share=float(share)) for member, share in each if share > 0]
@@ -248,16 +248,24 @@ def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactM
     return [mode.model, *(objective.model(u) for u in draws)]
 
 
-def _left_out(contender: Contender, member: Member, y: np.ndarray) -> LeftOut:
-    """Leave-one-out predictions of all rows, averaged over draws of the parameters.
+def left_out_of(
+    member: Member, y: np.ndarray, ends: Sequence[np.ndarray], factors: np.ndarray | None = None
+) -> LeftOut:
+    """Leave-one-out predictions of all rows, and of the ends of the rows, averaged over draws of the parameters.
 
-    Where the noise is Student-t, it is that of an ordinary row: whether a row is an outlier is not known before.
+    `factors` are the noise variances of the rows over the common one. Where the noise is Student-t, it is that of an
+    ordinary row: whether a row is an outlier is not known before.
     """
-    known = contender.factors if contender.noise is None else None
-    factors = np.ones(len(y)) if known is None else known
-    mean, variance = member.posterior.all_left_out()
-    mean, variance = moments(mean, variance + member.noises[:, None] * factors)
-    return LeftOut(mean, np.sqrt(variance), member.scale.forward(y), member.scale.log_slopes(y))
+    rows, count = np.concatenate([np.arange(len(y)), *ends]), len(y)
+    mean, variance = member.posterior.all_left_out(ends)
+    noise = member.noises[:, None] * (np.ones(count) if factors is None else factors)[rows]
+    mean, variance = moments(mean, variance + noise)
+    z, slopes = member.scale.forward(y)[rows], member.scale.log_slopes(y)[rows]
+    alone, together = (
+        LeftOut(mean[some], np.sqrt(variance[some]), z[some], slopes[some])
+        for some in (slice(count), slice(count, None))
+    )
+    return replace(alone, ends=together)
 
 
 def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> Any:

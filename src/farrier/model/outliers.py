@@ -124,12 +124,12 @@ class Doubt:
     def of(cls, fitted: Fitted, X: np.ndarray, y: np.ndarray) -> "Doubt":
         """The doubt about a fit of the rows X on the scale of the model, and y in its own units."""
         z, settings = fitted.scale.forward(y), fitted.settings.outliers
-        mixed = bool(fitted.others) and X.shape[1] > 1 and fitted.beliefs.clock is None
-        exact = isinstance(fitted.posterior, LaplacePosterior)
-        mean, residuals = mixed_residuals(fitted, y) if mixed and exact else residuals_of(fitted, X, z)
+        of_table = X.shape[1] > 1 and fitted.beliefs.clock is None
+        mixed = of_table and bool(fitted.others) and isinstance(fitted.posterior, LaplacePosterior)
+        mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
         tails, odd = Tails.of(residuals, settings.degrees), suspicious(z - mean, residuals, settings)
         _, counts = np.unique(y, return_counts=True)
-        margin = max(settings.margin, settings.table_margin * len(y)) if mixed else settings.margin
+        margin = max(settings.margin, settings.table_margin * len(y)) if of_table else settings.margin
         clear = tails.gain > margin and bool(odd.any()) and counts.max() < settings.tied * len(y)
         return cls(residuals, tails, odd, clear)
 

@@ -58,7 +58,8 @@ def learn_robust(
     `chosen` says that the user asked for Student-t noise; then it is kept in any case. The other arguments are those
     of `learn`. A long series (tier "linear") keeps Gaussian noise, unless chosen (robust_long.py).
     """
-    if (X.shape[1] > 1 or coded) and not timed:
+    of_table = (X.shape[1] > 1 or bool(coded)) and not timed
+    if of_table:
         X, y = counted(X, y)
     given: dict[str, Any] = {
         "known": known,
@@ -74,7 +75,7 @@ def learn_robust(
     if not (doubt.due or chosen):
         return gaussian
     tell("looking for outliers", gaussian.bound)
-    if gaussian.stacking is not None and isinstance(gaussian.posterior, LaplacePosterior):
+    if of_table and isinstance(gaussian.posterior, LaplacePosterior):
         return _robust_table(gaussian, X, y, doubt, given, chosen=chosen, tell=tell)
     dated = timed and X.shape[1] == 1 and gaussian.tier == "exact"
     if dated and not chosen:
@@ -96,7 +97,7 @@ def learn_robust(
         else:
             robust = fit_students_t(found, X, y, doubt.tails.degrees)
     # the members of a large table have no evidence in common
-    scores = [left_out_score(one, X, y) for one in (gaussian, robust) if gaussian.stacking is not None]
+    scores = [left_out_score(one, X, y) for one in (gaussian, robust) if of_table]
     return better_noise(gaussian, robust, chosen=chosen, gain=scores[1] - scores[0] if scores else None)
 
 

@@ -12,6 +12,7 @@ explains: it is fitted again with the variances of its rows, and its components 
 fit predict beside it.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -22,10 +23,10 @@ from farrier.inference.blas import one_thread
 from farrier.inference.heavy_tails import robust_deviation
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import StudentT
-from farrier.inference.mixtures import moments
+from farrier.model.ends import ends_of
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted, Member
-from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
+from farrier.model.members import Contender, RowNoise, left_out_of, weights_of_structure, with_models
 from farrier.model.outliers import left_out_score
 from farrier.model.robust_long import expected_factors
 from farrier.model.row_noise import expected
@@ -64,7 +65,7 @@ class RobustTable:
 
     def gain(self) -> float:
         """What the log density of all leave-one-out predictions gains over Gaussian noise. [nats]"""
-        _, each = stacked([_left_out(one, self.y) for one in self.members], self.gaussian.settings.stacking)
+        _, each = stacked(self._left_out(self.members), self.gaussian.settings.stacking)
         return float(np.sum(each)) - left_out_score(self.gaussian, self.X, self.y)
 
     def beside_pools_of(self, other: "RobustTable") -> "RobustTable":
@@ -95,8 +96,9 @@ class RobustTable:
         models = own.models(settings.averaging.table_draws)
         explains = with_models(own, first.share, models, self.X, self.y, settings)
         members = (explains, *self.members[1:])
-        stacking, _ = stacked([_left_out(one, self.y) for one in members], settings.stacking)
-        shares = stacking.shares(_left_out(explains, self.y).mean).mean(axis=1)
+        left = self._left_out(members)
+        stacking, _ = stacked(left, settings.stacking)
+        shares = stacking.shares(left[0].mean).mean(axis=1)
         others = [replace(one, share=float(share)) for one, share in zip(members[1:], shares[1:], strict=True)]
         return replace(
             gaussian,
@@ -111,6 +113,11 @@ class RobustTable:
             others=tuple(others),
             stacking=stacking,
         )
+
+    def _left_out(self, members: Sequence[Member]) -> list[LeftOut]:
+        """The leave-one-out predictions of the rows by some members, whose noise is that of an ordinary row."""
+        ends = ends_of(self.X, self.gaussian.settings.stacking.ends)
+        return [left_out_of(one, self.y, ends) for one in members]
 
     def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Search, Structure]:
         """The structure that explains, fitted to some rows with their variances, from its current values."""
@@ -159,10 +166,3 @@ def _reweighted(member: Member, y: np.ndarray, degrees: float, rounds: int) -> t
     each = zip(member.posterior.posteriors, noises, strict=True)
     draws = tuple(replace(one, noise=float(noise) * factors) for one, noise in each)
     return replace(member, posterior=LaplacePosterior(draws), noises=noises), factors
-
-
-def _left_out(member: Member, y: np.ndarray) -> LeftOut:
-    """The leave-one-out predictions of the rows by a member, whose noise is that of an ordinary row."""
-    mean, variance = member.posterior.all_left_out()
-    mean, variance = moments(mean, variance + member.noises[:, None])
-    return LeftOut(mean, np.sqrt(variance), member.scale.forward(y), member.scale.log_slopes(y))

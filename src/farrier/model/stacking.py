@@ -9,7 +9,8 @@ amplitude for all rows, and noise often grows with the level. So given its input
 where v is the standardised mean of the first member: shares that vary as in Yao et al. (2022), "Bayesian hierarchical
 stacking", and a variance function as in Carroll and Ruppert (1988). All numbers together maximise the log density of
 the leave-one-out predictions, under normal priors about equal shares, about the posteriors' own scale and about light
-tails. Where a posterior is wider than at nearly all left-out rows, its further variance is added as it is.
+tails. Where a posterior is wider than at nearly all left-out rows, a part of its further variance is added: the part,
+the same for all members, that gives the highest log density of the ends of the rows, which are left out together.
 """
 
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from dataclasses import dataclass, replace
 from typing import final
 
 import numpy as np
-from scipy.optimize import minimize
+from scipy.optimize import fminbound, minimize
 from scipy.special import digamma, gammaln, logsumexp
 
 from farrier.model.predictions import StudentPrediction
@@ -36,6 +37,8 @@ class LeftOut:
     """The rows on the scale of the member."""
     slopes: np.ndarray
     """log dz/dy at the rows."""
+    ends: "LeftOut | None" = None
+    """The same for rows that were left out with others, at the ends of the rows (ends.py)."""
 
 
 @final
@@ -56,6 +59,8 @@ class Stacking:
     """nu, (K,)."""
     widest: np.ndarray
     """Of each member the standard deviation up to which left-out rows tell the size of errors, (K,)."""
+    further: float = 1.0
+    """The part of the further variance that counts."""
 
     def level(self, mean: np.ndarray) -> np.ndarray:
         """v at rows where the first member's mean is given."""
@@ -69,14 +74,15 @@ class Stacking:
         self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
     ) -> list[StudentPrediction]:
         """The members' predictions of observations from their own means and standard deviations, (N,) each."""
-        shares, straight = self.shares(means[0]), _straight(self.level(means[0]))
-        found = []
-        for k, (scale, mean, sd) in enumerate(zip(scales, means, sds, strict=True)):
-            seen = np.minimum(sd, self.widest[k])
-            # far from all rows the posterior's own variance is added: no left-out row says anything about it
-            size = np.sqrt(seen**2 * np.exp(2.0 * straight @ self.scales[k]) + (sd**2 - seen**2))
-            found.append(StudentPrediction(shares[k], scale, mean, size, float(self.degrees[k])))
-        return found
+        shares, sizes = self.shares(means[0]), self.sizes(means[0], sds)
+        each = zip(shares, scales, means, sizes, self.degrees, strict=True)
+        return [StudentPrediction(share, scale, mean, size, float(nu)) for share, scale, mean, size, nu in each]
+
+    def sizes(self, first: np.ndarray, sds: Sequence[np.ndarray]) -> np.ndarray:
+        """The scale of each member's Student-t, (K, N), from the mean of the first and the standard deviations."""
+        seen = np.minimum(sds, self.widest[:, None])
+        told = seen**2 * np.exp(2.0 * self.scales @ _straight(self.level(first)).T)
+        return np.sqrt(told + self.further * (np.square(sds) - seen**2))
 
     def between(
         self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
@@ -107,7 +113,31 @@ def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Sta
     found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": settings.steps})
     gates, scales, tails = problem.parts(found.x)
     ready = replace(start, gates=gates, scales=scales, degrees=settings.least_degrees + np.exp(tails))
-    return ready, problem.log_densities(found.x)
+    ends = [one.ends for one in members if one.ends is not None]
+    return replace(ready, further=_further(ready, ends, len(first), settings)), problem.log_densities(found.x)
+
+
+def _further(stacking: Stacking, ends: Sequence[LeftOut], rows: int, settings: StackingSettings) -> float:
+    """The part of the further variance that counts, from the predictions of the ends of the rows; 1 without them.
+
+    They count as much as all rows do. The prior of its root is that of the sizes of errors.
+    """
+    if not ends:
+        return 1.0
+    first, sds = ends[0].mean, [one.sd for one in ends]
+    shares = stacking.shares(first)
+
+    def cost(log_root: float) -> float:
+        sizes = replace(stacking, further=np.exp(2.0 * log_root)).sizes(first, sds)
+        each = zip(ends, np.log(sizes), stacking.degrees, strict=True)
+        densities = [
+            _log_student(((one.z - one.mean) * np.exp(-size)) ** 2, nu) - size + one.slopes for one, size, nu in each
+        ]
+        total = np.asarray(logsumexp(densities, axis=0, b=shares))
+        return 0.5 * (log_root / settings.scale_spread) ** 2 - rows * float(total.mean())
+
+    reach = settings.furthest * settings.scale_spread
+    return float(np.exp(2.0 * np.asarray(fminbound(cost, -reach, reach))))
 
 
 @dataclass(frozen=True, eq=False)
@@ -135,8 +165,7 @@ class _Problem:
             nu, size = self.settings.least_degrees + np.exp(tail), np.log(one.sd) + straight @ a
             square = ((one.z - one.mean) * np.exp(-size)) ** 2
             more = np.log1p(square / nu)
-            constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(np.pi * nu)
-            density = constant - 0.5 * (nu + 1.0) * more - size + one.slopes
+            density = _log_student(square, nu) - size + one.slopes
             by_size = (nu + 1.0) * square / (nu + square) - 1.0
             by_nu = 0.5 * (digamma(0.5 * (nu + 1.0)) - digamma(0.5 * nu) - more + by_size / nu)
             each.append((density, by_size, by_nu))
@@ -168,6 +197,12 @@ class _Problem:
         )
         away = (u - centre) / spread
         return 0.5 * float(away @ away) - float(np.sum(total)), away / spread - slopes
+
+
+def _log_student(square: np.ndarray, nu: float) -> np.ndarray:
+    """The log density of a Student-t of scale one, at the given squared distance."""
+    constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(np.pi * nu)
+    return constant - 0.5 * (nu + 1.0) * np.log1p(square / nu)
 
 
 def _straight(level: np.ndarray) -> np.ndarray:

@@ -23,6 +23,7 @@ from farrier.model.target_scale import named, worth_trying
 from farrier.model.tiers import Tell
 from farrier.search.appraisal import appraise
 from farrier.search.codes import Codes
+from farrier.search.lattices import find_lattices
 from farrier.search.search import Search
 from farrier.search.settings import RowSettings, SearchSettings
 from farrier.search.structure import Structure
@@ -40,13 +41,15 @@ def search_table(
 ) -> list[Scaled]:
     """The scales of y, best first, each with its pool; the first has a structure, on the rows of its search."""
     tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else (named(transform),)
-    warps = Warps.of(X[:, Codes(coded, X.shape[1]).numbers], settings.candidates)
+    numbers = Codes(coded, X.shape[1]).numbers
+    warps = Warps.of(X[:, numbers], settings.candidates)
     found = []
     for one in tried:
         if one.name == "square root" and transform == "auto":
             continue
         scaled = Scaled.of(one, X, y, (), tell, settings, coded=coded, factors=factors)
         scaled.search.warps = warps
+        scaled.search.lattices = find_lattices(X, scaled.scale.forward(y), numbers, settings.periods)
         scaled.whole = scaled.search.whole(())
         found.append(scaled)
     found = _useful(found, y)

@@ -179,8 +179,8 @@ def simpler(kernel: Kernel, settings: CandidateSettings, walk: RandomWalk | None
 
 
 def in_season(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:
-    """The product with each of the seasons that divide its period, or that its period divides: rows of a day cannot tell
-    a week from a half or a third of it. What happens within it takes as long."""
+    """The product with each of the seasons that divide its period, or that its period divides: daily rows cannot tell a
+    week from a half or a third of it. What happens within it takes as long."""
     factors, found = kernel.products()[0], []
     for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):
         for season in seasons:

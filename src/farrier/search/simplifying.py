@@ -60,11 +60,10 @@ class Simplifying(TableMoves):
 
     def simplify(self, structure: Structure, round: int) -> Structure:
         """The structure with simpler kernels where the score rises: fewer factors, smooth in place of rough ones, a
-        jump or a bend in place of a curve, a season of the calendar in place of a period that it divides or is a multiple of, and, where
-        no calendar tells the period, a longer one in place of that of its harmonic; and with a component that is there
-        only before or after a change that another one has. That a
-        level returns to its mean needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise
-        the effect is a line.
+        jump or a bend in place of a curve, a season of the calendar in place of a period that it divides or is a
+        multiple of, and, where no calendar tells the period, a longer one in place of that of its harmonic; and with a
+        component that is there only before or after a change that another one has. That a level returns to its mean
+        needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise the effect is a line.
 
         Each component is made as simple as it can be, and all again until none changes; a search that has done its work
         ends with the first round.

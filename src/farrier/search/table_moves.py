@@ -6,9 +6,17 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from farrier.kernels.algebra import Base, Kernel
-from farrier.kernels.registry import WARPED_FAMILIES, Category, Matern12, RationalQuadratic, SquaredExponential
+from farrier.kernels.registry import (
+    WARPED_FAMILIES,
+    Category,
+    CentredPeriodic,
+    Matern12,
+    RationalQuadratic,
+    SquaredExponential,
+)
 from farrier.search import candidates, codes, empty_cells, table_candidates
 from farrier.search.changepoints import Changepoints
+from farrier.search.lattices import Lattice
 from farrier.search.signatures import distinct
 from farrier.search.structure import Decision, Part, Structure
 from farrier.search.thresholds import threshold_kernels
@@ -28,6 +36,8 @@ class TableMoves(Changepoints):
     warps: Warps | None = None
     """The transforms of the inputs of a table that are numbers; None for the candidates of likelihoods that are not
     Gaussian."""
+    lattices: tuple[Lattice, ...] = ()
+    """Pairs of numbers over which y has a pattern that repeats."""
 
     @property
     def flags(self) -> dict[int, int]:
@@ -51,7 +61,12 @@ class TableMoves(Changepoints):
             return table_candidates.table(warps, others, sets, own, many=self._many)
 
         made = codes.table(inputs, self.coded, found, useful, own, numbers_of, self.flags)
-        return [*made, *distinct(self._thresholds(structure), found, own, own.same_lengthscale)]
+        made += distinct([*self._thresholds(structure), *self._patterns()], found, own, own.same_lengthscale)
+        return made
+
+    def _patterns(self) -> list[Kernel]:
+        """What repeats over two numbers."""
+        return [kernel for lattice in self.lattices for kernel in lattice.kernels(self.settings.candidates)]
 
     def _thresholds(self, structure: Structure) -> list[Kernel]:
         """Jumps and bends of the numbers."""
@@ -75,23 +90,24 @@ class TableMoves(Changepoints):
         inputs, own, warps = self.X.shape[1], self.settings.candidates, self.warps
         if warps is None:
             return codes.ordinary_table(inputs, self.coded, found, own)
-        return codes.ordinary_table(
+        made = codes.ordinary_table(
             inputs,
             self.coded,
             found,
             own,
             lambda others: table_candidates.ordinary_table(warps, others, own, many=self._many),
         )
+        return [*made, *distinct(self._patterns(), found, own, own.same_ordinary_lengthscale)]
 
     def all_orders(self, whole: Structure) -> list[Part]:
-        """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, and each
-        category; nothing for a table without numbers."""
+        """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, each
+        category and what repeats; nothing for a table without numbers."""
         numbers, warps = codes.Codes(self.coded, self.X.shape[1]).numbers, self.warps
         if warps is None or not numbers:
             return []
         joint = (SquaredExponential, RationalQuadratic, Matern12, *WARPED_FAMILIES)
         kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), self.X.shape[1])]
-        kept += [part for part in whole.parts if isinstance(part.kernel.products()[0][0], Category)]
+        kept += [part for part in whole.parts if _has(part.kernel, Category) or _has(part.kernel, CentredPeriodic)]
         orders = table_candidates.all_orders(warps, self.coded, self.settings.candidates)
         return [self.part(orders, self.settings.growing.first_weight), *kept]
 
@@ -159,6 +175,11 @@ class TableMoves(Changepoints):
     def note(self, round: int, action: str, kernel: Kernel, gain: float, reason: str) -> None:
         """Add a decision to the record."""
         self.record.append(Decision(round, action, kernel.formula(), gain, reason))
+
+
+def _has(kernel: Kernel, family: type[Base]) -> bool:
+    """Whether a factor of a product is of a family."""
+    return any(isinstance(factor, family) for factor in kernel.products()[0])
 
 
 def _together(kernel: Kernel, families: tuple[type[Base], ...], numbers: int, inputs: int) -> bool:
