@@ -76,14 +76,17 @@ class Sites:
         precision = np.clip(-2.0 * bend, LEAST_PRECISION, MOST_PRECISION)
         return cls(mean + slope / precision, 1.0 / precision)
 
-    def left_out(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of f at each row without its own site, from those of q.
+    def left_out(
+        self, mean: np.ndarray, variance: np.ndarray, prior: np.ndarray | float = np.inf
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f at each row without its own site, from those of q and the prior variance.
 
         1 / v' = 1 / v - 1 / s  and  m' / v' = m / v - t / s.
         """
         precision = 1.0 / variance - 1.0 / self.variance
-        # inducing points may not reach a row: q has then not learned from it, and is what it is without the row
-        used = precision > LEAST_PART / variance
+        # inducing points may hardly reach a row: without it the variance of q would be above that of the prior. q has
+        # then not learned from it, and is what it is without the row
+        used = precision > np.maximum(LEAST_PART / variance, 1.0 / prior)
         precision = np.where(used, precision, 1.0 / variance)
         weighted = mean / variance - self.target / self.variance
         return np.where(used, weighted / precision, mean), 1.0 / precision

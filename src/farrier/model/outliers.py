@@ -56,8 +56,10 @@ def _left_out(posterior: Draws, likelihood: Likelihood, X: np.ndarray, z: np.nda
         mean, variance = moments(*posterior.left_out())
         if len(mean) == len(z):
             return mean, variance
-    q = moments(*posterior.draws(X))
-    return Sites.at(z, *q, likelihood).left_out(*q)
+    q, prior = moments(*posterior.draws(X)), np.inf
+    if isinstance(posterior, CollapsedPosterior):
+        prior = np.mean(posterior.weights**2 @ posterior.pool.diag(X), axis=0)
+    return Sites.at(z, *q, likelihood).left_out(*q, prior)
 
 
 def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
