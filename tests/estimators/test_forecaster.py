@@ -261,6 +261,8 @@ REFUSED = [
     (lambda f: f.fit(FRAME, VALUES), "y: the values are a column of the frame"),
     (lambda f: f.fit(FRAME, id="shop", target="a"), "id: there is no column 'shop'"),
     (lambda f: f.fit(months(N), VALUES, id="shop"), "id='shop' names a column of a frame"),
+    (lambda f: f.fit(months(N), VALUES, sample_weight=2.0), "sample_weight=2.0 is one value: give one for each time"),
+    (lambda f: f.fit(months(N), np.array(7)), "y=array(7) is one value: give one for each time"),
     (lambda f: f.fit(months(N), VALUES[1:]), "y has 23 values and there are 24 times"),
     (lambda f: f.fit(months(N), VALUES, target="y"), "name columns of a frame"),
     (lambda f: f.fit(DUPLICATED, VALUES), "'2019-06-30' comes twice"),

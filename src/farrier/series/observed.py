@@ -9,7 +9,7 @@ by time.
 """
 
 import importlib
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -253,6 +253,9 @@ def _weights(given: Any) -> np.ndarray | None:
 def _values(y: Any, name: str) -> np.ndarray:
     series = nw.from_native(y, series_only=True, pass_through=True)
     values = read_column(series) if isinstance(series, nw.Series) else y
+    single = values.ndim == 0 if isinstance(values, np.ndarray) else not isinstance(values, Iterable)
+    if single:
+        raise ValueError(f"{name}={quoted(values)} is one value: give one for each time.")
     if isinstance(values, np.ndarray) and values.ndim != 1:
         raise ValueError(f"{name} has shape {values.shape}: give one value a time, shape ({len(values)},).")
     return read_numbers(values if isinstance(values, np.ndarray) else list(values), Column(name))
