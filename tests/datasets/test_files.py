@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.datasets import read_csv
+from farrier.datasets import files, read_csv
 from farrier.datasets.files import MIN_ROWS, choose_columns, read_table
 
 SALES = [3.0, 5.0, 4.0, 6.0, 8.0, 7.0, 9.0, 11.0, 10.0, 12.0, 14.0, 13.0]
@@ -159,6 +159,27 @@ def test_without_a_reader_of_parquet_one_is_recommended(parquet, monkeypatch):
     path = parquet({"a": [1]})
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     assert message(path) == "path: 'sales.parquet' is Parquet, and nothing here reads it: pip install polars or pyarrow"
+
+
+class PanicException(BaseException):
+    """What polars raises when its own code fails."""
+
+
+@pytest.mark.parametrize("raised", [PanicException("assertion failed"), OSError("a bad page\nand more")])
+def test_a_reader_of_parquet_that_fails_or_panics_is_told_in_one_line(parquet, monkeypatch, raised):
+    def fail(*given, **settings):
+        raise raised
+
+    path = parquet({"a": [1]})
+    monkeypatch.setattr(files.nw, "read_parquet", fail)
+    assert message(path).startswith("path: 'sales.parquet' cannot be read as Parquet (a")
+
+
+def test_an_interrupt_while_parquet_is_read_is_one(parquet, monkeypatch):
+    path = parquet({"a": [1]})
+    monkeypatch.setattr(files, "check_parquet", lambda *given: (_ for _ in ()).throw(KeyboardInterrupt))
+    with pytest.raises(KeyboardInterrupt):
+        read_csv(path)
 
 
 def test_parquet_that_cannot_be_used_is_refused_in_one_line(parquet, tmp_path):

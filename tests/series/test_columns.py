@@ -3,6 +3,7 @@
 import narwhals.stable.v2 as nw
 import numpy as np
 import pandas as pd
+import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
@@ -74,3 +75,8 @@ def test_long_names_are_cut_in_lists():
 def test_a_table_needs_a_column_beside_the_time():
     with pytest.raises(ValueError, match="target: None, and 'frame' has no column beside the time"):
         name_columns(Table("frame", {"day": DAYS}), "day", None)
+
+
+def test_cells_that_cannot_be_compared_are_no_reason_to_fail():
+    table = Table("frame", {"promo": [1.0, pl.LazyFrame({"a": [1]}), 2.0], "y": [1.0, 2.0, 3.0]})
+    assert name_columns(table, None, "y") == ("promo", "y")

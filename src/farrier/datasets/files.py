@@ -266,7 +266,9 @@ def _read_parquet(path: Path, reading: Reading) -> Table:
         frame = nw.read_parquet(str(path), backend=backend)
     except TooLargeError:
         raise
-    except Exception as error:  # each library has its own exceptions
+    except BaseException as error:  # each library has its own exceptions; a panic of polars is not an Exception
+        if not isinstance(error, Exception) and type(error).__name__ != "PanicException":
+            raise
         reason = str(error).split("\n")[0]
         raise ValueError(f"path: {path.name!r} cannot be read as Parquet ({reason}): save it again") from None
     if not len(frame) or not frame.columns:

@@ -153,8 +153,8 @@ def holds_stamps(values: Any) -> bool:
 
 def _repeats(values: Any) -> bool:
     """Whether the values are numbers of which some come more than once."""
-    present = [value for value in values if value is not None and value == value]
-    return holds_numbers(values) and len(set(present)) < len(present)
+    numbers = [value for value in values if is_number(value) and value == value]
+    return holds_numbers(values) and len(set(numbers)) < len(numbers)
 
 
 def is_number(value: Any) -> bool:
