@@ -44,8 +44,9 @@ def searched_scales(
     ]
     # the same candidates on every scale, so that their bounds can be compared
     periods = searches[-1].search.seasons()
+    near = None
     for scaled in searches:
-        scaled.structure = scaled.whole = scaled.search.whole(periods)
+        near = scaled.structure = scaled.whole = scaled.search.whole(periods, near)
     for scaled in (left := _close(searches, Scaled.total, scales.pool_margin)):
         scaled.structure = scaled.search.shrunk(scaled.structure)
     left = _close(left, Scaled.score, scales.structure_margin)

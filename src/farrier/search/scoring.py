@@ -105,16 +105,18 @@ class Evaluator:
         noise.
 
         From a noise that is far too small, the first steps of a fit can lead to the far end of the limits. If rows are
-        clearly less likely at the end than as white noise, the fit starts again with a larger noise.
+        clearly less likely at the end than as white noise, the fit starts again with a larger noise. A fit that gets no
+        score is only a start for the next one, and ends earlier.
         """
         fits = self.settings.fits
+        tolerance = None if least == np.inf else fits.final_tolerance
         usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
         starts = [] if near is None else [(starting_at(near, parts), near.noise)]
         starts += [(parts, factor * usual) for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
         white, ends = log_normal(float(self.y @ self.y), 0.0, len(self.y)), []
         lowest = white - self.settings.growing.strong_evidence
         for start in starts or [(parts, usual)]:
-            end = self.fit(*start, fits.final_iterations, fits.final_tolerance, least)
+            end = self.fit(*start, fits.final_iterations, tolerance, least)
             assert end.terms is not None
             if end.terms.evidence > lowest or self.rows is not None:
                 return end
