@@ -98,25 +98,24 @@ def test_the_first_predicts_even_if_others_are_much_better(contenders):
     assert_allclose(shares.sum(), 1.0)
 
 
-def test_little_of_the_evidence_counts_between_what_was_searched_for_and_what_was_not(contenders):
-    first, settings = contenders[0], AveragingSettings(caution=0.1, smallest_share=0.0)
-    ordinary = replace(raised(first, -20.0), searched=False)
-    shares = shares_of([first, ordinary], settings)
-    assert_allclose(np.log(shares[0] / shares[1]), 0.1 * 20.0)
+def test_only_a_large_difference_counts_between_what_was_searched_for_and_what_was_not(contenders):
+    first, settings = contenders[0], AveragingSettings(flattery=3.0, smallest_share=0.0)
+    near, far = (replace(raised(first, -nats), searched=False) for nats in (2.0, 5.0))
+    assert_allclose(shares_of([first, near], settings), [0.5, 0.5])
+    apart = shares_of([first, far], settings)
+    assert_allclose(np.log(apart[0] / apart[1]), 5.0 - 3.0)
     # two alike have together what one has alone
-    both = shares_of([first, ordinary, ordinary], settings)
-    assert_allclose(both[1] + both[2], 1.0 / (1.0 + np.exp(2.0 - 0.1 * np.log(2.0))))
+    assert_allclose(shares_of([first, near, near], settings), [0.5, 0.25, 0.25])
 
 
-def test_little_of_the_evidence_counts_between_growth_that_fades_to_a_line_and_to_nothing(contenders):
-    first, settings = contenders[0], AveragingSettings(caution=0.1, smallest_share=0.0)
+def test_only_a_large_difference_counts_between_growth_that_fades_to_a_line_and_to_nothing(contenders):
+    first, settings = contenders[0], AveragingSettings(flattery=3.0, smallest_share=0.0)
     beliefs = first.evaluator.beliefs
     other = replace(
         raised(first, -20.0), evaluator=replace(first.evaluator, beliefs=replace(beliefs, growth="nothing"))
     )
-    apart = first.height - other.height
     shares = shares_of([first, other], settings)
-    assert_allclose(np.log(shares[0] / shares[1]), 0.1 * apart)
+    assert_allclose(np.log(shares[0] / shares[1]), first.height - other.height - 3.0)
 
 
 def test_heights_are_in_the_units_of_y_and_components_of_ordinary_series_have_no_price(contenders):

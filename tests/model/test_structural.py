@@ -41,10 +41,10 @@ def fitted():
 
 
 def test_it_is_made_of_what_ordinary_series_are_made_of_at_the_medians():
-    parts = structural_parts(BELIEFS, FEW)
+    parts = structural_parts(BELIEFS, FEW, (), BELIEFS.clock.seasons)
     assert [str(part.kernel) for part in parts] == ["Lin", "Damp", "RW", "Mat12", "Mat12 * Per0"]
     assert all(part.weight == part.scale == BELIEFS.scale(part.kernel) for part in parts)
-    without = structural_parts(Beliefs(Clock.of(X[:, 0])), FEW)
+    without = structural_parts(Beliefs(Clock.of(X[:, 0])), FEW, (), ())
     assert [str(part.kernel) for part in without] == ["Lin", "Damp", "RW", "Mat12"]
 
 

@@ -183,13 +183,15 @@ def weights_of_structure(structure: Structure) -> HalfCauchy:
 def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> np.ndarray:
     """The share of each contender; one that is too small is zero, except the first, which explains.
 
-    Among those of one kind shares follow from the evidence. Between kinds only a part of the difference counts: a
-    search flatters the evidence of what it has chosen, and past rows tell little of whether growth will fade.
+    Among those of one kind shares follow from the evidence. Between kinds only a large difference counts: a search
+    flatters the evidence of what it has chosen, and past rows tell little of whether growth will fade.
     """
     heights, kinds = np.array([one.height for one in contenders]), [one.kind for one in contenders]
-    for kind in set(kinds):
-        alike = np.array([one == kind for one in kinds])
-        heights[alike] -= (1.0 - settings.caution) * np.logaddexp.reduce(heights[alike])
+    totals = {
+        kind: np.logaddexp.reduce([h for h, k in zip(heights, kinds, strict=True) if k == kind]) for kind in kinds
+    }
+    least = max(totals.values()) - settings.flattery
+    heights += [min(totals[kind] - least, 0.0) - totals[kind] for kind in kinds]
     shares, smallest = np.exp(heights - heights.max()), settings.smallest_share
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)

@@ -28,6 +28,7 @@ from farrier.model.tiers import exact_posterior, linear_posterior
 from farrier.search.appraisal import Appraisal, intervals
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import ordinary_series
+from farrier.search.cycles import fit_ordinary
 from farrier.search.learned_priors import GROWTHS
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
@@ -163,8 +164,12 @@ def structural_fit(
     seen = None if each is None else each[last]
     z = scale.forward(y[last])
     evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=seen)
-    parts = structural_parts(beliefs, settings, calendar)
-    structure = evaluator.fit_pool(parts, near, least)
+    seasons = () if beliefs.clock is None else beliefs.clock.seasons
+
+    def parts(periods: Sequence[float]) -> list[Part]:
+        return structural_parts(beliefs, settings, calendar, periods)
+
+    structure = fit_ordinary(evaluator, parts, seasons, near, least)
     name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
     return Contender(name, structure, evaluator, scale, y[last], noise, searched=False, factors=factors)
 
@@ -185,10 +190,11 @@ def structural_rows(X: np.ndarray, beliefs: Beliefs, settings: SearchSettings) -
     return order[::-1][:: every if shows else 1][:rows][::-1]
 
 
-def structural_parts(beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel] = ()) -> list[Part]:
+def structural_parts(
+    beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel], periods: Sequence[float]
+) -> list[Part]:
     """All components of a structural model, at the medians of their priors."""
-    seasons = () if beliefs.clock is None else beliefs.clock.seasons
-    kernels = [*ordinary_series(beliefs, seasons, [], settings.candidates), *calendar]
+    kernels = [*ordinary_series(beliefs, periods, [], settings.candidates), *calendar]
     return [beliefs.part(kernel, beliefs.scale(kernel), 1) for kernel in kernels]
 
 

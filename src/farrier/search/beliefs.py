@@ -132,7 +132,7 @@ class Beliefs:
         """What ordinary series are made of, at the medians of the priors.
 
         A trend whose slope fades, a walk, AR(1), seasons that move, and a line if growth fades to one. The size of a
-        line is that over standardised inputs.
+        line is that over standardised inputs. A cycle that is no season moves in its own periods.
         """
         clock = self.clock
         if clock is None:
@@ -144,7 +144,8 @@ class Beliefs:
             RandomWalk(clock.origin, unit),
             Matern12(self._median("ar_length") * unit),
             *(
-                Matern12(self._median("drift") * unit) * CentredPeriodic(period, self._median("shape"))
+                Matern12(self._median("drift") * (unit if clock.seasons else period))
+                * CentredPeriodic(period, self._median("shape"))
                 for period in periods
             ),
         ]

@@ -19,6 +19,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
+from farrier.search.cycles import fit_ordinary
 from farrier.search.periods import find_periods
 from farrier.search.simplifying import Simplifying
 from farrier.search.structure import Move, Part, Structure
@@ -154,10 +155,12 @@ class Search(Simplifying):
         It is a second starting point: growing from nothing can end with one short-lengthscale curve that explains
         everything, so that no cycle improves the score any more.
         """
-        kernels = self.ordinary(periods, [])
-        start = [self.part(kernel, self.beliefs.scale(kernel)) for kernel in kernels]
+
+        def parts(periods: Sequence[float]) -> list[Part]:
+            return [self.part(kernel, self.beliefs.scale(kernel)) for kernel in self.ordinary(periods, [])]
+
         self.tell("shrinking a pool of candidates", np.nan)
-        return self.fit_pool(start, near)
+        return fit_ordinary(self, parts, periods, near)
 
     def shrunk(self, whole: Structure) -> Structure:
         """The large components of a shrunk pool, pruned."""
