@@ -204,9 +204,8 @@ def _forecasters(path: Path) -> str:
         f"## Beside the forecasters that people use\n\n{len(names)} public series that come with statsmodels and "
         "pmdarima (the economy of the United States, Germany and Denmark, rivers, sunspots, the sea, beer, wine, wool, "
         "a heart, the lynx), cut at 80 % and 90 %; the tenth after the cut is forecast as a whole. ARIMA is pmdarima's "
-        "`auto_arima`, the form of exponential smoothing is chosen by AICc. One number of ours "
-        "(`averaging.temperature` in `search/settings.py`) was chosen on forecasts of these series among others; it "
-        "moved our error by 1 %. "
+        "`auto_arima`, the form of exponential smoothing is chosen by AICc. How wrong earlier forecasts of lynx and "
+        "sunspots were led to the cycles of series of years (`search/cycles.py`). "
         f"`python -m benchmarks run forecasters`.\n\n{forecasters.summary(path)}\n"
     )
 
