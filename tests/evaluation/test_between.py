@@ -14,9 +14,11 @@ STEP = 0.17
 AHEAD = X.max() + STEP * np.arange(1, 6)[:, None]
 INSIDE = X.min() + STEP * np.array([[3], [9], [10]])
 """Places of the grid without a row."""
+FIRST = np.repeat(X[:1], 9, axis=0)
+"""No distance from the first row: what counts as on the grid depends on the rows alone."""
 
 
-@pytest.mark.parametrize("Z", [AHEAD, INSIDE, X, X[:4]], ids=["ahead", "inside", "the rows", "some rows"])
+@pytest.mark.parametrize("Z", [AHEAD, INSIDE, X, X[:4], FIRST], ids=["ahead", "inside", "rows", "some", "first"])
 def test_on_a_grid_it_is_that_of_all_pairs(Z):
     found = between(X, Z)
     assert isinstance(found, SeriesBetween)

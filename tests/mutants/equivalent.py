@@ -8,6 +8,8 @@ GROUPS = (
     "The number tells groups apart that one product has several factors in; any rising numbers give the same groups."
 )
 UNUSED = "The vector only turns numbers into a model, which takes no draws of the weights."
+LENGTHS = "Both are made by the lines before, with one length."
+FIXED = "The weights of the search are parameters, not draws: only the number of draws is read, and all are alike."
 RANKED = "One factor of all statistics does not change their order, and only the order is used."
 
 EQUIVALENT: dict[tuple[str, str, str, str], str] = {
@@ -18,6 +20,8 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "1",
         "2",
     ): "With one place less than rows, two rows have the same place, and the last check refuses them.",
+    ("between.py", "for C_s, weight in zip(C, w2[:, i], strict=True):", "True", "False"): LENGTHS,
+    ("between.py", "for sums, rows in zip(of_rows, (self._X, self._Z), strict=True):", "True", "False"): LENGTHS,
     ("lagged.py", "repeat = 0", "0", "1"): GROUPS,
     ("lagged.py", "repeat += 1", "1", "2"): GROUPS,
     (
@@ -62,6 +66,18 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "1",
         "2",
     ): "Any negative number says that a parameter belongs to no component.",
+    (
+        "scoring.py",
+        "return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))",
+        "1",
+        "2",
+    ): FIXED,
+    (
+        "scoring.py",
+        "return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))",
+        "0",
+        "1",
+    ): FIXED,
     ("structure.py", "vector = ParameterVector(self.model, np.zeros((1, 0)))", "1", "2"): UNUSED,
     ("structure.py", "vector = ParameterVector(self.model, np.zeros((1, 0)))", "0", "1"): UNUSED,
     (
