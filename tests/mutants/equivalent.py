@@ -8,6 +8,7 @@ GROUPS = (
     "The number tells groups apart that one product has several factors in; any rising numbers give the same groups."
 )
 UNUSED = "The vector only turns numbers into a model, which takes no draws of the weights."
+ASKED = "The factors are computed when they are first asked for; at once they share what is common: only time changes."
 LENGTHS = "Both are made by the lines before, with one length."
 FIXED = "The weights of the search are parameters, not draws: only the number of draws is read, and all are alike."
 RANKED = "One factor of all statistics does not change their order, and only the order is used."
@@ -96,6 +97,12 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("scoring.py", "information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)", "0.5", "1.5"): RANKED,
     (
         "scoring.py",
+        "K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()",
+        "0",
+        "1",
+    ): "K is symmetric: the means of its columns are those of its rows.",
+    (
+        "scoring.py",
         "return K / _mean_variance(K)",
         "K / _mean_variance(K)",
         "K * _mean_variance(K)",
@@ -108,9 +115,22 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "Both lists are made from the components of the structure, so that they have one length.",
     (
         "laplace.py",
+        "return self.mode + np.concatenate([steps, -steps])",
+        "self.mode + np.concatenate([steps, -steps])",
+        "self.mode - np.concatenate([steps, -steps])",
+    ): "Draws are antithetic: both of a pair change places.",
+    (
+        "laplace.py",
         "self._factorise()",
         "self._factorise()",
         "pass",
-    ): "The factors are computed when they are first asked for; at once they share what is common: only time changes.",
+    ): ASKED,
+    (
+        "laplace.py",
+        "waiting = [posterior for posterior in self.posteriors if not posterior.factorised]",
+        "not posterior.factorised",
+        "posterior.factorised",
+    ): ASKED,
+    ("laplace.py", "posterior.factorise(covariance)", "posterior.factorise(covariance)", "pass"): ASKED,
 }
 """By file, line, changed text and new text: why both compute the same."""
