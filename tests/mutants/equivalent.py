@@ -114,6 +114,12 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "False",
     ): "Both lists are made from the components of the structure, so that they have one length.",
     (
+        "lbfgs.py",
+        "return (10000000000.0, np.zeros_like(scaled))",
+        "10000000000.0",
+        "10000000001.0",
+    ): "Any loss beyond all others says that a point is no better.",
+    (
         "laplace.py",
         "return self.mode + np.concatenate([steps, -steps])",
         "self.mode + np.concatenate([steps, -steps])",
