@@ -300,10 +300,10 @@ def test_candidates_are_ranked_by_squared_slope_over_information_with_the_sign_o
 @pytest.mark.parametrize("unit", [1.0, 1000.0])
 def test_the_rank_of_a_candidate_depends_neither_on_units_nor_on_the_mean_of_its_functions(unit):
     """A level explains most of y; the sums of a centred line are zero, and its kernel is large."""
-    x = X - X.mean()
-    y, noise = unit * (1.0 + 0.6 * x[:, 0]), Structure((), unit**2, 0.0)
+    x = 10.0 * (X - X.mean())
+    y, noise = unit * (1.0 + 0.06 * x[:, 0]), Structure((), unit**2, 0.0)
     evaluator = series(SearchSettings(screening=ScreeningSettings(ranked=1, probes=400)), x=x, y=y)
-    kernels = [SquaredExponential(50.0), Linear(0.0, 0.1)]
+    kernels = [SquaredExponential(500.0), Linear(0.0)]
     slopes, information = statistics(evaluator, noise, [gram(kernel, x) for kernel in kernels])
     assert np.argmax(slopes**2 / information) == 0
     assert np.argmax(slopes) == 1
