@@ -91,6 +91,16 @@ def test_masked_values_of_a_series_are_missing():
     np.testing.assert_array_equal(masked["mean"], missing["mean"])
 
 
+def test_no_times_are_refused():
+    model = Forecaster(search="quick").fit(X[:, 0], Y)
+    for nothing in ([], np.array([]), pd.Series([], dtype=float)):
+        for call in (model.forecast, model.predict, lambda times: model.sample(times, 3)):
+            with pytest.raises(ValueError, match="horizon: no times: give one or more"):
+                call(nothing)
+    with pytest.raises(ValueError, match="0 steps: give 1 or more"):
+        model.forecast(0)
+
+
 def test_lazy_frames_are_refused_everywhere():
     lazy, fitted = pl.DataFrame({"t": X[:, 0], "y": Y}).lazy(), quick().fit(X, Y)
     series = Forecaster(search="quick").fit(X[:, 0], Y)
