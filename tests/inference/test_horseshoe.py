@@ -160,6 +160,8 @@ def test_only_the_parameters_of_q_are_trained():
 def test_impossible_scales_and_medians_are_refused():
     with pytest.raises(ValueError, match="B=-1"):
         Horseshoe.initial(3, 1.0, -1.0)
+    with pytest.raises(ValueError, match=r"A=0\.0"):
+        Horseshoe.initial(3, 0.0, 1.0)
     with pytest.raises(ValueError, match="median=0"):
         Horseshoe.initial(3, median=0.0)
     with pytest.raises(ValueError, match="m=0"):
