@@ -7,7 +7,7 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from farrier import Classifier, Forecaster, Regressor
+from farrier import Classifier, Forecaster, Regressor, load
 from farrier.estimators.arguments import FARTHEST, LARGEST, SMALLEST, check_reach, check_scale, check_table
 
 N = 24
@@ -63,6 +63,25 @@ def test_masked_cells_are_refused_and_an_empty_mask_is_not():
         with pytest.raises(ValueError, match="is masked at row 5: leave out"):
             quick().fit(*given)
     assert quick().fit(np.ma.array(X, mask=False), Y).predict(X).shape == (N,)
+    with pytest.raises(ValueError, match="sample_weight is masked at row 5"):
+        Regressor().fit(X, Y, sample_weight=np.ma.array(1.0 + X[:, 0], mask=mask))
+    for text in ("a", 1.0):  # rows of a list, with and without categories
+        with pytest.raises(ValueError, match="X is masked at row 5"):
+            Regressor().fit([np.ma.array([i, text], object, mask=[i == 5, False]) for i in range(N)], Y)
+
+
+def test_arrays_with_an_empty_mask_are_kept_as_plain_ones_and_saved(tmp_path):
+    days = np.ma.array(np.arange("2024-01-01", "2024-01-25", dtype="M8[D]"))
+    for times in (np.ma.array(X[:, 0]), days):
+        holidays = days if times is days else None
+        model = Forecaster(search="quick", holidays=holidays).fit(times, np.ma.array(Y[: len(times)]))
+        assert type(model.fitted_.observed.stamps) is np.ndarray
+        assert type(model.forecast(times)["time"]) is np.ndarray
+        again = load(model.save(tmp_path / "series.farrier"))
+        np.testing.assert_array_equal(again.forecast(3)["mean"], model.forecast(3)["mean"])
+    text = np.ma.array(np.column_stack([X[:, 0].astype(object), np.where(Y > 0, "a", "b")]))
+    table = Regressor(["SE"], iterations=5).fit(text, Y)
+    np.testing.assert_array_equal(load(table.save(tmp_path / "table.farrier")).predict(text), table.predict(text.data))
 
 
 def test_masked_values_of_a_series_are_missing():
@@ -70,6 +89,16 @@ def test_masked_values_of_a_series_are_missing():
     masked = Forecaster(search="quick").fit(X[:, 0], np.ma.array(spoilt, mask=np.arange(N) == 5)).forecast(3)
     missing = Forecaster(search="quick").fit(X[:, 0], np.where(np.arange(N) == 5, np.nan, Y)).forecast(3)
     np.testing.assert_array_equal(masked["mean"], missing["mean"])
+
+
+def test_no_times_are_refused():
+    model = Forecaster(search="quick").fit(X[:, 0], Y)
+    for nothing in ([], np.array([]), pd.Series([], dtype=float)):
+        for call in (model.forecast, model.predict, lambda times: model.sample(times, 3)):
+            with pytest.raises(ValueError, match="horizon: no times: give one or more"):
+                call(nothing)
+    with pytest.raises(ValueError, match="0 steps: give 1 or more"):
+        model.forecast(0)
 
 
 def test_lazy_frames_are_refused_everywhere():

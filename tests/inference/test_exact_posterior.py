@@ -153,6 +153,32 @@ def test_means_of_components_by_draw_are_the_textbook_s_and_average_to_the_compo
     assert_allclose(both[:, 0], by_draw[:, 0] + by_draw[:, 2], rtol=1e-10)
 
 
+@pytest.mark.parametrize("rows", [2, 256])
+def test_means_are_the_textbook_s_in_blocks_too(rows, monkeypatch):
+    monkeypatch.setattr(gaussian, "BLOCK_ROWS", rows)
+    assert_allclose(POSTERIOR.means(NEW), [textbook(w, NEW)[0] for w in WEIGHTS], rtol=1e-6, atol=1e-8)
+
+
+@pytest.mark.parametrize("noise", [NOISE, np.full(11, 0.2)], ids=["of each row", "common"])
+def test_some_rows_left_out_are_those_of_all(noise):
+    posterior, rows = GaussianPosterior(POSTERIOR.pool, WEIGHTS, noise, X, Y), np.array([7, 0, 10])
+    means, variances = posterior.some_left_out(rows)
+    expected = posterior.left_out()
+    assert_allclose(means, expected[0][:, rows], rtol=1e-9, atol=1e-12)
+    assert_allclose(variances, expected[1][:, rows], rtol=1e-9, atol=1e-12)
+    # each row is known a little: there are others near it
+    assert np.all(variances > 0.0)
+
+
+def test_one_step_predictions_are_the_posterior_given_earlier_rows():
+    means, variances = POSTERIOR.one_step()
+    for n in (1, 5, 10):
+        before = GaussianPosterior(POSTERIOR.pool, WEIGHTS, NOISE[:n], X[:n], Y[:n])
+        mean, variance = before.draws(X[n : n + 1])
+        assert_allclose(means[:, n], mean[:, 0], rtol=1e-5, atol=1e-7)
+        assert_allclose(variances[:, n], variance[:, 0] + NOISE[n], rtol=1e-5)
+
+
 def test_repeated_rows_without_noise_have_a_posterior():
     rows = np.repeat(np.array([[0.1], [0.7]]), 3, axis=0)
     y = np.repeat([1.0, -0.5], 3)

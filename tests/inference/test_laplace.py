@@ -76,7 +76,10 @@ def test_draws_are_antithetic_pairs_with_the_inverse_curvature_as_covariance():
     draws = Laplace.of(TOP, H, 1e-9).draws(40_000)
     assert_allclose(draws.mean(axis=0), TOP, atol=1e-12)
     assert_allclose(np.cov(draws.T), np.linalg.inv(H), atol=0.02)
-    assert_allclose(Laplace.of(TOP, H, 1e-9).draws(8), Laplace.of(TOP, H, 1e-9).draws(8))
+    few = Laplace.of(TOP, H, 1e-9)
+    assert few.draws(8).shape == (8, 4)
+    assert_allclose(few.draws(8), few.draws(8, seed=0))
+    assert np.abs(few.draws(8) - few.draws(8, seed=1)).max() > 0.1
 
 
 def test_draws_hang_on_no_last_digit_of_the_curvature():
@@ -95,7 +98,10 @@ def test_the_posterior_is_the_mixture_of_its_draws():
     X, new = np.linspace(-1.0, 1.0, 12)[:, None], np.array([[0.1], [1.5]])
     y = np.sin(3.0 * X[:, 0])
     pools = [Products.of([SquaredExponential(length), Linear(0.0)], 1) for length in (0.5, 1.0)]
-    one, other = (GaussianPosterior(pool, np.ones((1, 2)), np.full(12, 0.1), X, y) for pool in pools)
+    one, other = (
+        GaussianPosterior(pool, np.full((1, 2), weight), np.full(12, 0.1), X, y)
+        for pool, weight in zip(pools, (1.0, 0.7), strict=True)
+    )
     both = LaplacePosterior((one, other))
     assert_allclose(both.draws(new)[0], np.concatenate([one.draws(new)[0], other.draws(new)[0]]))
     means = np.stack([one.components(new)[0], other.components(new)[0]])
@@ -105,6 +111,7 @@ def test_the_posterior_is_the_mixture_of_its_draws():
     assert_allclose(variance, one.components(new)[1] + means.var(axis=0))
     assert_allclose(np.diagonal(both.joint(new)[1]), moments(*both.draws(new))[1])
     assert both.pool is one.pool
+    assert both.weights is one.weights
 
 
 def test_a_mixture_of_one_is_that_one():

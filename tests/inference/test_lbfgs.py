@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.inference.lbfgs import climb
+from farrier.inference.lbfgs import GUIDED_WINDOW, WINDOW, climb, moving_of
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((5, 5))
@@ -101,6 +101,7 @@ class Held(Quadratic):
 
 def test_a_number_with_equal_limits_stays_and_the_others_find_their_top():
     bound = Held()
+    assert_array_equal(moving_of(bound.limits()), [0, 2, 3, 4])
     numbers, _, _ = climb(bound, iterations=100, tolerance=1e-12)
     assert not np.any(np.stack(bound.seen)[:, 1])
     assert_allclose(np.delete(bound.terms(numbers)[1], 1), 0.0, atol=1e-3)
@@ -120,6 +121,32 @@ def test_it_ends_when_a_window_of_steps_gained_less_than_the_tolerance():
     steps = [one.total for one in short]
     assert steps[-1] - steps[-3] < 1.0
     assert all(later - earlier >= 1.0 for earlier, later in zip(steps[:-3], steps[2:-1], strict=True))
+
+
+@pytest.mark.parametrize("window", [1, 2, 4])
+@pytest.mark.parametrize("tolerance", [0.05, 0.5, 2.0])
+def test_it_ends_with_the_first_window_that_gained_less_than_the_tolerance(window, tolerance):
+    totals = [one.total for one in climb(Quadratic(size=0.1), iterations=100, tolerance=0.0).terms]
+    ends = [i for i in range(window, len(totals)) if totals[i] - totals[i - window] < tolerance]
+    found = climb(Quadratic(size=0.1), iterations=100, tolerance=tolerance, window=window)
+    assert [one.total for one in found.terms] == totals[: ends[0] + 1]
+
+
+def test_the_window_is_shorter_where_the_curvature_is_known():
+    for curvature, window in ((None, WINDOW), (9.0 * np.eye(5), GUIDED_WINDOW)):
+        assert len(climb(Quadratic(), iterations=100, tolerance=1e9, curvature=curvature).terms) == window + 1
+
+
+def test_no_point_is_evaluated_twice():
+    bound = Quadratic()
+    climb(bound, iterations=100, tolerance=1e-3)
+    assert len({tuple(numbers) for numbers in bound.seen}) == len(bound.seen)
+
+
+def test_parameters_at_a_limit_do_not_hold_up_the_others_where_a_curvature_is_given():
+    bound = Quadratic(limit=0.8)
+    found = climb(bound, iterations=100, tolerance=1e-12, curvature=np.diag(np.diagonal(CURVATURE)))
+    assert_allclose(found.numbers, climb(bound, iterations=100, tolerance=1e-12).numbers, atol=1e-3)
 
 
 def test_minus_infinity_on_the_way_is_survived():

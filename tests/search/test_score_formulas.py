@@ -139,14 +139,29 @@ def test_a_fit_tells_its_bound_and_counts_its_steps_and_its_work():
 def test_a_likelihood_that_just_reaches_the_least_is_compared():
     evaluator = series()
     parts = [evaluator.part(Linear(3.0), 0.5)]
-    usual = evaluator.fit(parts, 0.3, 2)
-    assert evaluator.fit(parts, 0.3, 2, least=usual.terms.evidence).score == usual.score
+    climbed = evaluator.fit(parts, 0.3, 2, least=np.inf)
+    assert evaluator.fit(parts, 0.3, 2, least=climbed.terms.evidence).score == evaluator.fit(parts, 0.3, 2).score
+    assert evaluator.fit(parts, 0.3, 2, least=np.nextafter(climbed.terms.evidence, 0.0)).score == -np.inf
 
 
 def test_only_the_search_of_a_series_is_exhausted_and_only_beyond_its_work():
     limited = SearchSettings(growing=GrowingSettings(work=10.0))
     assert [series(limited, work=work).exhausted for work in (9.0, 10.0, 11.0)] == [False, False, True]
     assert not table(limited, work=11.0).exhausted
+
+
+def test_a_copy_for_other_rows_does_not_know_the_fits_of_the_first():
+    first = series()
+    parts = [first.part(SquaredExponential(0.4), 0.5)]
+    first.fit(parts, 0.3, 3)
+    assert replace(first, y=0.1 * Y).fit(parts, 0.3, 3).terms == series(y=0.1 * Y).fit(parts, 0.3, 3).terms
+
+
+def test_steps_of_newtons_method_lead_above_the_end_of_a_climb():
+    told = []
+    evaluator = series(tell=lambda what, bound: told.append(bound))
+    found = evaluator.fit([evaluator.part(SquaredExponential(0.4), 0.5)], 0.3, 4, 1e-9)
+    assert found.terms.total > told[-1] + 1e-3
 
 
 @pytest.mark.parametrize("kernel", [Step(3.1, 0.1), CentredPeriodic(0.77, 1.0)], ids=str)
@@ -158,6 +173,13 @@ def test_uniform_priors_are_over_the_range_and_the_usual_spacing_of_the_rows(ker
     assert_allclose(
         found.score, found.terms.evidence + densities + mode.laplace.log_volume + beliefs.log_structure(found.parts, 1)
     )
+
+
+def test_what_changes_at_one_time_save_adds_to_the_score_of_a_series_and_not_of_a_table(monkeypatch):
+    plain = [near_start(rows(), Linear(0.5, dims=(0,))).score for rows in (series, table)]
+    monkeypatch.setattr("farrier.search.scoring.saved_by_sharing", lambda mode, densities, apart: 2.5)
+    found = [near_start(rows(), Linear(0.5, dims=(0,))).score for rows in (series, table)]
+    assert_allclose(np.subtract(found, plain), [2.5, 0.0], atol=1e-9)
 
 
 def test_the_place_of_a_step_in_a_table_is_one_of_its_rows():
@@ -273,6 +295,20 @@ def test_candidates_are_ranked_by_squared_slope_over_information_with_the_sign_o
     assert chosen.sum() == count
     # the information is estimated with random probes, so that nearly equal ones may change places
     assert min(heights[chosen]) > max(heights[~chosen]) - 0.05 * max(abs(heights))
+
+
+@pytest.mark.parametrize("unit", [1.0, 1000.0])
+def test_the_rank_of_a_candidate_depends_neither_on_units_nor_on_the_mean_of_its_functions(unit):
+    """A level explains most of y; the sums of a centred line are zero, and its kernel is large."""
+    x = 10.0 * (X - X.mean())
+    y, noise = unit * (1.0 + 0.06 * x[:, 0]), Structure((), unit**2, 0.0)
+    evaluator = series(SearchSettings(screening=ScreeningSettings(ranked=1, probes=400)), x=x, y=y)
+    kernels = [SquaredExponential(500.0), Linear(0.0)]
+    slopes, information = statistics(evaluator, noise, [gram(kernel, x) for kernel in kernels])
+    assert np.argmax(slopes**2 / information) == 0
+    assert np.argmax(slopes) == 1
+    gains = evaluator.screen(noise, [Move(kernel) for kernel in kernels])
+    assert_array_equal(np.isfinite(gains), [True, False])
 
 
 @pytest.mark.parametrize("fields", [{}, {"rows": NOISES}], ids=["common noise", "known noise"])

@@ -239,9 +239,14 @@ def test_the_score_test_ranks_the_true_candidate_among_the_first():
 class Watched(Evaluator):
     """Fits that end as they are told to, and the noise from which they start."""
 
+    enough = 0.01
+    """The noise from which on a fit ends well."""
+    poor = -1e4
+    """How likely rows are where it does not."""
+
     def fit(self, parts, noise, iterations=None, tolerance=None, least=-np.inf):
         self.seen = [*getattr(self, "seen", []), noise]
-        likely = -1e4 if noise < 0.01 else 0.0
+        likely = self.poor - abs(noise - 4e-4) if noise < self.enough else 0.0
         return Structure(tuple(parts), noise, 0.0, terms=Terms(likely, likely, 0.0, 0.0))
 
 
@@ -256,6 +261,22 @@ def test_a_fit_that_ends_below_white_noise_starts_again_with_a_larger_noise():
     end = pool.fit_pool([pool.part(Linear(0.0), 0.5)])
     assert_allclose(pool.seen, [1e-4 * 4.0**k for k in range(5)])
     assert end.noise == pool.seen[-1]
+
+
+@pytest.mark.parametrize(("below", "fits"), [(4.9, 1), (5.1, 5)])
+def test_rows_may_be_a_little_less_likely_than_as_white_noise(below, fits):
+    pool = watched()
+    pool.poor = float(norm.logpdf(pool.y).sum()) - below
+    assert pool.settings.growing.strong_evidence == 5.0
+    pool.fit_pool([pool.part(Linear(0.0), 0.5)])
+    assert len(pool.seen) == fits
+
+
+def test_of_fits_that_all_end_below_white_noise_the_best_is_taken():
+    pool = watched()
+    pool.enough = np.inf
+    assert pool.fit_pool([pool.part(Linear(0.0), 0.5)]).noise == pytest.approx(4e-4)
+    assert len(pool.seen) > 2
 
 
 def test_a_fit_that_ends_well_is_not_repeated_and_starts_at_a_similar_structure(evaluator, true):

@@ -3,6 +3,7 @@
 Here scores are given, by the components of a structure: those of a short fit, and those of a fit to the end.
 """
 
+from collections import defaultdict
 from dataclasses import dataclass, field, replace
 from types import SimpleNamespace
 
@@ -29,6 +30,8 @@ from farrier.search.warps import Warps
 X = np.linspace(-1.0, 1.0, 8)[:, None]
 GROWING = GrowingSettings(hopeless_margin=6.0, doubtful_margin=4.0, doubtful_tries=2)
 A, B, C = Linear(0.0), SquaredExponential(0.5), CentredPeriodic(0.4, 1.0)
+HOPELESS = defaultdict(lambda: (-20.0, None))
+"""Scores of structures of which none does as well."""
 NAMES = {"Lin": "A", "SE": "B", "Per0": "C"}
 
 
@@ -249,6 +252,65 @@ def test_a_curve_of_a_table_may_become_a_line_a_jump_or_a_bend_only_where_inputs
     plain = replace(search, warps=None, fits=[])
     plain.simplify(replace(structure, score=0.0), 1)
     assert not any("Step" in name for name, _ in tried(plain))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "simple", "score", "of_table", "taken"),
+    [
+        (A * B, "A", -4.9, True, True),
+        (A * B, "A", -5.0, True, False),
+        (A * B, "A", -1.0, False, False),
+        (B * C, "B", -1.0, True, False),
+    ],
+)
+def test_a_curve_of_a_table_and_nothing_else_needs_strong_evidence_against_a_line(
+    kernel, simple, score, of_table, taken
+):
+    search, found = simplified(kernel, HOPELESS | {simple: (score, score)}, coded=(0,) if of_table else ())
+    assert (named(found.parts) == simple) == taken
+    assert any(name == simple for name, _ in tried(search))
+
+
+def test_a_component_of_negative_price_does_not_raise_the_likelihood_that_is_asked_for(monkeypatch):
+    search = given(HOPELESS)
+    monkeypatch.setattr(search, "prices", lambda structure: np.full(len(structure.parts), -3.0))
+    search.simplify(start(A * B), 1)
+    assert {least for _, _, least in search.fits} == {30.0 - 6.0}
+
+
+def test_longer_periods_are_tried_only_in_a_series_whose_seasons_are_not_known():
+    short = CentredPeriodic(0.25, 1.0)
+    unknown, _ = simplified(short, HOPELESS)
+    assert tried(unknown) == [("C", True)]
+    dated, _ = simplified(short, HOPELESS, beliefs=Beliefs(Clock.of(X[:, 0], [])))
+    assert tried(dated) == []
+    table, _ = simplified(short, HOPELESS, coded=(0,))
+    assert tried(table) == []
+
+
+def test_a_component_is_tried_on_each_side_of_a_change_unless_rows_are_a_table_or_the_work_is_done():
+    for fields, sides in (({}, 2), ({"coded": (0,)}, 0), ({"work": 1e30}, 0)):
+        search = given(HOPELESS, **fields)
+        search.simplify(start(B, Step(0.1, 0.02)), 1)
+        assert len(search.fits) == sides
+
+
+class Moving(Given):
+    """Fits that move a hyperparameter of the first component, so that what is simpler than it is new as well."""
+
+    def fit(self, parts, noise, iterations=None, tolerance=None, least=-np.inf):
+        moved = replace(parts[0], kernel=A * SquaredExponential(0.5 + 0.01 * len(self.fits)))
+        return super().fit([moved if named(parts[:1]) == "Lin * SE" else parts[0], *parts[1:]], noise, iterations)
+
+
+@pytest.mark.parametrize(("work", "rounds"), [(0.0, 2), (1e30, 1)])
+def test_a_search_that_has_done_its_work_ends_with_the_first_round(work, rounds):
+    plain = given(HOPELESS | {"Lin * SEA": (1.0, None)}, work=work)
+    search = Moving(X, plain.y, plain.covariance, scores=plain.scores, beliefs=plain.beliefs, work=work)
+    found = search.simplify(start(A * B, A * C), 1)
+    assert named(found.parts) == "Lin * SEA"
+    assert [name for name, _ in tried(search)].count("BLin * Per0") == 1
+    assert [name for name, _ in tried(search)].count("BA") == rounds - 1
 
 
 def test_the_kernels_of_these_tests_have_the_names_that_scores_are_given_for():

@@ -29,9 +29,7 @@ def check_table(values: Any, argument: str) -> None:
     if nw.dependencies.is_pandas_dataframe(values):
         _check_labels(values.columns, argument)
         return
-    if isinstance(values, np.ma.MaskedArray) and np.ma.is_masked(values):
-        row = int(np.argwhere(np.ma.getmaskarray(values))[0][0])
-        raise ValueError(f"{argument} is masked at row {row}: leave out rows with masked cells.")
+    refuse_masks(values, argument)
     if isinstance(values, Real | str | bytes | Mapping | Iterator) or (values is None and argument == "X"):
         raise ValueError(f"{argument}: {quoted(values)} is not a table: give an array, a list or a frame.")
     shape: Any = None
@@ -43,6 +41,15 @@ def check_table(values: Any, argument: str) -> None:
         raise ValueError(
             f"X has shape {shape}. Reshape your data: give a row for each sample, X.reshape(-1, 1) for one input."
         )
+
+
+def refuse_masks(values: Any, argument: str) -> None:
+    """Raise ValueError for an array with masked cells, or a list of such rows. An empty mask passes."""
+    rows = values if isinstance(values, list | tuple) else [values]
+    for i, one in enumerate(rows):
+        if isinstance(one, np.ma.MaskedArray) and np.ma.is_masked(one):
+            row = i if rows is values else int(np.argwhere(np.ma.getmaskarray(one))[0][0])
+            raise ValueError(f"{argument} is masked at row {row}: leave out rows with masked cells.")
 
 
 def check_frame(values: Any, argument: str) -> None:

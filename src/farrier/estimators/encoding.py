@@ -70,7 +70,9 @@ class Encoder:
         if type(value) is tuple:
             return {"kind": "tuple", "items": [self.node(entry) for entry in value]}
         if isinstance(value, np.ndarray):
-            return self._array(value)
+            if np.ma.is_masked(value):
+                raise TypeError("an array with masked cells cannot be written to a file: leave them out")
+            return self._array(np.asarray(value))  # a parameter is kept as it was given: a mask may be empty
         if isinstance(value, np.generic):
             return {"kind": "scalar", "value": self._array(np.asarray(value))}
         if isinstance(value, dict):

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from farrier.estimators.arguments import check_reach, check_table
+from farrier.estimators.arguments import check_reach, check_table, refuse_masks
 from farrier.estimators.explaining import ExplainingMixin
 from farrier.estimators.parameters import CheckedParameters
 from farrier.estimators.watching import Show
@@ -137,6 +137,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
 
     def _read(self, X: Any, y: Any, **checks: Any) -> tuple[np.ndarray, Any, TableInputs | None]:
         """Inputs and target of the rows to fit; the table says how columns became inputs, if not all are numbers."""
+        refuse_masks(X, "X")
         if not _listed(X):
             check_table(X, "X")
         table = None if self._timed else TableInputs.of(X, SearchSettings().columns)
@@ -238,6 +239,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
         """New rows after validation, in the units of X."""
         check_is_fitted(self)
         table = self.result_.table
+        refuse_masks(X, "X")
         if table is None or not _listed(X):
             check_table(X, "X")
         if table is None:

@@ -120,6 +120,8 @@ class FittedSeries:
         if frame is not None and count is not None and len(frame) < count:
             raise ValueError(f"future: {len(frame)} rows for {count} times: give a row for each.")
         steps = len(frame) if frame is not None and count is None else count or 0
+        if steps == 0 and not isinstance(when, Integral):
+            raise ValueError("horizon: no times: give one or more, or the number of steps ahead, such as 12.")
         if when is not None and not isinstance(when, Integral):
             stamps = native_column(when)
             numbers = axis.locate(stamps)

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from farrier.estimators.arguments import refuse_masks
 from farrier.model.quoting import quoted
 from farrier.search.settings import SearchSettings
 
@@ -16,6 +17,7 @@ def factors_of(sample_weight: Any, rows: int) -> np.ndarray | None:
     """The noise variance of each row over that of a row of mean weight; None if all rows weigh the same."""
     if sample_weight is None:
         return None
+    refuse_masks(sample_weight, "sample_weight")
     try:
         weights = np.asarray(sample_weight, dtype=np.float64)
     except (TypeError, ValueError, OverflowError):

@@ -157,10 +157,10 @@ def cells_of(X: Any, names: list[str] | None = None) -> tuple[dict[str, Any] | N
     if not isinstance(X, np.ndarray | list | tuple) or not len(X):
         return None, False
     try:
-        array = X if isinstance(X, np.ndarray) else np.array(X, dtype=object)
+        array = np.asarray(X) if isinstance(X, np.ndarray) else np.array(X, dtype=object)
     except ValueError:
         return None, False
-    if array.ndim != 2 or array.dtype.kind not in "OUfiub" or isinstance(array, np.ma.MaskedArray):
+    if array.ndim != 2 or array.dtype.kind not in "OUfiub":
         return None, False
     called = names or [f"x{i}" for i in range(array.shape[1])]
     nested = array.dtype.kind == "O" and any(isinstance(cell, NESTED) for cell in array.flat)

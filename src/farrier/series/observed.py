@@ -19,7 +19,7 @@ import numpy as np
 from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
 from farrier.series.columns import Table, list_names, name_columns, read_column, read_numbers
-from farrier.series.stamps import Column
+from farrier.series.stamps import MISSING, Column
 
 MIN_ROWS = 4
 """Fewest values of a series; by judgement: a line needs two, its noise two more."""
@@ -222,7 +222,8 @@ def native_column(values: Any) -> Any:
     if isinstance(values, np.ndarray):
         if values.ndim != 1:
             raise ValueError(f"times: an array of shape {values.shape}: give one time a row, shape ({len(values)},).")
-        return values
+        Column("time").refuse(np.ma.getmaskarray(values), MISSING)
+        return np.asarray(values)  # kept with the model: a plain array, without a mask
     series = nw.from_native(values, series_only=True, pass_through=True)
     return series.to_list() if isinstance(series, nw.Series) else list(values)
 
