@@ -25,7 +25,7 @@ def test_draws_and_divergences_are_those_of_numpy(name):
     assert_allclose(kl, prior.kl(), rtol=1e-12, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", [name for name in WIDTHS if "horseshoe" not in name])  # the paper has phi as well
+@each_width
 def test_derivatives_of_weights_and_divergence_are_those_by_hand(name):
     prior, size = WIDTHS[name]
     noise = quasi_normal(4, size)
