@@ -65,8 +65,8 @@ def structural_fits(
 ) -> list[Contender]:
     """Both structural models, the second on the scales that have a share in the predictions of the first.
 
-    A fit starts from the values of the other model on its scale, or else from those on the scale before it: on 85 learn
-    series of M1 and M4 that took half of the evaluations or less, and no score fell by more than 0.6 nats.
+    A fit starts from the values of the other model on its scale, or else from those on the scale before it: on 86 learn
+    series of M1 and M4 that took about half of the evaluations, and no score fell by more than 0.6 nats.
     """
     fits: list[Contender] = []
     for beliefs in structural_beliefs(X, seasons, settings):
