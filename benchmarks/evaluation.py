@@ -42,7 +42,7 @@ ABOUT = {
     "tables": (
         "Tables, random tenths",
         "A tenth of the rows, drawn at random, is held out; a cell is the mean over the splits in "
-        "`benchmarks/results/tables.jsonl`, so far one to five. Scikit-learn's methods "
+        "`benchmarks/results/tables.jsonl`, five of each set. Scikit-learn's methods "
         "predict a normal whose standard deviation is that of their residuals in cross-validation. The marks of wine "
         "are whole numbers and many of its rows stand there twice, so a density can gather at them without bound: its "
         "log-likelihood says little.",
