@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from typing import Any, final
 
 import numpy as np
+from scipy.linalg.blas import dger  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.factors import Pull
 from farrier.evaluation.grid import on_grid
@@ -246,7 +247,8 @@ class SeriesCovariance(Covariance):
         rank_one = [self._rank_one(pool, numbers, int(i)) for i in np.flatnonzero(pool.rank_one)]
         for C_s, w2_s in zip(C, w2, strict=True):
             for one in rank_one:
-                C_s += np.multiply.outer(w2_s[one.product] * one.v, one.v)
+                # in place; BLAS is column-major, and C symmetric
+                dger(w2_s[one.product], one.v, one.v, a=C_s.T, overwrite_x=0, overwrite_y=0, overwrite_a=1)
         places = np.flatnonzero(~on_lags & ~pool.wandering & ~pool.rank_one & (w2.max(axis=0) > 0))
         patterns = [self._pattern(pool, numbers, int(i)) for i in places if pool.patterned[i]]
         for C_s, w2_s in zip(C, w2, strict=True):

@@ -20,7 +20,7 @@ from farrier.evaluation.between import Between, between
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.blas import one_thread
-from farrier.inference.linalg import jitter
+from farrier.inference.linalg import inverse_of_upper, jitter
 from farrier.inference.mixtures import joint_moments, moments
 from farrier.inference.without_caches import WithoutCaches
 
@@ -42,7 +42,7 @@ class GaussianPosterior(WithoutCaches):
     y: np.ndarray
 
     @property
-    def _small(self) -> bool:
+    def small(self) -> bool:
         """Whether the matrices are small: all arithmetic on them is then done by one BLAS thread."""
         return len(self.y) <= SMALL_ROWS
 
@@ -61,7 +61,7 @@ class GaussianPosterior(WithoutCaches):
         return self._factorised(covariance_of(self.X))
 
     def _factorised(self, covariance: Covariance) -> list[tuple[np.ndarray, np.ndarray]]:
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             return [self._factor(covariance, w) for w in self.weights]
 
     def _factor(self, covariance: Covariance, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -81,7 +81,7 @@ class GaussianPosterior(WithoutCaches):
     def draws_at(self, X: np.ndarray, covariances: Between) -> tuple[np.ndarray, np.ndarray]:
         """The same for a few rows; `covariances` are those of the rows of the fit with them."""
         k_xx, means, variances = self.pool.diag(X), [], []
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             for w, K, (L, e) in zip(self.weights, covariances(self.pool, self.weights**2), self._factors, strict=True):
                 A = solve_triangular(L, K, lower=True, check_finite=False)
                 means.append(A.T @ e)
@@ -94,14 +94,14 @@ class GaussianPosterior(WithoutCaches):
         With `sums` (J, m), rows of 0 and 1: of these sums of components, (J, N) each.
         """
         chosen = np.eye(len(self.pool)) if sums is None else sums
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             return in_blocks(lambda block: self._components(block, chosen), X)
 
     def component_means(self, X: np.ndarray, sums: np.ndarray | None = None) -> np.ndarray:
         """The means of `components` for each draw of the weights, (S, m, N): quadratic in the rows, not cubic."""
         chosen = np.eye(len(self.pool)) if sums is None else sums
-        with one_thread(small=self._small):
-            K = self.pool.gram(X, self.X)
+        with one_thread(small=self.small):
+            K = covariance_of(X).grams(self.pool) if X is self.X else self.pool.gram(X, self.X)
             solved = [solve_triangular(L, e, lower=True, trans=1) for L, e in self._factors]
             parts = [chosen @ ((w**2)[:, None] * (K @ a)) for w, a in zip(self.weights, solved, strict=True)]
         return np.stack(parts)
@@ -111,7 +111,7 @@ class GaussianPosterior(WithoutCaches):
         K_x, K_xx = self.pool.gram(self.X, X), self.pool.gram(X, X)
         chosen = np.ones(len(self.pool)) if parts is None else np.isin(np.arange(len(self.pool)), parts).astype(float)
         means, covariances = [], []
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             for w, (L, e) in zip(self.weights, self._factors, strict=True):
                 A = solve_triangular(L, np.einsum("i,inx->nx", chosen * w**2, K_x), lower=True)
                 means.append(A.T @ e)
@@ -127,7 +127,7 @@ class GaussianPosterior(WithoutCaches):
         starts = range(0, len(X), size)
         between = [np.einsum("i,inx->n", w2, self.pool.gram(self.X, X[k : k + size])) / size for k in starts]
         within = [np.einsum("i,ixy->y", w2, self.pool.gram(X[k : k + size], X)) / size for k in starts]
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             A = solve_triangular(L, np.stack(between, axis=1), lower=True)
             return A.T @ e, np.stack(within).reshape(groups, groups, size).mean(axis=2) - A.T @ A
 
@@ -142,7 +142,7 @@ class GaussianPosterior(WithoutCaches):
     def means(self, X: np.ndarray) -> np.ndarray:
         """The means of `draws`, (S, N): quadratic in the rows, not cubic."""
         found = []
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             solved = [solve_triangular(L, e, lower=True, trans=1, check_finite=False) for L, e in self._factors]
             for first in range(0, len(X), BLOCK_ROWS):
                 K = between(X[first : first + BLOCK_ROWS], self.X)(self.pool, self.weights**2)
@@ -157,7 +157,7 @@ class GaussianPosterior(WithoutCaches):
         unit = np.zeros((len(self.y), len(rows)))
         unit[rows, np.arange(len(rows))] = 1.0
         means, variances = [], []
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             for L, e in self._factors:
                 precision = np.sum(solve_triangular(L, unit, lower=True, check_finite=False) ** 2, axis=0)
                 solved = solve_triangular(L, e, lower=True, trans=1, check_finite=False)[rows]
@@ -171,11 +171,12 @@ class GaussianPosterior(WithoutCaches):
         With a = C^-1 y and the noise D of the rows, f_n has mean y_n - D_n a_n and variance D_n - D_n^2 (C^-1)_nn.
         """
         means, variances = [], []
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             for L, e in self._factors:
-                inverse, _ = dpotri(L, lower=1)
-                means.append(self.y - self.noise * solve_triangular(L, e, lower=True, trans=1, check_finite=False))
-                variances.append(self.noise - self.noise**2 * np.diagonal(inverse))
+                U = np.triu(inverse_of_upper(L.T))
+                means.append(self.y - self.noise * (U @ e))
+                # C^-1 = U U'
+                variances.append(self.noise - self.noise**2 * np.einsum("ij,ij->i", U, U))
         return np.stack(means), np.maximum(variances, 0.0)
 
     def left_out(self, blocks: Sequence[np.ndarray] = ()) -> tuple[np.ndarray, np.ndarray]:
@@ -186,7 +187,7 @@ class GaussianPosterior(WithoutCaches):
         y_B - V a_B and their covariance V.
         """
         rows, means, variances = np.concatenate([np.arange(len(self.y)), *blocks]), [], []
-        with one_thread(small=self._small):
+        with one_thread(small=self.small):
             for L, e in self._factors:
                 inverse, _ = dpotri(L, lower=1)
                 precision, a = np.diagonal(inverse), solve_triangular(L, e, lower=True, trans=1)

@@ -7,9 +7,9 @@ from functools import lru_cache
 
 import numpy as np
 from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue]
-from scipy.linalg.lapack import dpotrf, dpotri, dpotrs, dtrtrs  # pyright: ignore[reportAttributeAccessIssue]
+from scipy.linalg.lapack import dlauum, dpotrf, dpotrs, dtrtrs  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.inference.linalg import jitter
+from farrier.inference.linalg import inverse_of_upper, jitter
 
 LOG_2PI = float(np.log(2.0 * np.pi))
 
@@ -45,9 +45,7 @@ def log_density_and_slope(C: np.ndarray, diagonal: np.ndarray, filled: np.ndarra
         return None
     log_determinant = 2.0 * np.log(on_diagonal).sum()
     a, _ = dpotrs(U, y, lower=0)
-    inverse, failed = dpotri(U, lower=0, overwrite_c=1)
-    if failed:
-        return None
+    inverse, _ = dlauum(inverse_of_upper(U), lower=0, overwrite_c=1)
     np.multiply(inverse.T, _lower(n), out=C)
     dsyr(1.0, a, lower=0, a=C.T, overwrite_a=1)
     on_diagonal -= np.where(filled, 0.5 * a**2, on_diagonal)

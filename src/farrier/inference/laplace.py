@@ -14,6 +14,7 @@ import numpy as np
 from farrier.evaluation.between import between
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
+from farrier.inference.blas import one_thread
 from farrier.inference.exact_posterior import GaussianPosterior, in_blocks
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.mixtures import joint_moments
@@ -114,8 +115,9 @@ class LaplacePosterior(WithoutCaches):
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f(x) given each draw, (S, N) each."""
-        self._factorise()
-        return in_blocks(self._draws_at, X)
+        with one_thread(small=self.posteriors[0].small):
+            self._factorise()
+            return in_blocks(self._draws_at, X)
 
     def _draws_at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         # all posteriors have the same rows

@@ -102,12 +102,16 @@ def row_blocks(rows: int, width: int) -> list[np.ndarray]:
 
 
 def _quantiles(mean: np.ndarray, sd: np.ndarray, levels: np.ndarray) -> np.ndarray:
-    ends = mean[None] + sd[None] * ndtri(levels)[:, None, None]
-
     def above(x: np.ndarray, level: np.ndarray, row: np.ndarray) -> np.ndarray:
         return ndtr((x - mean[:, row]) / sd[:, row]).mean(axis=0) - levels[level]
 
-    return crossing(above, ends.min(axis=1), ends.max(axis=1))
+    return crossing(above, *lowest_and_highest(mean, sd, levels))
+
+
+def lowest_and_highest(mean: np.ndarray, sd: np.ndarray, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The lowest and the highest quantile of S normals with moments (S, N), (levels, N) each."""
+    each = mean[None] + sd[None] * ndtri(levels)[:, None, None]
+    return each.min(axis=1), each.max(axis=1)
 
 
 def crossing(function: Above, low: np.ndarray, high: np.ndarray) -> np.ndarray:

@@ -1,7 +1,7 @@
 """Predictions of structures on different scales of the target, mixed by their shares.
 
 The distribution function of y is the average of those of all structures. Its quantile at a level lies between the
-quantiles of the structures at that level.
+lowest and the highest quantile, at that level, of all that is mixed.
 """
 
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr, stdtr, stdtrit
 
 from farrier.inference.gaussian import LOG_2PI
-from farrier.inference.mixtures import crossing, quantiles, row_blocks
+from farrier.inference.mixtures import crossing, lowest_and_highest, quantiles, row_blocks
 from farrier.model.target_scale import TargetScale
 
 
@@ -35,6 +35,10 @@ class Shared(Protocol):
 
     def quantiles(self, levels: np.ndarray) -> np.ndarray:
         """Quantiles of y, (levels, N)."""
+        ...
+
+    def between(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Two values of y that have the quantiles between them, (levels, N) each; needs no search for quantiles."""
         ...
 
     def cumulative(self, y: np.ndarray) -> np.ndarray:
@@ -65,6 +69,11 @@ class Prediction:
     def quantiles(self, levels: np.ndarray) -> np.ndarray:
         """Quantiles of y, (levels, N)."""
         return self.scale.inverse(quantiles(self.mean, self.sd, levels))
+
+    def between(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The lowest and the highest quantile of its normals, (levels, N) each."""
+        low, high = lowest_and_highest(self.mean, self.sd, levels)
+        return self.scale.inverse(low), self.scale.inverse(high)
 
     def cumulative(self, y: np.ndarray) -> np.ndarray:
         """The share times P(Y <= y), for y (levels, N)."""
@@ -103,6 +112,11 @@ class StudentPrediction:
         """Quantiles of y, (levels, N)."""
         return self.scale.inverse(self.mean + stdtrit(self.degrees, levels)[:, None] * self.sd)
 
+    def between(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The quantiles themselves."""
+        found = self.quantiles(levels)
+        return found, found
+
     def cumulative(self, y: np.ndarray) -> np.ndarray:
         """The share times P(Y <= y), for y (levels, N)."""
         return self.share * stdtr(self.degrees, (self.scale.reached(y) - self.mean) / self.sd)
@@ -132,7 +146,8 @@ def mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.nda
 
 
 def _mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.ndarray:
-    each, unit = np.stack([one.quantiles(levels) for one in predictions]), _unit(predictions)
+    lows, highs = zip(*(one.between(levels) for one in predictions), strict=True)
+    ends, unit = (np.min(lows, axis=0), np.max(highs, axis=0)), _unit(predictions)
 
     def inverse(x: np.ndarray) -> np.ndarray:
         return x if unit is None else unit * np.sinh(x)
@@ -141,7 +156,6 @@ def _mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.nd
         y = inverse(x)[None]
         return np.sum([one.at(row).cumulative(y)[0] for one in predictions], axis=0) - levels[level]
 
-    ends = each.min(axis=0), each.max(axis=0)
     if unit is not None:
         largest = 0.25 * np.finfo(float).max
         ends = tuple(np.arcsinh(np.clip(end / unit, -largest, largest)) for end in ends)

@@ -202,7 +202,8 @@ def _means(contender: Contender, X: np.ndarray, y: np.ndarray) -> np.ndarray:
     """The posterior mean of each component at the rows, (m, N)."""
     (model,), z = contender.models(0), contender.scale.forward(y)
     weights = model.prior.quantile(0.5)[None]
-    return exact_posterior(model, X, z, contender.evaluator.settings, weights).component_means(X)[0]
+    posterior = exact_posterior(model, X, z, contender.evaluator.settings, weights)
+    return posterior.component_means(posterior.X)[0]
 
 
 def _appraised(contender: Contender, means: np.ndarray) -> Appraisal:
