@@ -112,6 +112,10 @@ def test_a_covariance_that_is_not_positive_definite_is_said_in_words():
         GaussianPosterior(POSTERIOR.pool, WEIGHTS, np.full(11, -9.0), X, Y).draws(NEW)
 
 
+def test_component_means_at_the_rows_of_the_fit_are_those_at_equal_rows():
+    assert_allclose(POSTERIOR.component_means(POSTERIOR.X), POSTERIOR.component_means(POSTERIOR.X.copy()), atol=1e-10)
+
+
 def test_component_means_are_those_of_each_draw():
     found = POSTERIOR.component_means(NEW)
     assert found.shape == (3, 3, 7)

@@ -1,10 +1,11 @@
-"""Laws of the jitter: it follows the size of the matrix and the precision of its numbers; singular matrices pass."""
+"""Laws of the jitter, which follows the size of the matrix and the precision of its numbers; singular matrices pass.
+Laws of the inverse of a triangular matrix."""
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.inference.linalg import cholesky, jitter
+from farrier.inference.linalg import LEAF, cholesky, inverse_of_upper, jitter
 
 EPS = np.finfo(np.float64).eps
 
@@ -39,3 +40,10 @@ def test_singular_gram_factorises(scale):
 
 def test_zero_matrix_has_a_factor_that_can_be_inverted():
     assert np.all(np.isfinite(np.linalg.inv(cholesky(np.zeros((3, 3))))))
+
+
+@pytest.mark.parametrize("rows", [1, 2, LEAF, LEAF + 1, 3 * LEAF + 2])
+def test_the_inverse_of_a_triangle_is_its_inverse_whatever_is_below(rows):
+    U = np.asfortranarray(np.linalg.cholesky(gram(rows) + rows * np.eye(rows)).T)
+    below = np.tril(np.random.default_rng(1).standard_normal((rows, rows)), -1)
+    assert_allclose(np.triu(inverse_of_upper(np.asfortranarray(U + below))) @ U, np.eye(rows), atol=1e-12)

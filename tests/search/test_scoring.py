@@ -290,3 +290,11 @@ def test_a_fit_that_ends_well_is_not_repeated_and_starts_at_a_similar_structure(
 def tiny_noise():
     usual = priors_for("monthly")
     return {**usual, "noise": LogNormal(float(np.log(0.01)), usual["noise"].sd)}
+
+
+def test_a_fit_says_whether_it_ended_by_itself():
+    rows = np.linspace(-1.5, 1.5, 30)[:, None]
+    evaluator = Evaluator(rows, np.sin(4.0 * rows[:, 0]), covariance_of(rows))
+    parts = [evaluator.part(SquaredExponential(0.5), 1.0)]
+    assert not evaluator.fit(parts, 0.1, 2).finished
+    assert evaluator.fit(parts, 0.1, 200).finished

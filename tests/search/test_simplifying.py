@@ -43,6 +43,8 @@ class Given(Search):
     """For the components, joined: the score after a short fit, and after a whole one."""
     worth: dict = field(default_factory=dict)
     """The loss without each component minus its price; large where nothing is said."""
+    finished: bool = False
+    """Whether a short fit ends by itself."""
     fits: list = field(default_factory=list)
     """Components, whether it was short, and the least likelihood, of each fit."""
 
@@ -50,7 +52,8 @@ class Given(Search):
         short = iterations == self.settings.fits.short_iterations
         name = named(parts)
         self.fits.append((name, short, least))
-        return structure_of(parts, self.scores[name][0 if short else 1])
+        found = structure_of(parts, self.scores[name][0 if short else 1])
+        return replace(found, finished=self.finished or not short)
 
     def losses(self, structure):
         return np.array([self.worth.get(one, 50.0) + 2.0 for one in named(structure.parts)])
@@ -99,6 +102,12 @@ def test_a_promising_removal_is_fitted_to_the_end(whole, left):
     search = given({"A": (-3.0, whole)}, {"B": 1.0})
     assert named(search.prune(start(A, B), 1).parts) == left
     assert tried(search) == [("A", True), ("A", False)]
+
+
+def test_a_promising_removal_whose_fit_has_ended_is_not_fitted_again():
+    search = given({"A": (-3.0, 9.0)}, {"B": 1.0}, finished=True)
+    assert named(search.prune(start(A, B), 1).parts) == "AB"
+    assert tried(search) == [("A", True)]
 
 
 @pytest.mark.parametrize("score", [0.0, -6.0, -20.0])

@@ -100,6 +100,17 @@ class Evaluator:
             self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, least)
         return self._fitted[start][1]
 
+    def fit_briefly(self, parts: Sequence[Part], structure: Structure, least: float) -> Structure:
+        """A fit of a few iterations from components of a structure, and of more only where that may be worth it.
+
+        That is where the fit did not end by itself, and its score is a little lower than that of the structure.
+        """
+        found = self.fit(parts, structure.noise, self.settings.fits.short_iterations, least=least)
+        hopeless = found.score <= structure.score - self.settings.growing.hopeless_margin
+        if found.finished or hopeless or found.score >= structure.score:
+            return found
+        return self.fit(found.parts, found.noise)
+
     def fit_pool(self, parts: Sequence[Part], near: Structure | None = None, least: float = -np.inf) -> Structure:
         """A fit of all ordinary candidates, from the values of a similar structure, if there is one, or with the usual
         noise.
@@ -146,7 +157,7 @@ class Evaluator:
             Part(fitted.pool[i], part.centre, float(weights[i]), part.scale, Origin(mode, i) if mode else part.origin)
             for i, part in enumerate(parts)
         )
-        return Structure(values, float(fitted.noise), score, fitted, top, mode)
+        return Structure(values, float(fitted.noise), score, fitted, top, mode, len(found.terms) < iterations)
 
     def _curved(self, objective: ExactObjective) -> Any:
         """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""

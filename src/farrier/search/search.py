@@ -237,7 +237,7 @@ class Search(Simplifying):
         ends += [other for end in ends if (other := self.dated(end)) is not None]
         top = max(end.score for end in ends)
         # a shrunk pool has rough and damped components until it is simplified, so each end is before they are compared
-        ends = [self._simplest(end) for end in _distinct(ends) if end.score > top - settings.start_margin]
+        ends = [self._simplest(end) for end in _distinct(ends) if end.score > top - settings.hopeless_margin]
         found = max(ends, key=lambda end: end.score)
         # a start may hold components that were never compared with noise alone
         plain = self.plain()

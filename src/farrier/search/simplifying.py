@@ -25,7 +25,7 @@ class Simplifying(TableMoves):
 
         `thoroughly` fits every removal; otherwise only those of doubtful components.
         """
-        settings, short = self.settings.growing, self.settings.fits.short_iterations
+        settings = self.settings.growing
         doubtful, tries = (np.inf, None) if thoroughly else (settings.doubtful_margin, settings.doubtful_tries)
         if self.of_table:
             structure = self.narrow(structure, round)
@@ -34,9 +34,7 @@ class Simplifying(TableMoves):
             order = [i for i in np.argsort(worth) if worth[i] < doubtful]
             for i in order[:tries]:
                 fewer = [part for j, part in enumerate(structure.parts) if j != i]
-                without = self.fit(fewer, structure.noise, short, least=self._least(structure, i))
-                if structure.score > without.score > structure.score - settings.hopeless_margin:
-                    without = self.fit(without.parts, without.noise)
+                without = self.fit_briefly(fewer, structure, self._least(structure, i))
                 if without.score > structure.score:
                     self.note(
                         round,
@@ -120,8 +118,4 @@ class Simplifying(TableMoves):
     def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
         """The structure with another kernel for one of its components; fitted further only if that is promising."""
         parts = [self.part(kernel, p.weight) if j == place else p for j, p in enumerate(structure.parts)]
-        short = self.settings.fits.short_iterations
-        found = self.fit(parts, structure.noise, short, least=self._least(structure, place))
-        if structure.score > found.score > structure.score - self.settings.growing.hopeless_margin:
-            found = self.fit(found.parts, found.noise)
-        return found
+        return self.fit_briefly(parts, structure, self._least(structure, place))

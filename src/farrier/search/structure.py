@@ -106,6 +106,8 @@ class Structure:
     model: ExactModel | None = None
     terms: Terms | None = None
     mode: Mode | None = None
+    finished: bool = True
+    """Whether its fit ended by itself, before it had made as many iterations as it might."""
 
 
 def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
