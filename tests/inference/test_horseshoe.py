@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 from scipy import integrate, optimize, stats
 from scipy.special import digamma, gammaln
 
-from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl
+from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl, marginal_kl
 from farrier.inference.weight_priors import quasi_normal
 from tests.inference.prior_cases import small_horseshoe
 
@@ -58,18 +58,43 @@ def test_kl_agrees_with_sampling(mu, v, c):
     assert abs(ratio.mean() - kl(mu, v, c)) < 4.0 * ratio.std() / np.sqrt(n)
 
 
-@pytest.mark.parametrize(("mu", "v", "c"), CASES)
-def test_kl_with_phi_exceeds_that_of_the_half_cauchy_alone(mu, v, c):
-    def marginal(z):
+def alone(mu, v, c):
+    """The KL divergence of s^2 alone and its derivatives by mu and by log v, at one place."""
+    return tuple(float(one[0]) for one in marginal_kl(np.array([mu]), np.array([v]), np.array([c])))
+
+
+@pytest.mark.parametrize(("mu", "v", "c"), [*CASES, (-4.0, 4.0, 1.0), (0.5, 9.0, 1.0)])
+def test_kl_without_phi_is_that_of_a_log_normal_and_a_half_cauchy(mu, v, c):
+    def ratio(z):
         x = np.exp(mu + np.sqrt(v) * z)  # s^2, whose density is that of s over 2 s
         log_q = stats.lognorm.logpdf(x, np.sqrt(v), scale=np.exp(mu))
-        log_p = stats.halfcauchy.logpdf(np.sqrt(x), scale=c) - np.log(2.0 * np.sqrt(x))
-        return stats.norm.pdf(z) * (log_q - log_p)
+        return log_q - stats.halfcauchy.logpdf(np.sqrt(x), scale=c) + np.log(2.0 * np.sqrt(x))
 
-    alone = integrate.quad(marginal, -10.0, 10.0)[0]
-    assert 0.0 <= alone < kl(mu, v, c)
-    # what is lost is Jensen's gap in the logarithm of s^-2 + c^-2, at most v/2
-    assert kl(mu, v, c) - alone < 0.5 * v + 1e-9
+    integral = integrate.quad(lambda z: stats.norm.pdf(z) * ratio(z), -10.0, 10.0)[0]
+    assert_allclose(alone(mu, v, c)[0], integral, atol=1e-5)
+    drawn = ratio(np.random.default_rng(7).standard_normal(50_000))
+    assert abs(drawn.mean() - alone(mu, v, c)[0]) < 4.0 * drawn.std() / np.sqrt(len(drawn))
+
+
+@pytest.mark.parametrize("c", [0.3, 1.0, 2.5])
+def test_kl_without_phi_is_positive_and_below_that_with_phi_by_at_most_half_the_variance(c):
+    mu, v = (grid.ravel() for grid in np.meshgrid(np.linspace(-9.0, 9.0, 19), [1e-3, 0.05, 0.5, 2.0, 4.0, 10.0, 30.0]))
+    without = marginal_kl(mu, v, np.full_like(mu, c))[0]
+    assert np.all(without > 0.0)
+    # what is lost is Jensen's gap in the logarithm of s^-2 + c^-2
+    gap = half_cauchy_kl(mu, v, c) - without
+    assert np.all(gap > 0.0)
+    assert np.all(gap < 0.5 * v)
+    # it grows with v, so that the q of the smaller divergence is wider
+    assert np.all(np.diff(gap.reshape(-1, 19), axis=0) > 0.0)
+
+
+@pytest.mark.parametrize(("mu", "v", "c"), [*CASES, (-4.0, 4.0, 1.0), (0.5, 9.0, 1.0)])
+def test_derivatives_of_the_kl_without_phi_are_those_of_finite_differences(mu, v, c):
+    _, by_mu, by_log_v = alone(mu, v, c)
+    assert_allclose(by_mu, (alone(mu + 1e-5, v, c)[0] - alone(mu - 1e-5, v, c)[0]) / 2e-5, rtol=1e-6, atol=1e-9)
+    ends = [alone(mu, v * np.exp(step), c)[0] for step in (1e-5, -1e-5)]
+    assert_allclose(by_log_v, (ends[0] - ends[1]) / 2e-5, rtol=1e-6, atol=1e-9)
 
 
 def test_kl_of_the_model_is_one_term_for_tau_and_one_for_each_lambda():

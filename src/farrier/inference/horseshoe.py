@@ -7,8 +7,10 @@ For q(s^2) = LogNormal(mu, v) the optimal q(phi) is IG(1, r), r = E_q[s^-2] + c^
 
     KL(mu, v; c) = mu/2 - log(2 pi e v)/2 + log(exp(-mu + v/2) + c^-2) + log pi + log c
 
-so phi is never stored or updated. This is the KL divergence of the pair (s^2, phi). That of s^2 alone has
-E_q log(s^-2 + c^-2) in place of log E_q(s^-2 + c^-2), so it is smaller by the gap of Jensen's inequality.
+so phi is never stored or updated. This is the KL divergence of the pair (s^2, phi), and `kl` is made of it: the paper's
+algorithm has this one. That of s^2 alone has E_q log(s^-2 + c^-2), by quadrature, in place of log E_q(s^-2 + c^-2). By
+Jensen's inequality it is smaller, so the bound is tighter; the gap grows with v, so its q is wider. `weigh` is made of
+it: exact, collapsed and linear inference have this one.
 """
 
 from dataclasses import dataclass
@@ -21,20 +23,39 @@ from farrier.inference.arrays import NUMPY, World
 from farrier.inference.weight_priors import Weighed, WeightPrior, check_probability, starting_weight
 from farrier.kernels.parameters import fixed, positive, real
 
+NODES, _HERMITE = np.polynomial.hermite_e.hermegauss(32)
+SHARES = _HERMITE / _HERMITE.sum()
+"""Points and weights of E g(z), z ~ N(0, 1). [32 points by judgement: errors of the KL divergence are below 1e-7 at
+v = 4 and 1e-5 at v = 10, about the variance of log s^2 under the prior]"""
+
 
 def half_cauchy_kl(mu: Any, v: Any, scale: Any, world: World = NUMPY) -> Any:
     """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the optimal r; `scale` is c."""
-    xp = world.xp
     # log r = log(exp(-mu + v/2) + c^-2)
     # Deviation: the paper prints the rate of phi's prior as 1/c in one place and as 1/c^2 in another; a
     # half-Cauchy of scale c has 1/c^2.
-    log_r = xp.logaddexp(-mu + 0.5 * v, -2.0 * xp.log(scale))
+    log_r = world.xp.logaddexp(-mu + 0.5 * v, -2.0 * world.xp.log(scale))
     # KL = -H[q(s^2)] - H[q(phi)] - E log p(s^2 | phi) - E log p(phi), where
     #   H[q(s^2)] = mu + log(2 pi e v)/2                 H[q(phi)] = 1 + log r + 2 gamma
     #   E log p(s^2 | phi) = -(log r + gamma)/2 - log(pi)/2 - 3 mu/2 - exp(-mu + v/2)/r
     #   E log p(phi)       = -log c - log(pi)/2 - 3 (log r + gamma)/2 - c^-2/r
     # in which gamma (Euler's) and the last two terms, whose sum is -1, cancel.
     # Deviation: the paper prints the sum of these entropies and expectations as the KL; it is minus the KL.
+    return _kl(mu, v, scale, log_r, world)
+
+
+def marginal_kl(mu: np.ndarray, v: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """KL( LogNormal(s^2; mu, v) || HalfCauchy(s; scale) ), and its derivatives by mu and by log v."""
+    # log s^2 = mu + sqrt(v) z,   share = s^-2 / (s^-2 + c^-2) = -d log(s^-2 + c^-2) / d log s^2
+    log_s2, log_c2 = mu + np.sqrt(v) * NODES[:, None], 2.0 * np.log(scale)
+    share = expit(log_c2 - log_s2)
+    kl = _kl(mu, v, scale, SHARES @ np.logaddexp(-log_s2, -log_c2), NUMPY)
+    return kl, 0.5 - SHARES @ share, -0.5 - 0.5 * np.sqrt(v) * ((SHARES * NODES) @ share)
+
+
+def _kl(mu: Any, v: Any, scale: Any, log_r: Any, world: World) -> Any:
+    """Both divergences: `log_r` is log E_q(s^-2 + c^-2) for the pair (s^2, phi), E_q log(s^-2 + c^-2) for s^2 alone."""
+    xp = world.xp
     return 0.5 * mu - 0.5 * xp.log(2.0 * np.pi * np.e * v) + log_r + xp.log(np.pi * scale)
 
 
@@ -88,7 +109,7 @@ class Horseshoe(WeightPrior):
         return xp.exp(0.5 * (log_tau2 + log_lambda2))
 
     def kl(self, world: World = NUMPY) -> Any:
-        """One term for tau and one for each lambda, the auxiliary variables included."""
+        """One term for tau and one for each lambda, the auxiliary variables included, as in the paper."""
         terms = half_cauchy_kl(self.mu, self.v, self.B, world)
         return half_cauchy_kl(self.mu_tau, self.v_tau, self.A, world) + world.xp.sum(terms)
 
@@ -108,16 +129,16 @@ class Horseshoe(WeightPrior):
         moved = (mu[0] + mu[1:] if apart else mu) + sd * noise
         with np.errstate(over="ignore"):
             w2 = np.exp(moved if apart else moved[:, :1] + moved[:, 1:])
-        # E[s^-2] / r, with r as at the top of this file
-        r = expit(-mu + 0.5 * v + 2.0 * np.log(scale))
+        # Deviation: phi is integrated out, not approximated
+        kl, kl_by_mu, kl_by_log_v = marginal_kl(mu, v, scale)
 
         def pull(dw2: np.ndarray) -> np.ndarray:
             by_log = dw2 * w2
             both = np.concatenate([by_log.sum(axis=1, keepdims=True), by_log], axis=1)
             by_v = 0.5 * np.sum((by_log if apart else both) * noise, axis=0) / sd
             by_v = np.append(by_v.sum(), by_v) if apart else by_v
-            by_mu = both.sum(axis=0) - (0.5 - r)
-            by_log_v = by_v * v - (-0.5 + 0.5 * r * v)
+            by_mu = both.sum(axis=0) - kl_by_mu
+            by_log_v = by_v * v - kl_by_log_v
             return np.concatenate([by_mu[:1], by_log_v[:1], by_mu[1:], by_log_v[1:]])
 
-        return Weighed(w2, float(np.sum(half_cauchy_kl(mu, v, scale))), pull)
+        return Weighed(w2, float(np.sum(kl)), pull)

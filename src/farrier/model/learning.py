@@ -107,6 +107,8 @@ def fit_given(
 ) -> Fitted:
     """Fit weights and hyperparameters of given kernels; nothing is dropped, and at most a level is added (`levelled`).
 
+    The fit ends when five steps together gain less than `tolerance` nats, which is at most the tolerance of the tier
+    in the settings: a tolerance per row would end fits of many rows far below their maximum.
     `factors` as in `learn`.
     """
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
@@ -116,6 +118,7 @@ def fit_given(
     model = replace(horseshoe_model(parts, settings.fits.start_noise, X.shape[1]), factors=factors)
     if prior != "horseshoe":
         model = replace(model, prior=PRIORS[prior].initial(len(parts)))
+    least = settings.long.tolerance if tier == "linear" else settings.fits.given_tolerance
     structure, steps = climbed(
         tier,
         model,
@@ -124,7 +127,7 @@ def fit_given(
         z[seen],
         settings,
         iterations=iterations,
-        tolerance=tolerance,
+        tolerance=least if tolerance is None else min(tolerance, least),
         tell=lambda terms: tell("fitting", terms.total),
     )
     assert structure.model is not None
