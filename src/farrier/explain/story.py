@@ -180,7 +180,7 @@ def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
     low, after, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
     settings, rows = fitted.settings, []
     for i in candidates:
-        searched = settings.growing.first_weight if i < fitted.survivors else settings.averaging.rest_weight
+        searched = settings.priors.scale if i < fitted.survivors else settings.averaging.rest_weight
         rows.append(
             {
                 "formula": fitted.kernels[i].formula(result.names),

@@ -67,7 +67,7 @@ def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) ->
     pool = prediction_pool(search, own.structure)
     if len(pool) > len(own.structure.parts):
         more = fit.to_sample(pool, own.structure.noise)
-        if more.score - sampled.score > search.settings.blocks.minimum_gain * len(y) / 1000:
+        if more.score - sampled.score > search.settings.growing.strong_evidence * len(y) / 1000:
             wide = fit.to_all(more)
     search.tell("computing the posterior of all rows", wide.structure.score)
     explains = own.with_deviations(fit)
@@ -146,7 +146,7 @@ class _Fit:
         search, own, points = self.search, self.search.settings.blocks, self.search.settings.inducing
         model = search.beliefs.model([*parts, LEVEL], noise, self.X.shape[1])
         objective = CollapsedObjective.of(model, self.X, self.z, 1, own.unexplained, points.most, own.limits)
-        return self._climbed(objective, parts, own.sample_iterations, "fitting the predictive model")[0]
+        return self._climbed(objective, parts, search.settings.fits.iterations, "fitting the predictive model")[0]
 
     def to_all(self, structure: Structure) -> _Fitted:
         """A structure with all parameters fitted to all rows, from their values on the sample."""

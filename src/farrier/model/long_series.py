@@ -70,7 +70,7 @@ def refit_long_series(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) 
     search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
     weights, noise = own.prior.quantile(0.5), fitted.noise_variance
     parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
-    found = search.fit(parts, noise, settings.fits.refit_iterations)
+    found = search.fit(parts, noise)
     structure = fitted_to(search, parts, noise, windows)
     structure = wide = with_deviations(structure, windows, settings)
     if fitted.alone is not None or not parts:
@@ -121,7 +121,10 @@ def fitted_to(
     model = replace(model, factors=rows.factors)
     objective = LinearObjective.of(model, rows.X, rows.z, 1, own.limits)
     u, terms, _ = climb(
-        objective, iterations or own.iterations, own.tolerance, callback=lambda i, t: search.tell("fitting", t.total)
+        objective,
+        iterations or settings.fits.iterations,
+        own.tolerance,
+        callback=lambda i, t: search.tell("fitting", t.total),
     )
     search.steps += len(terms)
     fitted = objective.model(u)
@@ -150,15 +153,16 @@ def with_memory(search: Search, structure: Structure, rows: Windows) -> Structur
     Few rows of a long series are neighbours.
     """
     own, kernels = search.settings.long, [part.kernel.products()[0] for part in structure.parts]
+    needed = search.settings.growing.strong_evidence
     if any(len(factors) == 1 and isinstance(factors[0], Matern12) for factors in kernels):
         return structure
     spacing = float(np.median(np.diff(np.unique(rows.X[:, 0]))))
     part = search.beliefs.part(Matern12(own.memory * spacing), float(np.sqrt(structure.noise)), 1)
     rough = fitted_to(search, [*structure.parts, part], structure.noise, rows)
     gain = rough.score - structure.score
-    action = "kept" if gain > own.minimum_gain else "tried"
+    action = "kept" if gain > needed else "tried"
     search.record.append(Decision(0, action, part.kernel.formula(), gain, "evidence of more rows"))
-    return rough if gain > own.minimum_gain else structure
+    return rough if gain > needed else structure
 
 
 def with_ordinary(search: Search, structure: Structure, rows: Windows) -> Structure:
@@ -172,7 +176,7 @@ def with_ordinary(search: Search, structure: Structure, rows: Windows) -> Struct
     cheap = [
         part for part, piece in zip(others, pieces, strict=True) if piece.chain is None or len(piece.Z) <= own.copies
     ]
-    wide = fitted_to(search, [*structure.parts, *cheap], structure.noise, rows, own.iterations // 3)
+    wide = fitted_to(search, [*structure.parts, *cheap], structure.noise, rows, search.settings.fits.iterations // 3)
     return wide if wide.score > structure.score else structure
 
 

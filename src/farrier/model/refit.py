@@ -113,7 +113,7 @@ def _refit_member(
         # the last kernel is the level, which every structure has
         each = zip(member.kernels, member.weights[:-1], strict=False)
         parts = [search.part(kernel, float(weight)) for kernel, weight in each]
-        structure = search.fit(parts, float(member.noises[0]), settings.fits.refit_iterations, least=least)
+        structure = search.fit(parts, float(member.noises[0]), least=least)
         return Contender(
             "a structure fitted again", structure, search, member.scale, y, noise, searched=member.searched
         )
@@ -217,7 +217,7 @@ def _refitted_pool(
     weights = prior.quantile(0.5)
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
     model = replace(horseshoe_model(parts, noise, X.shape[1], rows), prior=prior)
-    iterations = fitted.settings.fits.refit_iterations
+    iterations = fitted.settings.fits.iterations
     return climbed(tier, model, parts, X, z, fitted.settings, iterations=iterations)[0]
 
 
@@ -226,7 +226,7 @@ def _refitted_survivors(fitted: Fitted, search: Search, noise: float) -> Structu
     own = fitted.explaining
     weights = own.prior.quantile(0.5)
     parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
-    return search.fit(parts, noise, fitted.settings.fits.refit_iterations)
+    return search.fit(parts, noise)
 
 
 def _as_structure(model: ExactModel) -> Structure:

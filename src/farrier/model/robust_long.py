@@ -53,7 +53,7 @@ def refit_robust_long(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) 
     search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
     weights, noise = own.prior.quantile(0.5), float(fitted.likelihood.scale) ** 2
     parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
-    found = search.fit(parts, noise, settings.fits.refit_iterations)
+    found = search.fit(parts, noise)
     again = _fitted(search, found, fitted.scale, X, y, factors, degrees, wide=False)
     return replace(again, record=fitted.record)
 

@@ -135,7 +135,7 @@ class RobustTable:
         each = zip(fitted.kernels[: fitted.survivors], member.weights, strict=False)
         parts = [search.part(kernel, float(weight)) for kernel, weight in each]
         with one_thread():
-            return search, search.fit(parts, float(member.noises[0]), fitted.settings.fits.refit_iterations)
+            return search, search.fit(parts, float(member.noises[0]))
 
     def _appraisal(self, member: Member, search: Search, structure: Structure, tell: Tell) -> Appraisal:
         """That of the components, on the rows of a search."""

@@ -49,7 +49,7 @@ def searched_scales(
         near = scaled.structure = scaled.whole = scaled.search.whole(periods, near)
     for scaled in (left := _close(searches, Scaled.total, scales.pool_margin)):
         scaled.structure = scaled.search.shrunk(scaled.structure)
-    left = _close(left, Scaled.score, scales.structure_margin)
+    left = _close(left, Scaled.score, settings.growing.hopeless_margin)
     best = max(left, key=Scaled.score)
     tell("planning a search", best.score())
     best.structure = best.search.best(best.structure)

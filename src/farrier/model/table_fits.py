@@ -56,7 +56,7 @@ def search_table(
     for scaled in found:
         scaled.pool, scaled.orders = _on_rows(scaled, X, y)
     heights = [_height(scaled, X, y) for scaled in found]
-    close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.scales.structure_margin]
+    close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.growing.hopeless_margin]
     for scaled in (found[i] for i in close):
         assert scaled.whole is not None
         scaled.structure = scaled.search.best(scaled.search.shrunk(scaled.whole))

@@ -105,8 +105,8 @@ class CandidateSettings:
     """Starting lengthscale of each input in the ordinary candidates of a table and in interactions.
     [standard deviations of the input; measured on inner splits of seven shared tables]"""
     paired_inputs: int = 6
-    """Most inputs that are tried in pairs where the noise is not Gaussian: those with the highest correlation with the
-    residual. [inputs; by judgement]"""
+    """Most inputs that are tried in pairs where the noise is not Gaussian, and most numbers that are tried times a
+    category: those with the highest correlation with the residual. [inputs; by judgement]"""
     interactions: int = 4
     """Pairs and triples of inputs that are tried in a round: those with the highest score. [sets; by judgement]"""
     interaction_lengthscale: float = 1.5
@@ -128,9 +128,6 @@ class CandidateSettings:
     threshold_places: int = 120
     """Most places of an input at which a jump and a bend are tried. [places; by judgement]"""
 
-    category_inputs: int = 6
-    """Most numbers of a table that are tried times a category: those with the highest correlation with the residual.
-    [inputs; by judgement]"""
     category_products: int = 40
     """Most products with a category that are tried in one round; those of inputs that are found come first.
     [products; by judgement]"""
@@ -177,7 +174,7 @@ class PriorSettings:
     """Priors of weights that were not learned."""
 
     scale: float = 0.5
-    """Prior scale of the weight of a component for which none was learned.
+    """Prior scale of the weight of a component for which none was learned, and weight at which an added one starts.
     [standard deviations of y; by judgement]"""
     bend_places: float = 10.0
     """Places of a bend in the effect of a number that data tell apart; a jump has one in every gap between rows.

@@ -122,7 +122,7 @@ def _crossed(coded: Sequence[int], there: set[int]) -> list[Kernel]:
 
 def _differing(coded: Sequence[int], there: set[int], useful: Sequence[int], own: CandidateSettings) -> list[Kernel]:
     """Effects of a number that differ between the levels of a category; those of inputs that are found come first."""
-    pairs = [(c, d) for d in useful[: own.category_inputs] for c in coded]
+    pairs = [(c, d) for d in useful[: own.paired_inputs] for c in coded]
     pairs.sort(key=lambda pair: -len(there & set(pair)))
     kernels: list[Kernel] = []
     for c, d in pairs:

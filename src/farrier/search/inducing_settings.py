@@ -34,17 +34,11 @@ class BlockSettings:
     sample: int = 20_000
     """Rows drawn at random: the search, the inducing points and the first fit use them, and reports show them.
     [rows; by judgement]"""
-    sample_iterations: int = 40
-    """Most L-BFGS iterations of the fit to the sample, from which the fit to all rows starts.
-    [iterations; by judgement]"""
     iterations: int = 4
     """Most L-BFGS iterations of a fit to all rows; each reads them twice or more. [iterations; by judgement]"""
     tolerance: float = 0.5
     """Gain of five iterations, in nats for each thousand rows, below which a fit ends.
     [nats for each thousand rows; by judgement]"""
-    minimum_gain: float = 5.0
-    """Log posterior density of the sample that the ordinary candidates must gain beside the structure to predict too:
-    they double the time. [nats for each thousand rows; by judgement]"""
     curvature_rows: int = 4_000
     """Rows of the sample at which the curvature of the log posterior is computed; that of all rows is in proportion.
     [rows; by judgement]"""

@@ -26,8 +26,6 @@ class LongSettings:
     """Rows of each of these pieces. [rows; by judgement]"""
     spread: int = 1200
     """Rows over the whole series among these rows. [rows; by judgement]"""
-    iterations: int = 40
-    """Most L-BFGS iterations of a fit. [iterations; by judgement]"""
     tolerance: float = 0.5
     """Gain of five iterations below which a fit ends. [nats; by judgement]"""
     start_noise: float = 0.005
@@ -35,8 +33,6 @@ class LongSettings:
     memory: float = 10.0
     """Lengthscale at the start of a rough component that is tried beside the structure.
     [distances of neighbouring rows; by judgement]"""
-    minimum_gain: float = 6.0
-    """Log posterior density that this component must gain. [nats; by judgement]"""
     copies: int = 2
     """Most Markov processes of an ordinary candidate that is tried beside the structure: more take long.
     [processes; by judgement]"""

@@ -129,7 +129,7 @@ class Search(Simplifying):
     def after(self, structure: Structure, move: Move) -> list[Part]:
         """The components after a move, not yet fitted."""
         if move.place is None:
-            return [*structure.parts, self.part(move.kernel, self.settings.growing.first_weight)]
+            return [*structure.parts, self.part(move.kernel, self.settings.priors.scale)]
         new = self.part(move.kernel, structure.parts[move.place].weight)
         return [new if i == move.place else part for i, part in enumerate(structure.parts)]
 
@@ -275,7 +275,7 @@ class Search(Simplifying):
         patterns = candidates.of_calendar(self.calendar, [part.kernel for part in kept], self.settings.candidates)
         if not patterns or len(kept) == len(structure.parts):
             return None
-        weight = self.settings.growing.first_weight
+        weight = self.settings.priors.scale
         start = self.fit([*kept, *(self.part(kernel, weight) for kernel in patterns)], structure.noise)
         return self.run(start=self.prune(start, 0, thoroughly=True))
 

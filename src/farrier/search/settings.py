@@ -63,7 +63,8 @@ class FitSettings:
     start_noise: float = 0.1
     """Noise variance at the start of a fit. [variance of y; by judgement]"""
     iterations: int = 35
-    """Most L-BFGS iterations of a fit in the search. [iterations; by judgement]"""
+    """Most L-BFGS iterations of a fit in the search, of a known structure to other rows, and to the rows of a long
+    series or a sample of a large table. [iterations; by judgement]"""
     tolerance: float = 0.2
     """Gain of five iterations below which a fit in the search ends.
     [nats; commit 3c12d3f: evaluations to the maximum for airline, radio and call centre]"""
@@ -93,8 +94,6 @@ class FitSettings:
     curvature_rows: int = 200
     """Rows of a table at which the curvature of the log posterior is computed; that of more rows is in proportion.
     [rows; measured on boston: with all rows it took 60 % of the time of a search]"""
-    refit_iterations: int = 30
-    """Most L-BFGS iterations when a known structure is fitted to new rows. [iterations; by judgement]"""
 
 
 @final
@@ -135,10 +134,10 @@ class GrowingSettings:
     [nats; by judgement]"""
     strong_evidence: float = 5.0
     """Log evidence that a structure of a series needs against noise alone and against a random walk, a level that
-    returns to its mean against one that wanders, and two sides of a split against one simple kernel. Odds of 150 to 1
-    are called very strong by Kass and Raftery (1995). [nats; by judgement]"""
-    first_weight: float = 0.5
-    """Weight at which an added component starts. [standard deviations of y; by judgement]"""
+    returns to its mean against one that wanders, two sides of a split against one simple kernel, and a rough component
+    that only all rows of a long series show; for a table in a file, the log posterior density of each thousand rows
+    that the ordinary candidates need beside the structure. Odds of 150 to 1 are called very strong by Kass and Raftery
+    (1995). [nats; by judgement]"""
     noise_factor: float = 0.7
     """Noise variance at the start of a fit with an added component. [parts of the variance before; by judgement]"""
     prune_margin: float = 3.0
@@ -146,7 +145,7 @@ class GrowingSettings:
     [nats; by judgement]"""
     hopeless_margin: float = 6.0
     """Loss of score against the structure before, from which a move is not fitted further; and against the best end of
-    a search, from which another end is not simplified.
+    a search, or the best scale of the target, from which another one is not searched further.
     [nats; measured on 122 learn series: one end became the best from further below]"""
     doubtful_margin: float = 4.0
     """Loss of log evidence without a component, minus its price, below which a fit without it is tried.
@@ -190,9 +189,6 @@ class ScaleSettings:
 
     pool_margin: float = 30.0
     """Difference to the best bound, within which a scale is searched, and within which the first pool may predict too.
-    [nats; by judgement]"""
-    structure_margin: float = 6.0
-    """Difference to the best score after the first pruning, within which the search on a scale is completed.
     [nats; by judgement]"""
     log_preference: float = 1.0
     """Prior log odds of the logarithm against the identity: positive values with a wide range mostly vary in per cent.

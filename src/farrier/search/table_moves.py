@@ -109,7 +109,7 @@ class TableMoves(Changepoints):
         kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), self.X.shape[1])]
         kept += [part for part in whole.parts if _has(part.kernel, Category) or _has(part.kernel, CentredPeriodic)]
         orders = table_candidates.all_orders(warps, self.coded, self.settings.candidates)
-        return [self.part(orders, self.settings.growing.first_weight), *kept]
+        return [self.part(orders, self.settings.priors.scale), *kept]
 
     def _interacting(self, structure: Structure) -> list[tuple[int, ...]]:
         """The sets of numbers with the highest scores for an interaction, as places among the numbers."""
