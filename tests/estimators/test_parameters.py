@@ -89,11 +89,22 @@ def test_new_rows_that_are_no_numbers_are_refused_in_one_line(table, new):
 
 def test_columns_are_a_list_of_names(table):
     refused(lambda: table.describe(columns=1j), "is not a list of names")
+    refused(lambda: table.describe(columns=np.zeros((2, 2))), "is not a name: give a text for each of the inputs")
+    refused(lambda: table.describe(columns=["a", None]), "^columns: None is not a name")
+
+
+def test_more_paths_than_memory_can_hold_are_refused(series):
+    refused(lambda: series.sample(2, 10**12), "^count: 1000000000000 paths of 2 steps are too many: give at most")
 
 
 def test_an_integer_beyond_floats_is_refused_in_a_table_with_text():
     frame = pd.DataFrame({"word": list("ab") * 10, "odd": pd.Series([10**400] * 20, dtype=object)})
     refused(lambda: Regressor(["SE"], iterations=2).fit(frame, Y), "no 64-bit float can hold")
+
+
+def test_times_of_a_type_that_polars_does_not_know_are_refused():
+    frame = pl.DataFrame({"month": pd.period_range("2000-01", periods=20, freq="M"), "y": Y}, strict=False)
+    refused(lambda: Forecaster(search="quick").fit(frame), "^column 'month': polars does not know the times of type")
 
 
 def test_tables_in_cells_are_refused():

@@ -73,6 +73,9 @@ class ExplainingMixin:
                 raise ValueError(f"{name}: {quoted(given)} is not a list of names: give one for each of the {what}.")
             if given is not None and len(given) != count:
                 raise ValueError(f"{name}: {len(given)} names for {count} {what}: give one for each.")
+            odd = [one for one in (() if given is None else given) if not isinstance(one, str)]
+            if odd:
+                raise ValueError(f"{name}: {quoted(odd[0])} is not a name: give a text for each of the {what}.")
         self.context_ = Context(title, target_name, target_unit, axis, labels)
         if columns is not None:
             self.result_ = replace(self.result_, columns=tuple(columns))

@@ -27,6 +27,9 @@ from farrier.model.paths import sample_paths
 from farrier.model.quoting import quoted
 from farrier.series.observed import read, take
 
+MOST_SAMPLED = 100_000_000
+"""Most values of all paths that are drawn at once: 800 MB. By judgement."""
+
 
 class SeriesMethods(CheckedParameters):
     """Methods of a `Forecaster` that need nothing but its fitted series."""
@@ -76,6 +79,9 @@ class SeriesMethods(CheckedParameters):
         ahead = one.ahead(when, future)
         result = one.model.result_
         X = np.asarray(ahead.X, float)
+        most = MOST_SAMPLED // max(len(X), 1)
+        if count > most:
+            raise ValueError(f"count: {quoted(count)} paths of {len(X)} steps are too many: give at most {most:,}.")
         paths = sample_paths(result.fitted, result.at(X), int(count), random_state)
         return one.observed.layout.write(ahead.stamps, {f"path_{i}": path for i, path in enumerate(paths, 1)})
 

@@ -152,6 +152,12 @@ def _read_polars(values: Any, column: Column) -> Stamps:
     if values.dtype.is_numeric():
         dtype = np.dtype(np.int64 if values.dtype.is_integer() else np.float64)
         return Stamps(values.cast(pl.Float64).to_numpy(), None, Number(dtype, "polars"))
+    # the type of another library, such as a period of pandas, of which polars knows only how it is stored
+    if values.dtype.base_type().__name__ == "Extension":
+        raise ValueError(
+            f"column {quoted(column.name)}: polars does not know the times of type {quoted(str(values.dtype))}: "
+            "give dates, ISO text or numbers"
+        )
     return _read_list(values.to_list(), column)
 
 
