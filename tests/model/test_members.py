@@ -13,7 +13,7 @@ from farrier.inference.mixtures import moments
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.model.fitted import LEVELS, MIDDLE, Fitted
 from farrier.model.learning import learn
-from farrier.model.members import Contender, fitted_set, member, shares_of
+from farrier.model.members import Contender, fitted_set, member, predicting, shares_of
 from farrier.model.refit import refitted
 from farrier.model.result import Result
 from farrier.model.target_scale import TargetScale, named
@@ -72,6 +72,45 @@ def mixed(contenders, few):
     """A set with members on two scales that predict about as much."""
     first, other, _ = contenders
     return the_set([first, raised(other, first.height - other.height - 0.5)], few)
+
+
+# all rows
+
+HALF = N // 2
+
+
+@pytest.fixture(scope="module")
+def of_half():
+    """A structure that was fitted to the last half of the rows."""
+    scale = TargetScale.of(named("log"), Y)
+    beliefs = Beliefs(Clock.of(X[:, 0], [SEASON], of_time=True))
+    search = Search(X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), settings=SETTINGS, beliefs=beliefs)
+    structure = search.fit([search.part(kernel, 0.5) for kernel in (LINE, CYCLE)], 0.2)
+    return Contender("half", structure, search, scale, Y[HALF:])
+
+
+def test_a_structure_fitted_to_all_rows_is_where_a_fit_that_began_with_them_ends(of_half):
+    whole, own = of_half.on_all_rows(X, Y), contender("log", LINE, CYCLE)
+    assert_array_equal(whole.rows, Y)
+    noises = [one.structure.noise for one in (of_half, whole, own)]
+    assert_allclose(noises[1], noises[2], rtol=1e-2)
+    assert abs(noises[0] / noises[2] - 1.0) > 0.1
+    assert_allclose(whole.height, own.height, atol=1e-2)
+
+
+def test_a_structure_that_has_seen_all_rows_is_not_fitted_again(contenders):
+    assert contenders[0].on_all_rows(X, Y) is contenders[0]
+
+
+def test_what_has_no_share_in_a_series_is_not_fitted_to_all_rows(of_half):
+    kept = predicting([of_half, raised(of_half, -20.0), raised(of_half, -1.0)], X, Y, SETTINGS)
+    assert [len(one.rows) for one in kept] == [N, N]
+
+
+def test_of_rows_that_are_no_series_all_are_kept(contenders):
+    beliefs = Beliefs(Clock.of(X[:, 0], of_time=False))
+    one = replace(contenders[0], evaluator=replace(contenders[0].evaluator, beliefs=beliefs))
+    assert len(predicting([one, raised(one, -90.0)], X, Y, SETTINGS)) == 2
 
 
 # shares

@@ -25,7 +25,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
 from farrier.model.long_series import finish_long_series
 from farrier.model.many_rows import fit_many_rows
-from farrier.model.members import Contender, fitted_set
+from farrier.model.members import Contender, fitted_set, predicting
 from farrier.model.scales import Scaled, searched_scales
 from farrier.model.table_fits import fit_few_rows, search_table
 from farrier.model.target_scale import TargetScale, named
@@ -160,7 +160,8 @@ def parts_of(kernels: Sequence[Kernel]) -> list[Part]:
 def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """One structure explains; with the ordinary candidates beside it, on all scales that were searched, it predicts.
 
-    Parameters of a series are those of the rows of the search; those of a table are fitted to all rows.
+    What predicts is fitted to all rows; the parameters of the structure that explains a series are those of the rows of
+    the search.
     """
     best = found[0]
     best.search.tell("fitting the predictive model", best.structure.score)
@@ -168,6 +169,8 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     if X.shape[1] > 1 and len(seen) < len(y):
         scales, seen = [best.on_all_rows(X, y)], y
     contenders = [one for scaled in scales for one in contenders_on(scaled, seen)]
+    if len(seen) < len(y):
+        contenders = predicting(contenders, X, y, best.search.settings)
     return fitted_set(
         contenders,
         Contender("the best structure", scales[0].structure, scales[0].search, best.scale, seen, factors=best.factors),

@@ -12,6 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
+from farrier.evaluation.covariance import covariance_of
 from farrier.inference.exact import ExactObjective
 from farrier.inference.hamiltonian import Trajectories, sampled
 from farrier.inference.laplace import LaplacePosterior
@@ -99,6 +100,17 @@ class Contender:
             return [self.for_all_rows(model)]
         assert mode is not None
         return [self.for_all_rows(model) for model in mode.models(draws)]
+
+    def on_all_rows(self, X: np.ndarray, y: np.ndarray) -> "Contender":
+        """The same structure fitted to all rows, from the values that it has; itself if it was fitted to them."""
+        if len(self.evaluator.y) == len(y):
+            return self
+        factors = self.factors if self.noise is None else self.noise.factors
+        changes = {"X": X, "y": self.scale.forward(y), "covariance": covariance_of(X), "factors": factors}
+        evaluator, fits = replace(self.evaluator, **changes), self.evaluator.settings.fits
+        parts, noise = self.structure.parts, self.structure.noise
+        structure = evaluator.fit(parts, noise, fits.final_iterations, fits.final_tolerance)
+        return replace(self, structure=structure, evaluator=evaluator, rows=y)
 
     def for_all_rows(self, model: ExactModel) -> ExactModel:
         """A model with the noise of all rows."""
@@ -196,6 +208,18 @@ def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> n
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
     return kept / kept.sum()
+
+
+def predicting(
+    contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray, settings: SearchSettings
+) -> list[Contender]:
+    """The contenders of a series that have a share in its predictions, the first in any case, fitted to all rows.
+
+    Unless rows are a series in time, evidence does not decide, and all are fitted.
+    """
+    of_time = any(one.evaluator.beliefs.of_time for one in contenders)
+    shares = shares_of(contenders, settings.averaging) if of_time else np.ones(len(contenders))
+    return [one.on_all_rows(X, y) for one, share in zip(contenders, shares, strict=True) if share > 0]
 
 
 def stacked_members(

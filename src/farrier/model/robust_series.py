@@ -12,7 +12,7 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import contenders_on
-from farrier.model.members import Contender, RowNoise, fitted_set
+from farrier.model.members import Contender, RowNoise, fitted_set, predicting
 from farrier.model.row_noise import alternately, expected
 from farrier.model.scales import Scaled
 from farrier.model.target_scale import TargetScale
@@ -39,6 +39,8 @@ def fit_robust_series(found: Scaled, X: np.ndarray, y: np.ndarray, noise: RowNoi
     assert isinstance(search, Search)
     own = replace(found, scale=scale, search=search, structure=last, whole=None)
     members = [expected(replace(one, noise=best.noise), X, y, rows) for one in contenders_on(own, y[rows])]
+    if len(rows) < len(y):
+        members = [expected(one, X, y, np.arange(len(y))) for one in predicting(members, X, y, settings)]
     return fitted_set(
         members,
         best,
