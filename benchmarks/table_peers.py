@@ -37,10 +37,14 @@ def _boosting(seed: int) -> Any:
     )
 
 
-def _explainable_boosting(seed: int) -> Any:
+def _explainable_boosting(seed: int, **settings: Any) -> Any:
     from interpret.glassbox import ExplainableBoostingRegressor  # pyright: ignore[reportMissingImports]
 
-    return ExplainableBoostingRegressor(random_state=seed, n_jobs=1)
+    return ExplainableBoostingRegressor(random_state=seed, n_jobs=1, **settings)
+
+
+def _fewer_bags(seed: int) -> Any:
+    return _explainable_boosting(seed, outer_bags=4)
 
 
 PEERS: dict[str, Callable[[int], Any]] = {
@@ -50,6 +54,9 @@ PEERS: dict[str, Callable[[int], Any]] = {
     "EBM": _explainable_boosting,
 }
 """The methods by name, as functions of a seed."""
+QUICKER: dict[str, Callable[[int], Any]] = {"EBM": _fewer_bags}
+"""What stands for a slow method in the cross-validation: EBM with 4 instead of 14 outer bags. The model that predicts
+has the usual number."""
 NEEDED = {"EBM": "interpret"}
 """Packages without which a method is left out."""
 
@@ -65,7 +72,8 @@ def run_peer(
 
     begin, used = perf_counter(), process_time()
     folds = KFold(FOLDS, shuffle=True, random_state=seed)
-    sd = np.std(y - cross_val_predict(PEERS[name](seed), X, y, cv=folds))
+    quicker = QUICKER.get(name, PEERS[name])
+    sd = np.std(y - cross_val_predict(quicker(seed), X, y, cv=folds))
     mean = PEERS[name](seed).fit(X, y).predict(X_new)
     seconds = {"fit_seconds": perf_counter() - begin, "processor_seconds": process_time() - used}
     return {key: round(value, 2) for key, value in seconds.items()} | {
