@@ -3,7 +3,8 @@
 A tenth of the rows, drawn at random, is the test part; the seed of a line is that of the draw. All methods see the same
 rows. Scikit-learn's methods predict a mean: their predictive distribution is a normal about it whose standard deviation
 is that of their residuals in five-fold cross-validation of the training rows. EBM is measured where `interpret` is
-installed, with its defaults, on one core; in the cross-validation it has fewer outer bags. A run that is already in the JSON lines is skipped.
+installed, with its defaults, on one core; in the cross-validation it has fewer outer bags. A run that is already in the
+JSON lines is skipped.
 """
 
 import argparse

@@ -66,8 +66,8 @@ def test_a_single_structure_has_its_own_quantiles():
 @pytest.mark.parametrize("share", [1e-9, 0.02])
 def test_a_member_with_endless_tails_on_logarithms_does_not_move_the_quantiles_of_the_others(share):
     shares, zero = np.array([1.0 - share]), np.zeros(1)
-    endless = StudentPrediction(1.0 - shares, LOG, zero, np.full(1, 40.0), 1.01)
-    mixed = [StudentPrediction(shares, IDENTITY, zero, np.ones(1), 5.0), endless]
+    endless = StudentPrediction(1.0 - shares, LOG, zero, np.full(1, 40.0), np.full(1, 1.01))
+    mixed = [StudentPrediction(shares, IDENTITY, zero, np.ones(1), np.full(1, 5.0)), endless]
     found = mixed_quantiles(mixed, LEVELS)
     assert np.all((found > -20.0) & (found < 20.0))
     assert_allclose(sum(one.cumulative(found) for one in mixed)[:, 0], LEVELS, atol=1e-9)

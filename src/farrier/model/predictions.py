@@ -102,15 +102,17 @@ class StudentPrediction:
     """(N,)."""
     sd: np.ndarray
     """The scale of the Student-t, (N,)."""
-    degrees: float
+    degrees: np.ndarray
+    """Its degrees of freedom, (N,)."""
 
     def at(self, rows: np.ndarray) -> "StudentPrediction":
         """The prediction of some rows."""
-        return replace(self, share=self.share[rows], mean=self.mean[rows], sd=self.sd[rows])
+        share, mean, sd, degrees = (one[rows] for one in (self.share, self.mean, self.sd, self.degrees))
+        return replace(self, share=share, mean=mean, sd=sd, degrees=degrees)
 
     def quantiles(self, levels: np.ndarray) -> np.ndarray:
         """Quantiles of y, (levels, N)."""
-        return self.scale.inverse(self.mean + stdtrit(self.degrees, levels)[:, None] * self.sd)
+        return self.scale.inverse(self.mean + stdtrit(self.degrees, levels[:, None]) * self.sd)
 
     def between(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The quantiles themselves."""

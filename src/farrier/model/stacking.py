@@ -7,23 +7,32 @@ amplitude for all rows, and noise often grows with the level. So given its input
     sum_k s_k(v) Student-t(mean_k, exp(a_k0 + a_k1 v) sd_k, nu_k),     s(v) = softmax(b_k0 + b_k1 v + b_k2 (v^2 - 1))
 
 where v is the standardised mean of the first member: shares that vary as in Yao et al. (2022), "Bayesian hierarchical
-stacking", and a variance function as in Carroll and Ruppert (1988). All numbers together maximise the log density of
-the leave-one-out predictions, under normal priors about equal shares, about the posteriors' own scale and about light
-tails. Where a posterior is wider than at nearly all left-out rows, a part of its further variance is added: the part,
-the same for all members, that gives the highest log density of the ends of the rows, which are left out together.
+stacking", and a variance function as in Carroll and Ruppert (1988). The numbers a, b and nu have normal priors about
+equal shares, about the posteriors' own scale and about light tails; the leave-one-out predictions are their likelihood.
+A prediction averages over their posterior by Laplace's approximation: a hundred rows do not tell fifteen numbers
+exactly, and intervals from the highest point alone are too narrow. Over the draws each member stays one Student-t
+(inference/student_mixtures.py). Where a posterior is wider than at nearly all left-out rows, a part of its further
+variance is added: the part, the same for all members, that gives the highest log density of the ends of the rows, which
+are left out together.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import final
 
 import numpy as np
 from scipy.optimize import fminbound, minimize
 from scipy.special import digamma, gammaln, logsumexp
 
+from farrier.inference.laplace import Laplace
+from farrier.inference.student_mixtures import one_student
 from farrier.model.predictions import StudentPrediction
 from farrier.model.target_scale import TargetScale
 from farrier.search.stacking_settings import StackingSettings
+
+STEP = 1e-3
+"""Step of the differences that give the curvature. [prior standard deviations; by judgement]"""
 
 
 @final
@@ -44,7 +53,10 @@ class LeftOut:
 @final
 @dataclass(frozen=True, eq=False)
 class Stacking:
-    """The shares of K members, and what their predictive distributions are, as functions of the level v."""
+    """The shares of K members, and what their predictive distributions are, as functions of the level v.
+
+    The first of S draws of the numbers is the highest point of their posterior density.
+    """
 
     centre: float
     """Mean and standard deviation of the first member's predictions, on its scale."""
@@ -52,11 +64,11 @@ class Stacking:
     furthest: float
     """Largest |v|: beyond it the functions stay as they are."""
     gates: np.ndarray
-    """b, (K, 3); that of the first member is zero."""
+    """b, (S, K, 3); that of the first member is zero."""
     scales: np.ndarray
-    """a, (K, 2)."""
+    """a, (S, K, 2)."""
     degrees: np.ndarray
-    """nu, (K,)."""
+    """nu, (S, K)."""
     widest: np.ndarray
     """Of each member the standard deviation up to which left-out rows tell the size of errors, (K,)."""
     further: float = 1.0
@@ -68,21 +80,39 @@ class Stacking:
 
     def shares(self, mean: np.ndarray) -> np.ndarray:
         """The share of each member at rows where the first member's mean is given, (K, N)."""
-        return np.exp(_log_shares(self.gates, _curved(self.level(mean))))
+        return np.exp(self._log_shares(mean)).mean(axis=0)
+
+    def _log_shares(self, mean: np.ndarray) -> np.ndarray:
+        """The logarithms of the shares given each draw, (S, K, N)."""
+        return _log_shares(self.gates, _curved(self.level(mean)))
 
     def predictions(
         self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
     ) -> list[StudentPrediction]:
         """The members' predictions of observations from their own means and standard deviations, (N,) each."""
-        shares, sizes = self.shares(means[0]), self.sizes(means[0], sds)
-        each = zip(shares, scales, means, sizes, self.degrees, strict=True)
-        return [StudentPrediction(share, scale, mean, size, float(nu)) for share, scale, mean, size, nu in each]
+        each = zip(self.shares(means[0]), scales, means, *self.students(means[0], sds), strict=True)
+        return [StudentPrediction(share, scale, mean, size, nu) for share, scale, mean, size, nu in each]
+
+    def students(self, first: np.ndarray, sds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+        """Scale and degrees of freedom of each member's Student-t, (K, N), over all draws."""
+        log_shares, degrees = self._log_shares(first), self.degrees[:, :, None]
+        owned = np.exp(log_shares - np.asarray(logsumexp(log_shares, axis=0)))
+        return one_student(owned, self.sizes(first, sds), degrees)
 
     def sizes(self, first: np.ndarray, sds: Sequence[np.ndarray]) -> np.ndarray:
-        """The scale of each member's Student-t, (K, N), from the mean of the first and the standard deviations."""
+        """The scale of each member's Student-t given each draw, (S, K, N).
+
+        They follow from the mean of the first member and the standard deviations of all.
+        """
         seen = np.minimum(sds, self.widest[:, None])
         told = seen**2 * np.exp(2.0 * self.scales @ _straight(self.level(first)).T)
         return np.sqrt(told + self.further * (np.square(sds) - seen**2))
+
+    def log_densities(self, members: Sequence[LeftOut]) -> np.ndarray:
+        """The log density of each row under its leave-one-out prediction."""
+        first = members[0].mean
+        sizes, degrees = self.students(first, [one.sd for one in members])
+        return _log_mixture(members, self.shares(first), sizes, degrees)
 
     def between(
         self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
@@ -104,17 +134,19 @@ def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Sta
         float(first.mean()),
         max(float(first.std()), np.finfo(float).tiny),
         settings.furthest,
-        np.zeros((len(members), 3)),
-        np.zeros((len(members), 2)),
-        np.ones(len(members)),
+        np.zeros((1, len(members), 3)),
+        np.zeros((1, len(members), 2)),
+        np.ones((1, len(members))),
         np.array([np.quantile(one.sd, settings.seen) for one in members]),
     )
     problem = _Problem(members, start.level(first), settings)
     found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": settings.steps})
-    gates, scales, tails = problem.parts(found.x)
-    ready = replace(start, gates=gates, scales=scales, degrees=settings.least_degrees + np.exp(tails))
+    top = problem.stacking(start, found.x[None])
     ends = [one.ends for one in members if one.ends is not None]
-    return replace(ready, further=_further(ready, ends, len(first), settings)), problem.log_densities(found.x)
+    laplace = Laplace.of(found.x, problem.curvature(found.x), float(np.max(problem.spread)) ** -2)
+    draws = np.vstack([found.x[None], laplace.draws(settings.sampled_draws)])
+    ready = replace(problem.stacking(start, draws), further=_further(top, ends, len(first), settings))
+    return ready, ready.log_densities(members)
 
 
 def _further(stacking: Stacking, ends: Sequence[LeftOut], rows: int, settings: StackingSettings) -> float:
@@ -125,15 +157,11 @@ def _further(stacking: Stacking, ends: Sequence[LeftOut], rows: int, settings: S
     if not ends:
         return 1.0
     first, sds = ends[0].mean, [one.sd for one in ends]
-    shares = stacking.shares(first)
+    shares, degrees = stacking.shares(first), stacking.degrees[0, :, None]
 
     def cost(log_root: float) -> float:
-        sizes = replace(stacking, further=np.exp(2.0 * log_root)).sizes(first, sds)
-        each = zip(ends, np.log(sizes), stacking.degrees, strict=True)
-        densities = [
-            _log_student(((one.z - one.mean) * np.exp(-size)) ** 2, nu) - size + one.slopes for one, size, nu in each
-        ]
-        total = np.asarray(logsumexp(densities, axis=0, b=shares))
+        (sizes,) = replace(stacking, further=np.exp(2.0 * log_root)).sizes(first, sds)
+        total = _log_mixture(ends, shares, sizes, degrees)
         return 0.5 * (log_root / settings.scale_spread) ** 2 - rows * float(total.mean())
 
     reach = settings.furthest * settings.scale_spread
@@ -150,6 +178,23 @@ class _Problem:
 
     def start(self) -> np.ndarray:
         return np.concatenate([np.zeros(5 * len(self.members) - 3), np.full(len(self.members), self.settings.tails)])
+
+    @cached_property
+    def spread(self) -> np.ndarray:
+        """The prior standard deviation of each number."""
+        own, count = self.settings, len(self.members)
+        return np.repeat([own.gate_spread, own.scale_spread, own.tail_spread], [3 * (count - 1), 2 * count, count])
+
+    def stacking(self, start: Stacking, draws: np.ndarray) -> Stacking:
+        """The stacking with some draws of the numbers, (S, numbers)."""
+        gates, scales, tails = (np.stack(some) for some in zip(*map(self.parts, draws), strict=True))
+        return replace(start, gates=gates, scales=scales, degrees=self.settings.least_degrees + np.exp(tails))
+
+    def curvature(self, u: np.ndarray) -> np.ndarray:
+        """The second derivatives of the value, by central differences of its gradient."""
+        steps = np.diag(STEP * self.spread)
+        rows = [(self.value(u + step)[1] - self.value(u - step)[1]) / (2.0 * step.sum()) for step in steps]
+        return 0.5 * (np.asarray(rows) + np.asarray(rows).T)
 
     def parts(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Gates (K, 3), scales (K, 2) and the log of nu beyond its least value (K,)."""
@@ -172,17 +217,12 @@ class _Problem:
         density, by_size, by_nu = (np.stack(some) for some in zip(*each, strict=True))
         return _log_shares(gates, _curved(self.level)), density, by_size, by_nu
 
-    def log_densities(self, u: np.ndarray) -> np.ndarray:
-        """The log density of each row."""
-        log_shares, density, _, _ = self._joint(u)
-        return np.asarray(logsumexp(log_shares + density, axis=0))
-
     def value(self, u: np.ndarray) -> tuple[float, np.ndarray]:
         """What is minimised, and its gradient."""
         log_shares, density, by_size, by_nu = self._joint(u)
         total = np.asarray(logsumexp(log_shares + density, axis=0))
         owned = np.exp(log_shares + density - total)
-        gates, scales, tails = self.parts(u)
+        tails = self.parts(u)[2]
         slopes = np.concatenate(
             [
                 ((owned - np.exp(log_shares)) @ _curved(self.level))[1:].ravel(),
@@ -190,16 +230,21 @@ class _Problem:
                 np.sum(owned * by_nu, axis=1) * np.exp(tails),
             ]
         )
-        own = self.settings
-        centre = np.concatenate([np.zeros(len(u) - len(tails)), np.full(len(tails), own.tails)])
-        spread = np.repeat(
-            [own.gate_spread, own.scale_spread, own.tail_spread], [gates[1:].size, scales.size, len(tails)]
-        )
-        away = (u - centre) / spread
-        return 0.5 * float(away @ away) - float(np.sum(total)), away / spread - slopes
+        centre = np.concatenate([np.zeros(len(u) - len(tails)), np.full(len(tails), self.settings.tails)])
+        away = (u - centre) / self.spread
+        return 0.5 * float(away @ away) - float(np.sum(total)), away / self.spread - slopes
 
 
-def _log_student(square: np.ndarray, nu: float) -> np.ndarray:
+def _log_mixture(members: Sequence[LeftOut], shares: np.ndarray, sizes: np.ndarray, degrees: np.ndarray) -> np.ndarray:
+    """The log density of each row under Student-t predictions of its members with given shares; (K, N) each."""
+    each = zip(members, np.log(sizes), np.broadcast_to(degrees, sizes.shape), strict=True)
+    densities = [
+        _log_student(((one.z - one.mean) * np.exp(-size)) ** 2, nu) - size + one.slopes for one, size, nu in each
+    ]
+    return np.asarray(logsumexp(densities, axis=0, b=shares))
+
+
+def _log_student(square: np.ndarray, nu: float | np.ndarray) -> np.ndarray:
     """The log density of a Student-t of scale one, at the given squared distance."""
     constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(np.pi * nu)
     return constant - 0.5 * (nu + 1.0) * np.log1p(square / nu)
@@ -215,4 +260,4 @@ def _curved(level: np.ndarray) -> np.ndarray:
 
 def _log_shares(gates: np.ndarray, features: np.ndarray) -> np.ndarray:
     heights = gates @ features.T
-    return heights - np.asarray(logsumexp(heights, axis=0))
+    return heights - np.asarray(logsumexp(heights, axis=-2, keepdims=True))

@@ -41,7 +41,8 @@ class StackingSettings:
     """Most rows for which the parameters of a pool are drawn by Hamiltonian Monte Carlo; for more the mode predicts.
     [rows; by judgement]"""
     sampled_draws: int = 10
-    """Draws that are kept. [draws; by judgement]"""
+    """Draws that are kept, and draws of the numbers of the stacking.
+    [draws, even; measured on 60 inner splits: with 8, 10, 16 and 64 of the latter mean log scores differ by 0.01]"""
     apart: int = 2
     """Trajectories from one of them to the next. [trajectories; by judgement]"""
     warm: int = 12
