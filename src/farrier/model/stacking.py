@@ -31,9 +31,6 @@ from farrier.model.predictions import StudentPrediction
 from farrier.model.target_scale import TargetScale
 from farrier.search.stacking_settings import StackingSettings
 
-STEP = 1e-3
-"""Step of the differences that give the curvature. [prior standard deviations; by judgement]"""
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -191,8 +188,11 @@ class _Problem:
         return replace(start, gates=gates, scales=scales, degrees=self.settings.least_degrees + np.exp(tails))
 
     def curvature(self, u: np.ndarray) -> np.ndarray:
-        """The second derivatives of the value, by central differences of its gradient."""
-        steps = np.diag(STEP * self.spread)
+        """The second derivatives of the value, by central differences of its gradient.
+
+        Their error is least for steps of about the cube root of the relative error of a number.
+        """
+        steps = np.diag(np.cbrt(np.finfo(float).eps) * self.spread)
         rows = [(self.value(u + step)[1] - self.value(u - step)[1]) / (2.0 * step.sum()) for step in steps]
         return 0.5 * (np.asarray(rows) + np.asarray(rows).T)
 
