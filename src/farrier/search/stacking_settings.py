@@ -42,7 +42,7 @@ class StackingSettings:
     [rows; by judgement]"""
     sampled_draws: int = 10
     """Draws that are kept, and draws of the numbers of the stacking.
-    [draws, even; measured on 60 inner splits: with 8, 10, 16 and 64 of the latter mean log scores differ by 0.01]"""
+    [draws, even; measured on 60 inner splits: with 8, 10, 16 and 64 of the latter log scores differ by under 0.01]"""
     apart: int = 2
     """Trajectories from one of them to the next. [trajectories; by judgement]"""
     warm: int = 12
