@@ -167,7 +167,6 @@ SOLVES = (
     "solved = [solve_triangular(L, e, lower=True, trans=1, check_finite=False) for L, e in self._factors]",
     "precision = np.sum(solve_triangular(L, unit, lower=True, check_finite=False) ** 2, axis=0)",
     "solved = solve_triangular(L, e, lower=True, trans=1, check_finite=False)[rows]",
-    "means.append(self.y - self.noise * solve_triangular(L, e, lower=True, trans=1, check_finite=False))",
 )
 OPTIONS = (
     *(line for line in SOLVES if "trans=1" in line),
