@@ -146,7 +146,7 @@ class GrowingSettings:
     hopeless_margin: float = 6.0
     """Loss of score against the structure before, from which a move is not fitted further; and against the best end of
     a search, or the best scale of the target, from which another one is not searched further.
-    [nats; measured on 122 learn series: one end became the best from further below]"""
+    [nats; measured for ends on 122 learn series, of which one became the best from further below; else by judgement]"""
     doubtful_margin: float = 4.0
     """Loss of log evidence without a component, minus its price, below which a fit without it is tried.
     [nats; by judgement]"""
