@@ -23,6 +23,7 @@ from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Folds, Show, told, watched
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.algebra import Kernel
+from farrier.model.column_order import reordered
 from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.result import Result
@@ -114,6 +115,9 @@ class Classifier(ClassifierMixin, Estimator):
         coded = () if table is None else table.coded
         check_scale(rows, None, columns)
         check_varies(rows, None, columns)
+        order = self._order(rows, target)
+        if order is not None:
+            rows, columns, coded = rows[:, list(order)], [columns[i] for i in order], reordered(coded, order)
         begin = perf_counter()
         scale, target = Scale.of(rows, None, coded), target.astype(np.float64)
         inputs = scale.inputs(rows)
@@ -130,6 +134,7 @@ class Classifier(ClassifierMixin, Estimator):
                 recipe=self._recipe(),
                 classes=names,
                 table=table,
+                order=order,
             )
         )
 

@@ -23,6 +23,7 @@ from farrier.explain.components import Decomposition
 from farrier.explain.context import Context
 from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
+from farrier.model.column_order import column_order
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
 from farrier.model.quoting import one_line, quoted
@@ -157,6 +158,10 @@ class Estimator(ExplainingMixin, CheckedParameters):
         except TypeError:  # some names are text and others are not
             raise ValueError("X: some columns are named by text and others are not: name all by text.") from None
 
+    def _order(self, rows: np.ndarray, target: np.ndarray) -> tuple[int, ...] | None:
+        """The order of the inputs of a table whose structure is searched for: it does not depend on that of X."""
+        return column_order(rows, target) if self._searches() and not self._timed and rows.shape[1] > 1 else None
+
     def _recipe(self, call: str = "fit(X, y)") -> Recipe:
         name = type(self).__name__
         own = {name: value for name, value in self.get_params().items() if name != "progress"}
@@ -236,7 +241,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
         return min(self.inducing or DEFAULT_INDUCING, len(X))
 
     def _rows(self, X: Any) -> np.ndarray:
-        """New rows after validation, in the units of X."""
+        """New rows after validation, in the units of X, with the inputs in the order of the model."""
         check_is_fitted(self)
         table = self.result_.table
         refuse_masks(X, "X")
@@ -252,8 +257,8 @@ class Estimator(ExplainingMixin, CheckedParameters):
             self._check_names(X, None, reset=False)
             rows = table.encode(X)
         with np.errstate(over="ignore"):
-            check_reach(self.result_.at(rows), "X")
-        return rows
+            check_reach(self.result_.at(self.result_.ordered(rows)), "X")
+        return self.result_.ordered(rows)
 
     def _inputs(self, X: Any) -> np.ndarray:
         """New rows after validation, on the scale of the model."""

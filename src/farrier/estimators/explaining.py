@@ -78,7 +78,8 @@ class ExplainingMixin:
                 raise ValueError(f"{name}: {quoted(odd[0])} is not a name: give a text for each of the {what}.")
         self.context_ = Context(title, target_name, target_unit, axis, labels)
         if columns is not None:
-            self.result_ = replace(self.result_, columns=tuple(columns))
+            given = self.result_.given
+            self.result_ = replace(self.result_, columns=tuple(columns[given(d)] for d in range(inputs)))
             self.forget_components()
         return self
 

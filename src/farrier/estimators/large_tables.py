@@ -35,6 +35,12 @@ class Reading:
     table: TableInputs | None
     """What each column is; None if all are numbers without empty cells."""
     scale: Scale
+    order: tuple[int, ...] | None = None
+    """Which of these inputs each input of the model is; None if their order is the same."""
+
+    def inputs(self, rows: np.ndarray) -> np.ndarray:
+        """Rows on the scale of the model."""
+        return self.scale.inputs(rows if self.order is None else rows[:, list(self.order)])
 
     @property
     def coded(self) -> tuple[int, ...]:

@@ -31,6 +31,7 @@ from farrier.estimators.watching import Show, kind_of, told, watched
 from farrier.estimators.weights import check_weights, factors_of
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
+from farrier.model.column_order import reordered
 from farrier.model.fitted import Fitted
 from farrier.model.learning import fit_given, learn
 from farrier.model.other_noise import fit_given_sites
@@ -204,6 +205,9 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         coded = () if table is None else table.coded
         check_scale(rows, target, columns)
         check_varies(rows, target, columns)
+        order = self._order(rows, target)
+        if order is not None:
+            rows, columns, coded = rows[:, list(order)], [columns[i] for i in order], reordered(coded, order)
         if self.likelihood == "student-t" and self.method in ("exact", "collapsed"):
             raise ValueError(
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
@@ -235,6 +239,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
                 seconds=perf_counter() - begin,
                 recipe=self._recipe() if factors is None else self._recipe().weighted(),
                 table=table,
+                order=order,
             )
         )
         name = getattr(y, "name", None)

@@ -96,7 +96,8 @@ def _empty(result: Result, row: np.ndarray, i: int, flag: int, in_words: Any) ->
     there = there[np.unique(np.linspace(0, len(there) - 1, CENTRE_ROWS).round().astype(int))]
     row = row.copy()
     assert result.table is not None
-    row[0, number] = (result.table.neutral(number) - result.scale.x_mean[number]) / result.scale.x_scale[number]
+    empty = result.table.neutral(result.given(number))
+    row[0, number] = (empty - result.scale.x_mean[number]) / result.scale.x_scale[number]
     mean, covariance = result.fitted.explaining.posterior.joint(np.vstack([row, there]), np.array([*alone, i]))
     apart = np.concatenate([[1.0], np.full(len(there), -1.0 / len(there))])
     variance = apart @ covariance @ apart + np.var(mean[1:]) / max(np.sum(result.inputs[:, flag] == 1.0), 1)

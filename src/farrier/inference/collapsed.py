@@ -15,7 +15,7 @@ They are accumulated over blocks of rows, once for all draws, so memory does not
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple, final
@@ -327,11 +327,14 @@ class CollapsedPosterior(WithoutCaches):
         chosen = np.eye(len(self.pool)) if sums is None else sums
         return self._in_blocks(lambda block: self._components(block, chosen), X)
 
-    def left_out(self, X: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def left_out(
+        self, X: np.ndarray, y: np.ndarray, blocks: Sequence[np.ndarray] = ()
+    ) -> tuple[np.ndarray, np.ndarray]:
         """Leave-one-out: mean and variance of f at rows of the fit given all other rows, for each draw, (S, N) each.
 
         Given its inducing variables f is a linear model: with m and v the mean and variance of w'phi(x), that of y_n
-        given the others has mean y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v).
+        given the others has mean y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v). Behind them are the rows
+        of each block given the rows outside it: the same with the covariance V of the block in the place of v.
         """
         phi, left = self._stacked.at(X)
         means, variances = [], []
@@ -339,8 +342,15 @@ class CollapsedPosterior(WithoutCaches):
             F = w[self._stacked.owner][:, None] * phi
             # v < s^2 but for rounding
             rest = np.maximum(self.noise - np.sum(F * (covariance @ F), axis=0), 1e-9 * self.noise)
-            means.append(y - (y - F.T @ mean) * self.noise / rest)
-            variances.append(self.noise**2 / rest - self.noise + (w**2) @ left)
+            each = [(y - (y - F.T @ mean) * self.noise / rest, self.noise**2 / rest)]
+            for block in blocks:
+                own = F[:, block]
+                factor = self.noise * np.linalg.inv(np.eye(len(block)) * self.noise - own.T @ covariance @ own)
+                away = y[block] - own.T @ mean
+                each.append((y[block] - factor @ away, self.noise * np.diagonal(factor)))
+            rows = np.concatenate([np.arange(len(y)), *blocks])
+            means.append(np.concatenate([mean for mean, _ in each]))
+            variances.append(np.concatenate([found for _, found in each]) - self.noise + ((w**2) @ left)[rows])
         return np.stack(means), np.stack(variances)
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:

@@ -8,7 +8,8 @@ does the same from above.
 
 The mean of an exponential of a wide Gaussian is dominated by values that hardly ever occur. On a transformed scale the
 mean is therefore that of the middle 95 % of the distribution, so that it lies inside the 95 % interval. Where the
-intervals are narrow it is close to the mean of all values.
+intervals are narrow it is close to the mean of all values. The standard deviation is that of the middle 95 % as well,
+over what it is for a standard normal: it agrees with the quantiles, also where far tails have no variance.
 
 One structure explains. Others that explain the rows about as well, on any scale, predict together with it, each with
 its share; what they change is the rest. For many rows, and for noise that is not Gaussian, the whole pool predicts and
@@ -21,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from scipy.special import logsumexp
+from scipy.special import logsumexp, ndtri
 
 from farrier.inference.counts import CountLikelihood, count_quantiles
 from farrier.inference.laplace import LaplacePosterior
@@ -42,6 +43,8 @@ LEVELS = (np.arange(80) + 0.5) / 80
 transformed or several structures predict. By judgement: 80 of them, of which 2 on each side are 2.5 %."""
 MIDDLE = slice(2, -2)
 """The quantiles of LEVELS whose average is the mean: the middle 95 %."""
+NORMAL_MIDDLE = float(ndtri(LEVELS)[MIDDLE].std())
+"""The standard deviation of the middle 95 % of a standard normal."""
 
 
 OwnPredictions: TypeAlias = tuple[list[TargetScale], list[np.ndarray], list[np.ndarray]]
@@ -238,7 +241,9 @@ class Fitted:
         mean = values[slice(None) if straight else MIDDLE].mean(axis=0)
         if own is not None and self.stacking is not None and not straight:
             mean = np.clip(mean, *(self._possible(end) for end in self.stacking.between(*own)))
-        return mean, values.std(axis=0), quantiles
+        light = straight and self.stacking is None
+        std = values.std(axis=0) if light else values[MIDDLE].std(axis=0) / NORMAL_MIDDLE
+        return mean, std, quantiles
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""

@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
-from scipy.special import logsumexp
 
 from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
@@ -23,6 +22,7 @@ from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import HalfCauchy
 from farrier.model.fitted import Fitted, Member
+from farrier.model.held_out import folds_of
 from farrier.model.members import Contender, stacked_shares, weights_of_structure, with_models
 from farrier.model.scales import Scaled
 from farrier.model.stacking import LeftOut
@@ -61,7 +61,7 @@ def many_rows_set(
         model, bound, posterior = _on_all_rows(first, X, z, settings)
         known = predicting_rows(len(y), settings.rows)
         pools = [with_models(one, 0.0, one.models(0), X[known], y[known], settings) for one in contenders[1:]]
-        left = left_out_predictions(posterior, model.noise, pools, first.scale, X, y, settings.rows)
+        left = left_out_predictions(posterior, model.noise, pools, first.scale, X, y, settings)
     shares, stacking = stacked_shares(left, settings)
     heights = [one.height for one in contenders]
     said = [
@@ -111,19 +111,21 @@ def left_out_predictions(
     scale: TargetScale,
     X: np.ndarray,
     y: np.ndarray,
-    settings: RowSettings,
+    settings: SearchSettings,
 ) -> list[LeftOut]:
     """Leave-one-out predictions of some rows by the structure, on its scale, and by the pools."""
-    there = judged_rows(len(y), settings)
-    places = np.searchsorted(predicting_rows(len(y), settings), there)
-    z = scale.forward(y[there])
-    mean, variance = moments(*posterior.left_out(X[there], z))
-    found = [LeftOut(mean, np.sqrt(variance + noise), z, scale.log_slopes(y[there]))]
+    there = judged_rows(len(y), settings.rows)
+    places, count = np.searchsorted(predicting_rows(len(y), settings.rows), there), len(there)
+    z, folds, level = scale.forward(y[there]), folds_of(count, settings.stacking.folds), np.empty(count)
+    mean, variance = moments(*posterior.left_out(X[there], z, folds))
+    level[np.concatenate(folds)] = mean[count:]
+    sd = np.sqrt(variance[:count] + noise)
+    found = [LeftOut(mean[:count], sd, z, scale.log_slopes(y[there]), level)]
     for one in pools:
         mean, variance = one.posterior.some_left_out(places)
         mean, variance = moments(mean, variance + one.noises[:, None])
         slopes = one.scale.log_slopes(y[there])
-        found.append(LeftOut(mean, np.sqrt(variance), one.scale.forward(y[there]), slopes))
+        found.append(LeftOut(mean, np.sqrt(variance), one.scale.forward(y[there]), slopes, level))
     return found
 
 
@@ -132,12 +134,8 @@ def many_rows_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     posterior, stacking = fitted.posterior, fitted.stacking
     assert isinstance(posterior, CollapsedPosterior)
     assert stacking is not None
-    own = fitted.settings.rows
-    left = left_out_predictions(posterior, posterior.noise, fitted.others, fitted.scale, X, y, own)
-    scales = [fitted.scale, *(one.scale for one in fitted.others)]
-    found = stacking.predictions(scales, [one.mean for one in left], [one.sd for one in left])
-    some = y[judged_rows(len(y), own)]
-    return len(y) * float(np.mean(np.asarray(logsumexp([one.log_density(some) for one in found], axis=0))))
+    left = left_out_predictions(posterior, posterior.noise, fitted.others, fitted.scale, X, y, fitted.settings)
+    return len(y) * float(np.mean(stacking.log_densities(left)))
 
 
 def _on_all_rows(

@@ -17,11 +17,10 @@ from farrier.inference.exact import ExactObjective
 from farrier.inference.hamiltonian import Trajectories, sampled
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
-from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import HalfCauchy
-from farrier.model.ends import ends_of
 from farrier.model.fitted import Alone, Fitted, Member
+from farrier.model.held_out import ends_of, folds_of, left_out_of
 from farrier.model.stacking import LeftOut, Stacking, stacked
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
@@ -230,9 +229,9 @@ def stacked_members(
     Parameters may come from a part of the rows. Leave-one-out predictions are given all of them, as new rows will be.
     """
     found = [with_models(one, 0.0, _drawn_models(one, settings), X, y, settings) for one in contenders]
-    ends = ends_of(X, settings.stacking.ends)
+    ends, folds = ends_of(X, settings.stacking.ends), folds_of(len(y), settings.stacking.folds)
     left = [
-        left_out_of(member, y, ends, one.factors if one.noise is None else None)
+        left_out_of(member, y, folds, ends, one.factors if one.noise is None else None)
         for one, member in zip(contenders, found, strict=True)
     ]
     shares, stacking = stacked_shares(left, settings)
@@ -247,12 +246,12 @@ def stacked_shares(left: Sequence[LeftOut], settings: SearchSettings) -> tuple[n
     A member whose average share is too small has none, except the first, which explains.
     """
     stacking, _ = stacked(left, settings.stacking)
-    shares = stacking.shares(left[0].mean).mean(axis=1)
+    shares = stacking.shares(left[0].level).mean(axis=1)
     kept = (shares >= settings.averaging.smallest_share) | (np.arange(len(shares)) == 0)
     if not kept.all():
         some = [one for one, keep in zip(left, kept, strict=True) if keep]
         stacking, _ = stacked(some, settings.stacking)
-        shares[kept] = stacking.shares(left[0].mean).mean(axis=1)
+        shares[kept] = stacking.shares(left[0].level).mean(axis=1)
     return np.where(kept, np.maximum(shares, np.finfo(float).eps), 0.0), stacking
 
 
@@ -272,26 +271,6 @@ def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactM
     wanted = Trajectories(own.sampled_draws, own.apart, own.warm, own.leaps, own.leap)
     draws = sampled(objective, mode.u, mode.moving, mode.laplace, objective.limits(), wanted)
     return [mode.model, *(objective.model(u) for u in draws)]
-
-
-def left_out_of(
-    member: Member, y: np.ndarray, ends: Sequence[np.ndarray], factors: np.ndarray | None = None
-) -> LeftOut:
-    """Leave-one-out predictions of all rows, and of the ends of the rows, averaged over draws of the parameters.
-
-    `factors` are the noise variances of the rows over the common one. Where the noise is Student-t, it is that of an
-    ordinary row: whether a row is an outlier is not known before.
-    """
-    rows, count = np.concatenate([np.arange(len(y)), *ends]), len(y)
-    mean, variance = member.posterior.all_left_out(ends)
-    noise = member.noises[:, None] * (np.ones(count) if factors is None else factors)[rows]
-    mean, variance = moments(mean, variance + noise)
-    z, slopes = member.scale.forward(y)[rows], member.scale.log_slopes(y)[rows]
-    alone, together = (
-        LeftOut(mean[some], np.sqrt(variance[some]), z[some], slopes[some])
-        for some in (slice(count), slice(count, None))
-    )
-    return replace(alone, ends=together)
 
 
 def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> Any:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
-from scipy.special import logsumexp, ndtr, ndtri
+from scipy.special import ndtr, ndtri
 
 from farrier.inference.collapsed import CollapsedPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
@@ -19,6 +19,7 @@ from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import moments
 from farrier.model.fitted import Draws, Fitted
+from farrier.model.held_out import folds_of, left_out_of
 from farrier.model.many_rows import many_rows_score
 from farrier.model.result import Result
 from farrier.search.settings import OutlierSettings
@@ -68,12 +69,9 @@ def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     if fitted.stacking is not None and isinstance(posterior, CollapsedPosterior):
         return many_rows_score(fitted, X, y)
     if fitted.stacking is not None:
-        members = fitted.members
-        found = [one.posterior.all_left_out() for one in members]
-        each = [moments(mean, v + one.noises[:, None]) for (mean, v), one in zip(found, members, strict=True)]
-        scales, sds = [one.scale for one in members], [np.sqrt(variance) for _, variance in each]
-        predictions = fitted.stacking.predictions(scales, [mean for mean, _ in each], sds)
-        return float(np.sum(np.asarray(logsumexp([one.log_density(y) for one in predictions], axis=0))))
+        folds = folds_of(len(y), fitted.settings.stacking.folds)
+        left = [left_out_of(one, y, folds, ()) for one in fitted.members]
+        return float(np.sum(fitted.stacking.log_densities(left)))
     mean, variance = _left_out(posterior, fitted.likelihood, X, z)
     return float(np.sum(fitted.likelihood.log_density(z, mean, variance) + fitted.scale.log_slopes(y)))
 

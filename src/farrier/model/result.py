@@ -92,6 +92,8 @@ class Result:
     """The labels of the classes 0 and 1; None if the target is a number."""
     table: TableInputs | None = None
     """What was done with each column of the user's table; None if all are numbers without empty cells."""
+    order: tuple[int, ...] | None = None
+    """Which of the user's inputs each input of the model is (column_order.py); None if their order is the same."""
     sampled_from: int | None = None
     """The rows that were fitted, if they were read in blocks and `inputs` and `target` are a sample of them."""
 
@@ -112,7 +114,21 @@ class Result:
 
     def levels_of(self, column: int) -> tuple[str, ...]:
         """The names of the levels of an input that is a code; none for a number."""
-        return () if self.table is None else self.table.levels[column]
+        return () if self.table is None else self.table.levels[self.given(column)]
+
+    def given(self, column: int) -> int:
+        """The place of an input of the model among the user's inputs."""
+        return column if self.order is None else self.order[column]
+
+    @property
+    def given_columns(self) -> tuple[str, ...]:
+        """The names of the inputs in the user's order."""
+        places = sorted(range(len(self.columns)), key=self.given)
+        return tuple(self.columns[d] for d in places)
+
+    def ordered(self, X: np.ndarray) -> np.ndarray:
+        """Rows of the user's inputs, with the inputs in the order of the model."""
+        return X if self.order is None else X[:, list(self.order)]
 
     @property
     def names(self) -> tuple[str, ...] | None:

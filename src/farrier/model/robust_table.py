@@ -23,10 +23,10 @@ from farrier.inference.blas import one_thread
 from farrier.inference.heavy_tails import robust_deviation
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import StudentT
-from farrier.model.ends import ends_of
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted, Member
-from farrier.model.members import Contender, RowNoise, left_out_of, weights_of_structure, with_models
+from farrier.model.held_out import ends_of, folds_of, left_out_of
+from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
 from farrier.model.outliers import left_out_score
 from farrier.model.robust_long import expected_factors
 from farrier.model.row_noise import expected
@@ -98,7 +98,7 @@ class RobustTable:
         members = (explains, *self.members[1:])
         left = self._left_out(members)
         stacking, _ = stacked(left, settings.stacking)
-        shares = stacking.shares(left[0].mean).mean(axis=1)
+        shares = stacking.shares(left[0].level).mean(axis=1)
         others = [replace(one, share=float(share)) for one, share in zip(members[1:], shares[1:], strict=True)]
         return replace(
             gaussian,
@@ -116,8 +116,9 @@ class RobustTable:
 
     def _left_out(self, members: Sequence[Member]) -> list[LeftOut]:
         """The leave-one-out predictions of the rows by some members, whose noise is that of an ordinary row."""
-        ends = ends_of(self.X, self.gaussian.settings.stacking.ends)
-        return [left_out_of(one, self.y, ends) for one in members]
+        own = self.gaussian.settings.stacking
+        ends, folds = ends_of(self.X, own.ends), folds_of(len(self.y), own.folds)
+        return [left_out_of(one, self.y, folds, ends) for one in members]
 
     def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Search, Structure]:
         """The structure that explains, fitted to some rows with their variances, from its current values."""

@@ -6,9 +6,16 @@ amplitude for all rows, and noise often grows with the level. So given its input
 
     sum_k s_k(v) Student-t(mean_k, exp(a_k0 + a_k1 v) sd_k, nu_k),     s(v) = softmax(b_k0 + b_k1 v + b_k2 (v^2 - 1))
 
-where v is the standardised mean of the first member: shares that vary as in Yao et al. (2022), "Bayesian hierarchical
-stacking", and a variance function as in Carroll and Ruppert (1988). The numbers a, b and nu have normal priors about
-equal shares, about the posteriors' own scale and about light tails; the leave-one-out predictions are their likelihood.
+where v is the mean of the first member, on whose scale y has mean zero and variance one: shares that vary as in Yao et
+al. (2022), "Bayesian hierarchical stacking", and a variance function as in Carroll and Ruppert (1988). The numbers a, b
+and nu have normal priors about equal shares, about the posteriors' own scale and about light tails; the leave-one-out
+predictions are their likelihood.
+
+What weighs the predictions of a row must not depend on its y. The leave-one-out mean will not do as v: it moves against
+the y that is left out, and where the first member has no component it is (sum y - y_n) / (N - 1), from which shares and
+sizes could read y_n off. So v comes from a posterior that has seen no row of a whole fold: inside a fold it is one
+function of the inputs.
+
 A prediction averages over their posterior by Laplace's approximation: a hundred rows do not tell fifteen numbers
 exactly, and intervals from the highest point alone are too narrow. Over the draws each member stays one Student-t
 (inference/student_mixtures.py). Where a posterior is wider than at nearly all left-out rows, a part of its further
@@ -43,6 +50,8 @@ class LeftOut:
     """The rows on the scale of the member."""
     slopes: np.ndarray
     """log dz/dy at the rows."""
+    level: np.ndarray
+    """The mean at each row given only the rows of other folds."""
     ends: "LeftOut | None" = None
     """The same for rows that were left out with others, at the ends of the rows (ends.py)."""
 
@@ -55,9 +64,6 @@ class Stacking:
     The first of S draws of the numbers is the highest point of their posterior density.
     """
 
-    centre: float
-    """Mean and standard deviation of the first member's predictions, on its scale."""
-    width: float
     furthest: float
     """Largest |v|: beyond it the functions stay as they are."""
     gates: np.ndarray
@@ -71,17 +77,13 @@ class Stacking:
     further: float = 1.0
     """The part of the further variance that counts."""
 
-    def level(self, mean: np.ndarray) -> np.ndarray:
-        """v at rows where the first member's mean is given."""
-        return np.clip((mean - self.centre) / self.width, -self.furthest, self.furthest)
+    def shares(self, level: np.ndarray) -> np.ndarray:
+        """The share of each member at rows where the first member's mean is `level`, (K, N)."""
+        return np.exp(self._log_shares(level)).mean(axis=0)
 
-    def shares(self, mean: np.ndarray) -> np.ndarray:
-        """The share of each member at rows where the first member's mean is given, (K, N)."""
-        return np.exp(self._log_shares(mean)).mean(axis=0)
-
-    def _log_shares(self, mean: np.ndarray) -> np.ndarray:
+    def _log_shares(self, level: np.ndarray) -> np.ndarray:
         """The logarithms of the shares given each draw, (S, K, N)."""
-        return _log_shares(self.gates, _curved(self.level(mean)))
+        return _log_shares(self.gates, _curved(_clipped(level, self.furthest)))
 
     def predictions(
         self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
@@ -90,26 +92,26 @@ class Stacking:
         each = zip(self.shares(means[0]), scales, means, *self.students(means[0], sds), strict=True)
         return [StudentPrediction(share, scale, mean, size, nu) for share, scale, mean, size, nu in each]
 
-    def students(self, first: np.ndarray, sds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
+    def students(self, level: np.ndarray, sds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
         """Scale and degrees of freedom of each member's Student-t, (K, N), over all draws."""
-        log_shares, degrees = self._log_shares(first), self.degrees[:, :, None]
+        log_shares, degrees = self._log_shares(level), self.degrees[:, :, None]
         owned = np.exp(log_shares - np.asarray(logsumexp(log_shares, axis=0)))
-        return one_student(owned, self.sizes(first, sds), degrees)
+        return one_student(owned, self.sizes(level, sds), degrees)
 
-    def sizes(self, first: np.ndarray, sds: Sequence[np.ndarray]) -> np.ndarray:
+    def sizes(self, level: np.ndarray, sds: Sequence[np.ndarray]) -> np.ndarray:
         """The scale of each member's Student-t given each draw, (S, K, N).
 
         They follow from the mean of the first member and the standard deviations of all.
         """
         seen = np.minimum(sds, self.widest[:, None])
-        told = seen**2 * np.exp(2.0 * self.scales @ _straight(self.level(first)).T)
-        return np.sqrt(told + self.further * (np.square(sds) - seen**2))
+        known = seen**2 * np.exp(2.0 * self.scales @ _straight(_clipped(level, self.furthest)).T)
+        return np.sqrt(known + self.further * (np.square(sds) - seen**2))
 
     def log_densities(self, members: Sequence[LeftOut]) -> np.ndarray:
         """The log density of each row under its leave-one-out prediction."""
-        first = members[0].mean
-        sizes, degrees = self.students(first, [one.sd for one in members])
-        return _log_mixture(members, self.shares(first), sizes, degrees)
+        level = members[0].level
+        sizes, degrees = self.students(level, [one.sd for one in members])
+        return _log_mixture(members, self.shares(level), sizes, degrees)
 
     def between(
         self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
@@ -126,23 +128,21 @@ class Stacking:
 
 def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Stacking, np.ndarray]:
     """The stacking of some members, and the log density of each row under its leave-one-out prediction."""
-    first = members[0].mean
+    level = members[0].level
     start = Stacking(
-        float(first.mean()),
-        max(float(first.std()), np.finfo(float).tiny),
         settings.furthest,
         np.zeros((1, len(members), 3)),
         np.zeros((1, len(members), 2)),
         np.ones((1, len(members))),
         np.array([np.quantile(one.sd, settings.seen) for one in members]),
     )
-    problem = _Problem(members, start.level(first), settings)
+    problem = _Problem(members, _clipped(level, settings.furthest), settings)
     found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": settings.steps})
     top = problem.stacking(start, found.x[None])
     ends = [one.ends for one in members if one.ends is not None]
     laplace = Laplace.of(found.x, problem.curvature(found.x), float(np.max(problem.spread)) ** -2)
     draws = np.vstack([found.x[None], laplace.draws(settings.sampled_draws)])
-    ready = replace(problem.stacking(start, draws), further=_further(top, ends, len(first), settings))
+    ready = replace(problem.stacking(start, draws), further=_further(top, ends, len(level), settings))
     return ready, ready.log_densities(members)
 
 
@@ -153,11 +153,11 @@ def _further(stacking: Stacking, ends: Sequence[LeftOut], rows: int, settings: S
     """
     if not ends:
         return 1.0
-    first, sds = ends[0].mean, [one.sd for one in ends]
-    shares, degrees = stacking.shares(first), stacking.degrees[0, :, None]
+    level, sds = ends[0].level, [one.sd for one in ends]
+    shares, degrees = stacking.shares(level), stacking.degrees[0, :, None]
 
     def cost(log_root: float) -> float:
-        (sizes,) = replace(stacking, further=np.exp(2.0 * log_root)).sizes(first, sds)
+        (sizes,) = replace(stacking, further=np.exp(2.0 * log_root)).sizes(level, sds)
         total = _log_mixture(ends, shares, sizes, degrees)
         return 0.5 * (log_root / settings.scale_spread) ** 2 - rows * float(total.mean())
 
@@ -248,6 +248,10 @@ def _log_student(square: np.ndarray, nu: float | np.ndarray) -> np.ndarray:
     """The log density of a Student-t of scale one, at the given squared distance."""
     constant = gammaln(0.5 * (nu + 1.0)) - gammaln(0.5 * nu) - 0.5 * np.log(np.pi * nu)
     return constant - 0.5 * (nu + 1.0) * np.log1p(square / nu)
+
+
+def _clipped(level: np.ndarray, furthest: float) -> np.ndarray:
+    return np.clip(level, -furthest, furthest)
 
 
 def _straight(level: np.ndarray) -> np.ndarray:

@@ -27,14 +27,14 @@ def predict(model: Regressor, data: Any, *, client: Any = None, jobs: int = 1) -
     """
     result = model.result_
     source = open_rows(data, rows=SearchSettings().blocks.rows)
-    known = result.columns if result.table is None else tuple(column.name for column in result.table.columns)
+    known = result.given_columns if result.table is None else tuple(column.name for column in result.table.columns)
     missing = [name for name in known if name not in source.columns]
     if missing and source.named:
         raise ValueError(f"data: {source.name} has no column {missing[0]!r}, which the model needs: add it.")
     if not source.named and len(source.columns) != len(known):
         raise ValueError(f"data: {len(source.columns)} columns, and the model has {len(known)}: give those of the fit.")
     names = known if source.named else source.columns
-    reading = Reading(result.table, result.scale)
+    reading = Reading(result.table, result.scale, result.order)
     return runner_for(source, client, jobs).map(_predicted, source.blocks, names, known, reading, result.fitted)
 
 

@@ -107,14 +107,14 @@ def inputs_of(cells: dict[str, Any], rows: np.ndarray | None, reading: Reading) 
     if rows is not None:
         cells = {name: _taken(column, rows) for name, column in cells.items()}
     if reading.table is not None:
-        return reading.scale.inputs(reading.table.encode(Cells(cells)))
+        return reading.inputs(reading.table.encode(Cells(cells)))
     for name, column in cells.items():
         if not isinstance(column, np.ndarray) or column.dtype.kind != "f" or not np.isfinite(column).all():
             raise ValueError(
                 f"X: column {quoted(name)} has cells that are empty or no finite numbers, and none in the sample that "
                 "was searched: correct them, or leave their rows out."
             )
-    return reading.scale.inputs(np.column_stack(list(cells.values())))
+    return reading.inputs(np.column_stack(list(cells.values())))
 
 
 def _taken(column: Any, rows: np.ndarray) -> Any:

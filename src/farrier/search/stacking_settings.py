@@ -25,8 +25,11 @@ class StackingSettings:
     tail_spread: float = 1.0
     """Its prior standard deviation. [log of degrees of freedom; by judgement]"""
     furthest: float = 4.0
-    """Distance from the mean of the predictions beyond which shares and sizes stay as they are.
+    """Distance from the mean of y beyond which shares and sizes stay as they are.
     [standard deviations; by judgement]"""
+    folds: int = 5
+    """Folds of the rows: the shares at a row follow from a prediction that has not seen its fold.
+    [folds; by judgement]"""
     seen: float = 0.95
     """Part of the left-out rows whose standard deviation is at most the one up to which they tell the size of errors.
     [part of the rows; by judgement]"""

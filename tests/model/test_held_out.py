@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from farrier.model.ends import ends_of
+from farrier.model.held_out import ends_of
 
 RNG = np.random.default_rng(5)
 
