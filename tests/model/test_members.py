@@ -11,9 +11,10 @@ import farrier
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.mixtures import moments
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
-from farrier.model.fitted import LEVELS, MIDDLE, Fitted
+from farrier.model.fitted import Fitted
 from farrier.model.learning import learn
 from farrier.model.members import Contender, fitted_set, member, predicting, shares_of
+from farrier.model.predictions import LEVELS, MIDDLE
 from farrier.model.refit import refitted
 from farrier.model.result import Result
 from farrier.model.target_scale import TargetScale, named

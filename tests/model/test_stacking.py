@@ -19,8 +19,9 @@ RNG = np.random.default_rng(0)
 LEVEL = RNG.standard_normal(ROWS)
 
 
-def left_out(errors, sd, mean=LEVEL):
-    return LeftOut(mean, np.broadcast_to(sd, mean.shape), mean + errors, np.zeros(len(mean)))
+def left_out(errors, sd, mean=LEVEL, level=None):
+    level = mean if level is None else level
+    return LeftOut(mean, np.broadcast_to(sd, mean.shape), mean + errors, np.zeros(len(mean)), TargetScale(), level)
 
 
 def test_the_gradient_is_that_of_the_value():
@@ -33,8 +34,12 @@ def test_the_gradient_is_that_of_the_value():
 def test_a_member_has_its_share_where_it_predicts_well():
     z = LEVEL + 0.1 * RNG.standard_normal(ROWS)
     wrong = RNG.standard_normal(ROWS)
-    low = LeftOut(np.where(LEVEL < 0, LEVEL, LEVEL + wrong), np.full(ROWS, 0.1), z, np.zeros(ROWS))
-    high = LeftOut(np.where(LEVEL > 0, LEVEL, LEVEL + wrong), np.full(ROWS, 0.1), z, np.zeros(ROWS))
+    low = LeftOut(
+        np.where(LEVEL < 0, LEVEL, LEVEL + wrong), np.full(ROWS, 0.1), z, np.zeros(ROWS), TargetScale(), LEVEL
+    )
+    high = LeftOut(
+        np.where(LEVEL > 0, LEVEL, LEVEL + wrong), np.full(ROWS, 0.1), z, np.zeros(ROWS), TargetScale(), LEVEL
+    )
     found, _ = stacked([low, high], SETTINGS)
     shares = found.shares(np.array([-1.5, 1.5]))
     np.testing.assert_allclose(shares.sum(axis=0), 1.0)
@@ -112,7 +117,7 @@ def test_predictions_are_calibrated_if_the_numbers_come_from_their_prior():
             return v + offsets[k] + np.exp(scales[k, 0] + scales[k, 1] * v) * rng.standard_t(degrees[k])
 
         z = observed(level)
-        found, _ = stacked([LeftOut(level + o, np.ones(100), z, np.zeros(100)) for o in offsets], SETTINGS)
+        found, _ = stacked([left_out(z - level - o, 1.0, level + o, level) for o in offsets], SETTINGS)
         top = replace(found, gates=found.gates[:1], scales=found.scales[:1], degrees=found.degrees[:1])
         z = observed(new)
         for name, one in (("top", top), ("all", found)):
@@ -133,7 +138,7 @@ def test_variance_beyond_that_of_left_out_rows_is_kept_as_it_is():
 def test_the_mean_of_all_lies_between_those_of_the_members():
     y = np.exp(np.linspace(0.0, 2.0, 20))
     scales = [TargetScale.of(named(name), y) for name in ("identity", "log")]
-    one = Stacking(0.0, 1.0, 4.0, np.zeros((1, 2, 3)), np.zeros((1, 2, 2)), np.full((1, 2), 5.0), np.ones(2))
+    one = Stacking(4.0, np.zeros((1, 2, 3)), np.zeros((1, 2, 2)), np.full((1, 2), 5.0), np.ones(2))
     low, high = one.between(scales, [np.zeros(3)] * 2, [np.full(3, 0.1)] * 2)
     middle = scales[1].sd
     expected = np.exp(np.log(y).mean()) * np.cosh(0.1 * middle)

@@ -176,6 +176,9 @@ class Switch(Kernel):
     def bind(self, columns: Sequence[str]) -> "Switch":
         return Switch(self.gate.bind(columns), self.before.bind(columns), self.after.bind(columns))
 
+    def reorder(self, order: Sequence[int]) -> "Switch":
+        return Switch(self.gate.reorder(order), self.before.reorder(order), self.after.reorder(order))
+
     def formula(self, columns: Sequence[str] | None = None) -> str:
         name = "CP" if isinstance(self.gate, Step) else "CW"
         return f"{name}({written(self.before, columns)}, {written(self.after, columns)})"

@@ -89,7 +89,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
     @property
     def pool_(self) -> list[Kernel]:
         """The kernels of the components after the fit, in the units of X."""
-        return self.result_.kernels
+        return self.result_.pool
 
     @property
     def transform_(self) -> str:
@@ -99,7 +99,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
     @property
     def record_(self) -> tuple[Decision, ...]:
         """The decisions of the search: what was tried, its gain, and the reason to keep or drop it."""
-        return self.result_.fitted.record
+        return self.result_.record
 
     @property
     def tier_(self) -> str:

@@ -117,7 +117,7 @@ def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, A
         numbers = ("share", "cumulative", "sd", "swing", "evidence", "error_before", "error_after")
         entries.append(
             words
-            | {"formula": facts.formula, "kernel": _rounded(repr(result.kernels[i])), "rest": False}
+            | {"formula": facts.formula, "kernel": _rounded(repr(result.pool[i])), "rest": False}
             | {name: getattr(facts, name) for name in numbers}
             | {"weight": asdict(facts.weight), "period": _period(facts)}
             | {"profile": _levels(facts.profile)}
@@ -195,23 +195,16 @@ def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
 
 
 def _record(result: Result) -> list[dict[str, Any]]:
-    """The decisions of the search, with inputs by their names."""
-
-    def named(formula: str) -> str:
-        def names(match: re.Match[str]) -> str:
-            return f"[{', '.join(result.columns[int(place)] for place in match[1].split(', '))}]"
-
-        return re.sub(r"\[(\d+(?:, \d+)*)\]", names, formula)
-
+    """The decisions of the search."""
     return [
         {
             "round": int(decision.round),
             "action": decision.action,
-            "formula": named(decision.formula),
+            "formula": decision.formula,
             "gain": float(decision.gain),
             "reason": decision.reason,
         }
-        for decision in result.fitted.record
+        for decision in result.record
     ]
 
 

@@ -52,6 +52,10 @@ class Kernel(ABC):
         """The kernel with names in `dims` replaced by their positions in `columns`."""
 
     @abstractmethod
+    def reorder(self, order: Sequence[int]) -> "Kernel":
+        """The same covariance of rows in another order of columns: reordered(X, Z) = k(X[:, order], Z[:, order])."""
+
+    @abstractmethod
     def formula(self, columns: Sequence[str] | None = None) -> str:
         """The formula; inputs are named by `columns` where a factor acts on only some of them."""
 
@@ -149,6 +153,11 @@ class Base(Kernel):
         positions = tuple(columns.index(d) if isinstance(d, str) else d for d in self.dims)
         return self.replace(dims=positions)
 
+    def reorder(self, order: Sequence[int]) -> "Base":
+        if self.dims is None and all(np.size(value) == 1 for value in self.parameters().values()):
+            return self
+        return self.replace(dims=tuple(order[d] for d in self.positions(len(order))))
+
     def formula(self, columns: Sequence[str] | None = None) -> str:
         if self.dims is None:
             return self.symbol
@@ -231,6 +240,9 @@ class Product(Kernel):
     def bind(self, columns: Sequence[str]) -> "Product":
         return Product(tuple(factor.bind(columns) for factor in self.factors))
 
+    def reorder(self, order: Sequence[int]) -> "Product":
+        return Product(tuple(factor.reorder(order) for factor in self.factors))
+
     def formula(self, columns: Sequence[str] | None = None) -> str:
         return " * ".join(
             f"({factor.formula(columns)})" if isinstance(factor, Sum) else factor.formula(columns)
@@ -266,6 +278,9 @@ class Sum(Kernel):
 
     def bind(self, columns: Sequence[str]) -> "Sum":
         return Sum(tuple(term.bind(columns) for term in self.terms))
+
+    def reorder(self, order: Sequence[int]) -> "Sum":
+        return Sum(tuple(term.reorder(order) for term in self.terms))
 
     def formula(self, columns: Sequence[str] | None = None) -> str:
         return " + ".join(term.formula(columns) for term in self.terms)

@@ -8,8 +8,8 @@ does the same from above.
 
 The mean of an exponential of a wide Gaussian is dominated by values that hardly ever occur. On a transformed scale the
 mean is therefore that of the middle 95 % of the distribution, so that it lies inside the 95 % interval. Where the
-intervals are narrow it is close to the mean of all values. The standard deviation is that of the middle 95 % as well,
-over what it is for a standard normal: it agrees with the quantiles, also where far tails have no variance.
+intervals are narrow it is close to the mean of all values. The standard deviation of a table's predictions is that of
+the middle 95 % as well, times what makes it the size of left-out errors (stacking.py).
 
 One structure explains. Others that explain the rows about as well, on any scale, predict together with it, each with
 its share; what they change is the rest. For many rows, and for noise that is not Gaussian, the whole pool predicts and
@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
-from scipy.special import logsumexp, ndtri
+from scipy.special import logsumexp
 
 from farrier.inference.counts import CountLikelihood, count_quantiles
 from farrier.inference.laplace import LaplacePosterior
@@ -30,22 +30,13 @@ from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.mixtures import clipped_moments, moments
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
-from farrier.model.predictions import Prediction, Shared, mixed_quantiles
+from farrier.model.predictions import LEVELS, MIDDLE, Prediction, Shared, middle_spread, mixed_quantiles
 from farrier.model.stacking import Stacking
 from farrier.model.target_scale import TargetScale, named
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
-
-LEVELS = (np.arange(80) + 0.5) / 80
-"""Probabilities of the quantiles from which mean and standard deviation are computed if the target is
-transformed or several structures predict. By judgement: 80 of them, of which 2 on each side are 2.5 %."""
-MIDDLE = slice(2, -2)
-"""The quantiles of LEVELS whose average is the mean: the middle 95 %."""
-NORMAL_MIDDLE = float(ndtri(LEVELS)[MIDDLE].std())
-"""The standard deviation of the middle 95 % of a standard normal."""
-
 
 OwnPredictions: TypeAlias = tuple[list[TargetScale], list[np.ndarray], list[np.ndarray]]
 """The scale of each member of a table, and mean and standard deviation of observations by it."""
@@ -238,11 +229,11 @@ class Fitted:
         own = None if self.stacking is None else self._own_predictions(inputs)
         found = self.quantiles(inputs, wanted) if own is None else self._mixed_quantiles(own, wanted)
         values, quantiles = found[: len(LEVELS)], found[len(LEVELS) :]
-        mean = values[slice(None) if straight else MIDDLE].mean(axis=0)
-        if own is not None and self.stacking is not None and not straight:
-            mean = np.clip(mean, *(self._possible(end) for end in self.stacking.between(*own)))
-        light = straight and self.stacking is None
-        std = values.std(axis=0) if light else values[MIDDLE].std(axis=0) / NORMAL_MIDDLE
+        mean, std = values[slice(None) if straight else MIDDLE].mean(axis=0), values.std(axis=0)
+        if own is not None and self.stacking is not None:
+            std = self.stacking.spread * middle_spread(values)
+            if not straight:
+                mean = np.clip(mean, *(self._possible(end) for end in self.stacking.between(*own)))
         return mean, std, quantiles
 
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:

@@ -52,5 +52,5 @@ def left_out_of(
     level[np.concatenate(folds)] = mean[count : 2 * count]
     z, slopes, sd = member.scale.forward(y)[rows], member.scale.log_slopes(y)[rows], np.sqrt(variance)
     far = slice(2 * count, None)
-    together = LeftOut(mean[far], sd[far], z[far], slopes[far], mean[far])
-    return LeftOut(mean[:count], sd[:count], z[:count], slopes[:count], level, together)
+    together = LeftOut(mean[far], sd[far], z[far], slopes[far], member.scale, mean[far])
+    return LeftOut(mean[:count], sd[:count], z[:count], slopes[:count], member.scale, level, together)

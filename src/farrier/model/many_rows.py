@@ -120,12 +120,12 @@ def left_out_predictions(
     mean, variance = moments(*posterior.left_out(X[there], z, folds))
     level[np.concatenate(folds)] = mean[count:]
     sd = np.sqrt(variance[:count] + noise)
-    found = [LeftOut(mean[:count], sd, z, scale.log_slopes(y[there]), level)]
+    found = [LeftOut(mean[:count], sd, z, scale.log_slopes(y[there]), scale, level)]
     for one in pools:
         mean, variance = one.posterior.some_left_out(places)
         mean, variance = moments(mean, variance + one.noises[:, None])
         slopes = one.scale.log_slopes(y[there])
-        found.append(LeftOut(mean, np.sqrt(variance), one.scale.forward(y[there]), slopes, level))
+        found.append(LeftOut(mean, np.sqrt(variance), one.scale.forward(y[there]), slopes, one.scale, level))
     return found
 
 

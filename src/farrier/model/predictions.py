@@ -9,11 +9,17 @@ from dataclasses import dataclass, replace
 from typing import Protocol, final
 
 import numpy as np
-from scipy.special import gammaln, logsumexp, ndtr, stdtr, stdtrit
+from scipy.special import gammaln, logsumexp, ndtr, ndtri, stdtr, stdtrit
 
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.mixtures import crossing, lowest_and_highest, quantiles, row_blocks
 from farrier.model.target_scale import TargetScale
+
+LEVELS = (np.arange(80) + 0.5) / 80
+"""The levels of the quantiles whose moments are those of an observation of y, where the scale of the model is
+transformed or several structures predict. By judgement: 80 of them, of which 2 on each side are 2.5 %."""
+MIDDLE = slice(2, -2)
+"""The quantiles of LEVELS whose average is the mean: the middle 95 %."""
 
 
 class Shared(Protocol):
@@ -132,6 +138,11 @@ class StudentPrediction:
         slopes = self.scale.log_slopes(np.where(possible, y, 1.0))
         inside = constant - 0.5 * (nu + 1.0) * np.log1p(square / nu) - np.log(self.sd) + slopes + np.log(self.share)
         return np.where(possible, inside, -np.inf)
+
+
+def middle_spread(values: np.ndarray) -> np.ndarray:
+    """The standard deviation of the middle 95 % of y, from its quantiles at LEVELS, over that of a standard normal."""
+    return values[MIDDLE].std(axis=0) / ndtri(LEVELS[MIDDLE]).std()
 
 
 def mixed_quantiles(predictions: Sequence[Shared], levels: np.ndarray) -> np.ndarray:

@@ -10,6 +10,7 @@ The model works on scaled inputs and a scaled target. `Fitted` is the model on t
 the conversion to the user's units. Both are immutable.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -20,6 +21,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale
+from farrier.search.structure import Decision
 
 WEIGHTS = "sample_weight"
 """The argument of `fit` that holds the weights of the rows."""
@@ -111,6 +113,23 @@ class Result:
     def kernels(self) -> list[Kernel]:
         """The kernels of the components that explain, in the units of the inputs."""
         return [self.in_units(kernel) for kernel in self.fitted.explaining.kernels]
+
+    @property
+    def pool(self) -> list[Kernel]:
+        """The same for rows whose inputs are in the user's order."""
+        return self.kernels if self.order is None else [kernel.reorder(self.order) for kernel in self.kernels]
+
+    @property
+    def record(self) -> tuple[Decision, ...]:
+        """The decisions of the search, with inputs by their names."""
+
+        def names(match: re.Match[str]) -> str:
+            return f"[{', '.join(self.columns[int(place)] for place in match[1].split(', '))}]"
+
+        def named(text: str) -> str:
+            return re.sub(r"\[(\d+(?:, \d+)*)\]", names, text)
+
+        return tuple(replace(one, formula=named(one.formula), reason=named(one.reason)) for one in self.fitted.record)
 
     def levels_of(self, column: int) -> tuple[str, ...]:
         """The names of the levels of an input that is a code; none for a number."""

@@ -34,9 +34,12 @@ from scipy.special import digamma, gammaln, logsumexp
 
 from farrier.inference.laplace import Laplace
 from farrier.inference.student_mixtures import one_student
-from farrier.model.predictions import StudentPrediction
+from farrier.model.predictions import LEVELS, MIDDLE, StudentPrediction, middle_spread, mixed_quantiles
 from farrier.model.target_scale import TargetScale
 from farrier.search.stacking_settings import StackingSettings
+
+SPREAD_ROWS = 500
+"""The most left-out rows whose quantiles are computed for the size of errors: it is known to 3 % then. [rows]"""
 
 
 @final
@@ -50,6 +53,7 @@ class LeftOut:
     """The rows on the scale of the member."""
     slopes: np.ndarray
     """log dz/dy at the rows."""
+    scale: TargetScale
     level: np.ndarray
     """The mean at each row given only the rows of other folds."""
     ends: "LeftOut | None" = None
@@ -76,6 +80,8 @@ class Stacking:
     """Of each member the standard deviation up to which left-out rows tell the size of errors, (K,)."""
     further: float = 1.0
     """The part of the further variance that counts."""
+    spread: float = 1.0
+    """The size of left-out errors of y over the spread of the middle 95 % of their predictions."""
 
     def shares(self, level: np.ndarray) -> np.ndarray:
         """The share of each member at rows where the first member's mean is `level`, (K, N)."""
@@ -86,10 +92,18 @@ class Stacking:
         return _log_shares(self.gates, _curved(_clipped(level, self.furthest)))
 
     def predictions(
-        self, scales: Sequence[TargetScale], means: Sequence[np.ndarray], sds: Sequence[np.ndarray]
+        self,
+        scales: Sequence[TargetScale],
+        means: Sequence[np.ndarray],
+        sds: Sequence[np.ndarray],
+        level: np.ndarray | None = None,
     ) -> list[StudentPrediction]:
-        """The members' predictions of observations from their own means and standard deviations, (N,) each."""
-        each = zip(self.shares(means[0]), scales, means, *self.students(means[0], sds), strict=True)
+        """The members' predictions of observations from their own means and standard deviations, (N,) each.
+
+        The level is the mean of the first member at new rows, and has to be given for rows of the fit.
+        """
+        level = means[0] if level is None else level
+        each = zip(self.shares(level), scales, means, *self.students(level, sds), strict=True)
         return [StudentPrediction(share, scale, mean, size, nu) for share, scale, mean, size, nu in each]
 
     def students(self, level: np.ndarray, sds: Sequence[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +157,21 @@ def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Sta
     laplace = Laplace.of(found.x, problem.curvature(found.x), float(np.max(problem.spread)) ** -2)
     draws = np.vstack([found.x[None], laplace.draws(settings.sampled_draws)])
     ready = replace(problem.stacking(start, draws), further=_further(top, ends, len(level), settings))
-    return ready, ready.log_densities(members)
+    return replace(ready, spread=_spread(ready, members)), ready.log_densities(members)
+
+
+def _spread(stacking: Stacking, members: Sequence[LeftOut]) -> float:
+    """The size of left-out errors over what the middle of the predictions says, as root mean squares.
+
+    Far tails of a fitted distribution are wide on a logarithm and short beside many equal values: the standard
+    deviation is learned from errors.
+    """
+    first = members[0]
+    some = np.unique(np.linspace(0, len(first.z) - 1, SPREAD_ROWS).round().astype(int))
+    each = zip(*((one.scale, one.mean[some], one.sd[some]) for one in members), strict=True)
+    values = mixed_quantiles(stacking.predictions(*each, first.level[some]), LEVELS)
+    errors = first.scale.inverse(first.z[some]) - values[MIDDLE].mean(axis=0)
+    return float(np.sqrt(np.mean(errors**2) / np.mean(middle_spread(values) ** 2)))
 
 
 def _further(stacking: Stacking, ends: Sequence[LeftOut], rows: int, settings: StackingSettings) -> float:
