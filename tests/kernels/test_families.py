@@ -116,6 +116,12 @@ def test_rescaled_kernel_is_the_same_in_other_units_of_each_input(kernel):
     assert_allclose(kernel.rescale(scale, shift).gram(X, Z), kernel.gram(X2, Z2), rtol=1e-7, atol=1e-12)
 
 
+@named_two
+def test_a_reordered_kernel_is_the_same_of_reordered_columns(kernel):
+    order = [1, 0]
+    assert_allclose(kernel.reorder(order).gram(X2, Z2), kernel.gram(X2[:, order], Z2[:, order]), rtol=1e-12)
+
+
 def test_rescaled_parameters_are_in_the_new_units():
     # years since 1949 become calendar months
     kernel = (Linear(2.0) * Periodic(1.0, 0.9) * SquaredExponential(8.0)).rescale(12.0, 100.0)
