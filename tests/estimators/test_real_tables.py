@@ -141,6 +141,16 @@ def test_given_kernels_act_on_numbers_and_categories_by_name():
         "Cat[city]",
         "Lin[size, age]",
     ]
+    assert "lift (no kernel acts on it)" in " ".join(str(model.explain()).split())
+
+
+@pytest.mark.parametrize("settings", [{"kernels": ["Lin"]}, {"kernels": "paper"}, {"prior": "none"}], ids=str)
+def test_categories_are_not_dropped_beside_given_kernels(settings):
+    frame, price, _ = housing()
+    with pytest.raises(ValueError, match="no kernel acts on the category 'city': leave the column out of X, or give "):
+        Regressor(**settings).fit(frame, price)
+    with pytest.raises(ValueError, match="no kernel acts on the category 'city'"):
+        Classifier(**settings).fit(frame, price > 0.0)
 
 
 def test_an_effect_that_differs_between_levels_is_told_with_its_slopes():

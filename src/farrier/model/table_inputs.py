@@ -109,6 +109,11 @@ class TableInputs:
         return tuple(d for d, levels in enumerate(self.levels) if levels)
 
     @property
+    def categories(self) -> tuple[str, ...]:
+        """The names of the inputs that are categories of the user's."""
+        return tuple(column.name for column in self.columns if isinstance(column, CategoryInput))
+
+    @property
     def dates(self) -> tuple[str, ...]:
         """The names of the inputs that are days since 1970-01-01."""
         return tuple(column.name for column in self.columns if isinstance(column, DateInput))
