@@ -155,7 +155,9 @@ class Estimator(ExplainingMixin, CheckedParameters):
     def _check_categories(self, table: TableInputs) -> None:
         """Raise ValueError if kernels are given that act on numbers alone, and X has categories."""
         given = [] if isinstance(self.kernels, str) else [one for one in self.kernels if isinstance(one, Kernel)]
-        named = {d for kernel in given for factors in kernel.products() for factor in factors for d in factor.dims or ()}
+        named = {
+            d for kernel in given for factors in kernel.products() for factor in factors for d in factor.dims or ()
+        }
         names = table.categories
         if names and not self._searches() and not named & {*names, *map(table.names.index, names)}:
             source = f"prior={self.prior!r}" if self.kernels == "auto" else "kernels"
