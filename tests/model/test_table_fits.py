@@ -5,6 +5,8 @@ from functools import cache
 
 import numpy as np
 import pytest
+from numpy.testing import assert_allclose
+from scipy.stats import truncnorm
 
 from farrier import Regressor
 from farrier.model.learning import learn
@@ -106,3 +108,14 @@ def test_what_repeats_over_two_inputs_fills_a_hole_in_a_texture():
     assert re.search(
         "periodic in x0 every 4.[45].* and periodic in x1 every [34]", " ".join(str(model.explain()).split())
     )
+
+
+@pytest.mark.parametrize("kind", ["skewed", "heavy tails"])
+def test_the_standard_deviation_agrees_with_the_quantiles(kind):
+    rng = np.random.default_rng(1)
+    X, new = rng.uniform(-1.0, 1.0, (2, 60, 2))
+    f = np.sin(2.0 * X[:, 0])
+    y = np.exp(f + 0.7 * rng.standard_normal(60)) if kind == "skewed" else f + 0.3 * rng.standard_t(2, 60)
+    model = Regressor(likelihood="gaussian").fit(X, y)
+    middle = model.predict_quantiles(new, np.linspace(0.025, 0.975, 201)).std(axis=1) / truncnorm(-1.96, 1.96).std()
+    assert_allclose(model.predict(new, return_std=True)[1], middle, rtol=0.1)
