@@ -141,6 +141,16 @@ def test_given_kernels_act_on_numbers_and_categories_by_name():
         "Cat[city]",
         "Lin[size, age]",
     ]
+    assert "lift (no kernel acts on it)" in " ".join(str(model.explain()).split())
+
+
+@pytest.mark.parametrize("settings", [{"kernels": ["Lin"]}, {"kernels": "paper"}, {"prior": "none"}], ids=str)
+def test_categories_are_not_dropped_beside_given_kernels(settings):
+    frame, price, _ = housing()
+    with pytest.raises(ValueError, match="no kernel acts on the category 'city': leave the column out of X, or give "):
+        Regressor(**settings).fit(frame, price)
+    with pytest.raises(ValueError, match="no kernel acts on the category 'city'"):
+        Classifier(**settings).fit(frame, price > 0.0)
 
 
 def test_an_effect_that_differs_between_levels_is_told_with_its_slopes():
@@ -185,3 +195,36 @@ def test_names_of_several_types_are_refused():
     frame, price, _ = housing(6, 20)
     with pytest.raises(ValueError, match="X: some columns are named by text and others are not"):
         Regressor().fit(frame.rename(columns={"size": 3}), price)
+
+
+def test_a_level_that_is_called_missing_is_no_empty_cell():
+    rng = np.random.default_rng(4)
+    state = rng.choice(np.array(["missing", "known", None], object), 90)
+    y = np.select([state == "missing", state == "known"], [10.0, 0.0], -20.0) + 0.5 * rng.standard_normal(90)
+    frame = pd.DataFrame({"state": state, "size": rng.uniform(size=90), "size missing": rng.uniform(size=90)})
+    model = Regressor(scale="identity", likelihood="gaussian").fit(frame, y)
+    rows = pd.DataFrame({"state": ["missing", "known", None], "size": 0.5, "size missing": 0.5})
+    assert_allclose(model.predict(rows), [10.0, 0.0, -20.0], atol=0.6)
+    assert [level.name for level in levels_of(model)] == ["missing", "known", "(missing)"]
+    whole = model.fit(frame[state != None], y[state != None])  # noqa: E711
+    (facts,) = whole.explain().findings.facts
+    assert abs(facts.contrast.value - 10.0) < 0.6 or abs(facts.contrast.value + 10.0) < 0.6
+
+
+@pytest.mark.parametrize("order", [["y0", "x", "city"], ["city", "x", "y0"]])
+def test_the_effect_of_an_empty_cell_is_told_in_any_order_of_columns(order):
+    rng = np.random.default_rng(6)
+    empty = rng.random(120) < 0.2
+    frame = pd.DataFrame({"y0": rng.uniform(-1.0, 1.0, 120), "x": rng.uniform(-1.0, 1.0, 120)})
+    frame["city"] = rng.choice(["a", "b"], 120)
+    y = (
+        9.0 * frame["y0"]
+        + 2.0 * frame["x"]
+        - 4.0 * empty
+        + 3.0 * (frame["city"] == "b")
+        + 0.1 * rng.standard_normal(120)
+    )
+    model = Regressor(scale="identity", likelihood="gaussian").fit(frame.assign(x=frame["x"].mask(empty))[order], y)
+    (effect,) = (one.contrast for one in model.explain().findings.facts if "x missing" in one.formula)
+    assert effect.low < -4.0 < effect.high
+    assert effect.high - effect.low < 2.5

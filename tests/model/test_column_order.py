@@ -1,5 +1,7 @@
 """Laws of the order of columns: the same table with its columns in another order has the same predictions."""
 
+from itertools import permutations
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -57,8 +59,13 @@ def test_the_kernels_of_a_model_act_on_the_columns_of_the_user():
     assert [row.formula for row in again.components_] == ["Lin[x3]"]
 
 
-def test_inputs_are_ordered_by_their_correlation_with_the_target():
+def test_the_order_follows_the_columns():
     generator = np.random.default_rng(6)
     X = generator.standard_normal((200, 3))
-    assert column_order(X, X @ [0.1, -3.0, 1.0]) == (1, 2, 0)
-    assert reordered((0, 2), (1, 2, 0)) == (1, 2)
+    X, y = np.column_stack([X, X[:, 0] ** 2, X[:, 0]]), X @ [0.1, -3.0, 1.0]
+    assert column_order(X[:, :3], y) == (1, 2, 0)
+    expected = X[:, list(column_order(X, y))]
+    for order in permutations(range(5)):
+        turned = X[:, order]
+        np.testing.assert_array_equal(turned[:, list(column_order(turned, y))], expected)
+    assert reordered((0, 3), (2, 3, 1, 0)) == (1, 3)

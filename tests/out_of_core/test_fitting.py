@@ -1,11 +1,15 @@
 """A table in blocks is fitted as one in memory: the number of blocks does not matter, and the function is found."""
 
+from dataclasses import dataclass
+
 import numpy as np
+import pandas as pd
 import pytest
 
 import farrier
-from farrier.out_of_core import fit
-from farrier.out_of_core.sources import open_rows
+from farrier.model.table_inputs import cells_of
+from farrier.out_of_core import fit, predict
+from farrier.out_of_core.sources import Source, open_rows
 from tests.out_of_core.rows import RNG, X, Y
 
 NEW = RNG.normal(size=(200, 2))
@@ -51,3 +55,30 @@ def test_a_saved_model_predicts_the_same(fitted, tmp_path):
 def test_rows_without_a_target_cannot_be_fitted():
     with pytest.raises(ValueError, match=r"^target: name the column to explain"):
         fit(X)
+
+
+@dataclass(frozen=True)
+class FrameBlock:
+    """The rows of a frame as a block."""
+
+    frame: pd.DataFrame
+    number: int = 0
+
+    @property
+    def count(self):
+        return len(self.frame)
+
+    def cells(self):
+        return cells_of(self.frame)[0]
+
+
+def test_the_order_of_columns_does_not_matter():
+    frame = pd.DataFrame({"city": np.where(NEW[:80, 0] > 0.0, "a", "b"), "x": X[:80, 0], "z": X[:80, 1]})
+    frame["z"] = frame["z"].mask(NEW[:80, 1] > 1.3)
+    y, found = Y[:80] + (frame["city"] == "a"), []
+    for order in (["city", "z", "x"], ["x", "city", "z"]):
+        rows = Source("rows", tuple(order), "y", (FrameBlock(frame[order].assign(y=y)),))
+        found.append(next(predict(fit(rows, scale="identity"), rows)))
+    assert np.std(found[0]["mean"] - y) < 0.5
+    np.testing.assert_array_equal(found[0]["std"], found[1]["std"])
+    np.testing.assert_array_equal(found[0]["mean"], found[1]["mean"])

@@ -147,9 +147,24 @@ class Estimator(ExplainingMixin, CheckedParameters):
             check_cells(X, "X")
             checked: Any = validate_data(self, X, y, dtype=np.float64, ensure_min_samples=2, **checks)
             return *checked, None
+        self._check_categories(table)
         self._check_names(X, y, reset=True)
         checked = check_X_y(table.encode(X), y, ensure_min_samples=2, estimator=self, **checks)
         return *checked, table
+
+    def _check_categories(self, table: TableInputs) -> None:
+        """Raise ValueError if kernels are given that act on numbers alone, and X has categories."""
+        given = [] if isinstance(self.kernels, str) else [one for one in self.kernels if isinstance(one, Kernel)]
+        named = {
+            d for kernel in given for factors in kernel.products() for factor in factors for d in factor.dims or ()
+        }
+        names = table.categories
+        if names and not self._searches() and not named & {*names, *map(table.names.index, names)}:
+            source = f"prior={self.prior!r}" if self.kernels == "auto" else "kernels"
+            raise ValueError(
+                f"{source}: no kernel acts on the category {quoted(names[0])}: leave the column out of X, or give "
+                f"kernels with Category(dims={names[0]!r})."
+            )
 
     def _check_names(self, X: Any, y: Any, *, reset: bool) -> None:
         """Keep the names of the columns, or compare them with those of the fitted rows."""

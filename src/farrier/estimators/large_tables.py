@@ -19,6 +19,7 @@ from farrier.inference.collapsed_blocks import RowBlocks
 from farrier.inference.likelihoods import Likelihood
 from farrier.model.block_fits import learn_blocks
 from farrier.model.block_scales import scale_of_blocks
+from farrier.model.column_order import reordered
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.model.table_inputs import TableInputs
@@ -44,8 +45,9 @@ class Reading:
 
     @property
     def coded(self) -> tuple[int, ...]:
-        """The inputs that are codes of categories."""
-        return () if self.table is None else self.table.coded
+        """The inputs of the model that are codes of categories."""
+        coded = () if self.table is None else self.table.coded
+        return coded if self.order is None else reordered(coded, self.order)
 
 
 class Sample(Protocol):
@@ -127,19 +129,20 @@ class LargeTableMixin(Estimator):
         rows, target, table = self._read(frame, sample.y, y_numeric=True)
         target = np.array(target, np.float64)
         columns = tuple(sample.cells) if table is None else table.names
-        coded = () if table is None else table.coded
         check_scale(rows, target, list(columns))
         check_varies(rows, target, columns)
+        order, plain = self._order(rows, target), Scale(np.zeros(rows.shape[1]), np.ones(rows.shape[1]), 0.0, 1.0)
+        reading = Reading(table, plain, order)
+        rows, columns = reading.inputs(rows), columns if order is None else tuple(columns[d] for d in order)
         floor, cap = bounds_of(target, self.floor, self.cap)
         with watched(self.progress) as show:
             if self.method == "stochastic":
-                plain = Scale(np.zeros(rows.shape[1]), np.ones(rows.shape[1]), 0.0, 1.0)
-                scale = scale_of_blocks(blocks(Reading(table, plain), TargetScale(transform)), coded)
+                scale = scale_of_blocks(blocks(reading, TargetScale(transform)), reading.coded)
                 fit = self._by_minibatches
             else:
-                scale = Scale.of(rows, transform.forward(target), coded)
+                scale = Scale.of(rows, transform.forward(target), reading.coded)
                 fit = self._by_sums
-            fitted = fit(scale.inputs(rows), target, Reading(table, scale), columns, blocks, show)
+            fitted = fit(scale.inputs(rows), target, replace(reading, scale=scale), columns, blocks, show)
         self.frame_ = None
         return self.hold(
             Result(
@@ -151,6 +154,7 @@ class LargeTableMixin(Estimator):
                 seconds=perf_counter() - begin,
                 recipe=self._recipe(call),
                 table=table,
+                order=order,
                 sampled_from=sample.count,
             )
         )

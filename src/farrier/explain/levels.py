@@ -12,7 +12,7 @@ from farrier.explain.centring import CENTRE_ROWS, centred
 from farrier.explain.facts import Estimate, Level
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Category, Linear
-from farrier.model.input_columns import EMPTY, FLAGS
+from farrier.model.input_columns import EMPTY
 from farrier.model.result import Result
 
 Z95 = 1.96
@@ -37,7 +37,7 @@ def level_facts(result: Result, kernel: Kernel, i: int, in_words: Any) -> dict[s
         mean, variance = centred(result.fitted, rows, result.inputs, i)
         levels = _named(names, mean * result.fitted.scale.sd, _sd(variance) * result.fitted.scale.sd, in_words)
         found: dict[str, Any] = {"profile": levels}
-        if result.levels_of(column) == FLAGS:
+        if result.table is not None and result.given(column) in result.table.flags:
             found["contrast"] = _empty(result, rows[-1:], i, column, in_words)
             return found | {"profile": (Level(EMPTY, found["contrast"]),)}
         if len(names) == 2:
@@ -86,7 +86,9 @@ def _empty(result: Result, row: np.ndarray, i: int, flag: int, in_words: Any) ->
     An empty cell counts as the mean of the number, so that it also has the effect of the number there. The numbers that
     are not known differ from row to row, so that their effects add to the uncertainty of a mean of few rows.
     """
-    number = flag - 1
+    assert result.table is not None
+    given, neutral = result.table.flags[result.given(flag)]
+    number = given if result.order is None else result.order.index(given)
     alone = [
         k
         for k, kernel in enumerate(result.fitted.explaining.kernels)
@@ -95,9 +97,7 @@ def _empty(result: Result, row: np.ndarray, i: int, flag: int, in_words: Any) ->
     there = result.inputs[result.inputs[:, flag] == 0.0]
     there = there[np.unique(np.linspace(0, len(there) - 1, CENTRE_ROWS).round().astype(int))]
     row = row.copy()
-    assert result.table is not None
-    empty = result.table.neutral(result.given(number))
-    row[0, number] = (empty - result.scale.x_mean[number]) / result.scale.x_scale[number]
+    row[0, number] = (neutral - result.scale.x_mean[number]) / result.scale.x_scale[number]
     mean, covariance = result.fitted.explaining.posterior.joint(np.vstack([row, there]), np.array([*alone, i]))
     apart = np.concatenate([[1.0], np.full(len(there), -1.0 / len(there))])
     variance = apart @ covariance @ apart + np.var(mean[1:]) / max(np.sum(result.inputs[:, flag] == 1.0), 1)

@@ -39,6 +39,11 @@ def about_columns(result: Result) -> list[str]:
         return []
     said = []
     gone = [f"{one.name} ({one.note})" for one in result.table.left_out]
+    if result.recipe.settings.get("kernels") != "auto":
+        inputs = len(result.columns)
+        factors = [one for kernel in result.fitted.kernels for one in kernel.products()[0]]
+        used = {result.columns[d] for factor in factors for d in factor.positions(inputs)}
+        gone += [f"{name} (no kernel acts on it)" for name in result.table.categories if name not in used]
     if gone:
         said.append(f"Left out: {'; '.join(gone)}.")
     empty = [f"{one.name}: {one.note}" for one in result.table.columns if one.inputs and one.note]

@@ -11,7 +11,7 @@ float64 array with NaN for empty ones, an array of datetime64 with NaT, or a lis
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -21,7 +21,7 @@ from farrier.kernels.calendar import MONTH_NAMES, WEEKDAYS
 from farrier.model.quoting import quoted
 
 EMPTY = "missing"
-"""The name of the level of empty cells."""
+"""What the level of empty cells is called, unless a level of the user's is called so (`free_name`)."""
 FLAGS = ("known", EMPTY)
 """The levels of the input that says where the cells of a number are empty."""
 
@@ -97,7 +97,7 @@ class CategoryInput(InputColumn):
     """One of several levels."""
 
     names: tuple[str, ...]
-    """The levels, in the order of their codes."""
+    """The levels, in the order of their codes; the last is that of empty cells, if there were any."""
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -108,7 +108,8 @@ class CategoryInput(InputColumn):
         return (self.names,)
 
     def encode(self, cells: Any) -> list[np.ndarray]:
-        code = {name: float(i) for i, name in enumerate(self.names)}
+        written: Sequence[str | None] = [*self.names[:-1], None] if self.empty else self.names
+        code = {name: float(i) for i, name in enumerate(written)}
         return [np.array([code.get(name, float(len(code))) for name in level_names(cells)])]
 
     @property
@@ -227,9 +228,14 @@ def as_dates(cells: Any, name: str) -> np.ndarray:
     raise ValueError(f"X: column {quoted(name)} holds no dates, and dates were fitted: give dates.")
 
 
-def level_names(cells: Any) -> list[str]:
-    """The name of the level of each cell."""
-    return [EMPTY if cell is None or cell != cell else _written(cell) for cell in cells]
+def level_names(cells: Any) -> list[str | None]:
+    """The level of each cell as text; None for an empty cell, since any text may be a level."""
+    return [None if cell is None or cell != cell else _written(cell) for cell in cells]
+
+
+def free_name(name: str, taken: Collection[str]) -> str:
+    """The name, in as many brackets as none of the `taken` has."""
+    return free_name(f"({name})", taken) if name in taken else name
 
 
 def is_number(cell: Any) -> bool:
@@ -278,4 +284,4 @@ def _filled(count: int, how: str, flagged: bool) -> str:
 
 def distinct_count(cells: Sequence[Any]) -> int:
     """The number of different levels among the cells that are not empty."""
-    return len({name for name in level_names(cells)} - {EMPTY})
+    return len({*level_names(cells)} - {None})

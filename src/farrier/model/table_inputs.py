@@ -29,6 +29,7 @@ from farrier.model.input_columns import (
     as_numbers,
     days_of,
     distinct_count,
+    free_name,
     is_number,
     level_names,
     month_of,
@@ -96,7 +97,9 @@ class TableInputs:
     @cached_property
     def names(self) -> tuple[str, ...]:
         """The names of the inputs of the model."""
-        return tuple(name for column in self.columns for name in column.inputs)
+        own = {column.name for column in self.columns}
+        pairs = ((name, column.name) for column in self.columns for name in column.inputs)
+        return tuple(name if name == given else free_name(name, own) for name, given in pairs)
 
     @cached_property
     def levels(self) -> tuple[tuple[str, ...], ...]:
@@ -107,6 +110,11 @@ class TableInputs:
     def coded(self) -> tuple[int, ...]:
         """The inputs that are codes."""
         return tuple(d for d, levels in enumerate(self.levels) if levels)
+
+    @property
+    def categories(self) -> tuple[str, ...]:
+        """The names of the inputs that are categories of the user's."""
+        return tuple(column.name for column in self.columns if isinstance(column, CategoryInput))
 
     @property
     def dates(self) -> tuple[str, ...]:
@@ -128,12 +136,15 @@ class TableInputs:
         empty = sum(one.empty for one in self.columns if one.inputs)
         return "; ".join(said) + (f"; {empty:,} empty cell{'s' if empty > 1 else ''} kept" if empty else "")
 
-    def neutral(self, column: int) -> float:
-        """The value that stands for the empty cells of an input that is a number or a date."""
-        owners = [one for one in self.columns for _ in one.inputs]
-        owner = owners[column]
-        assert isinstance(owner, NumberInput | DateInput)
-        return owner.neutral
+    @cached_property
+    def flags(self) -> dict[int, tuple[int, float]]:
+        """The inputs that say where cells are empty: the input of that number, and the value that stands there."""
+        flagged = [one for one in self.columns for _ in one.inputs]
+        return {
+            place + 1: (place, one.neutral)
+            for place, one in enumerate(flagged)
+            if isinstance(one, NumberInput | DateInput) and one.flagged and one not in flagged[:place]
+        }
 
     def encode(self, X: Any) -> np.ndarray:
         """The inputs of the model at the rows of X, (N, D)."""
@@ -252,8 +263,8 @@ def _column(name: str, cells: Any, settings: ColumnSettings, named: bool) -> Inp
         return LeftOut(name, empty, OWN)
     if count > settings.free_text * len(present) and len(present) >= settings.fewest_identified:
         return LeftOut(name, empty, NEARLY_OWN)
-    levels = sorted(set(level_names(present)))
-    return CategoryInput(name, empty, (*levels, *([EMPTY] if empty else [])))
+    levels = sorted({str(level) for level in level_names(present)})
+    return CategoryInput(name, empty, (*levels, *([free_name(EMPTY, levels)] if empty else [])))
 
 
 def _number(name: str, numbers: np.ndarray, empty: int, settings: ColumnSettings, named: bool) -> InputColumn:
