@@ -7,6 +7,7 @@ from farrier import Classifier, Regressor
 from farrier.explain.expectation import sharing, wanders
 from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
+from farrier.series.calendar import TimeAxis
 
 MONTHS = 2000.0 + np.arange(60)[:, None] / 12.0
 
@@ -25,6 +26,38 @@ def test_a_season_is_compared_with_the_same_months_of_the_year_before():
     assert said[0].endswith("more than in the same months a year before.")
     more = float(said[0].split("), ")[1].split(" %")[0])
     assert more == pytest.approx(100.0 * (average / y[48:54].mean() - 1.0), abs=0.6)
+
+
+def expected_of(stamps, period, horizon):
+    """The first sentence on a forecast of a sine, whose period is in rows."""
+    axis, rows = TimeAxis.of(stamps, "time"), np.arange(len(stamps))
+    y = 50.0 + 10.0 * np.sin(2.0 * np.pi * rows / period) + 0.1 * np.random.default_rng(0).standard_normal(len(rows))
+    kernel = CentredPeriodic(period * axis.spacing, 1.0)
+    model = Regressor(kernels=[kernel], scale="identity").fit(axis.numbers[:, None], y).describe(axis=axis)
+    return story(model.result_, model.context_, horizon=horizon)["expect"][0]
+
+
+@pytest.mark.parametrize(
+    ("stamps", "period", "horizon", "ahead", "past"),
+    [
+        (np.arange("2024-01-01", "2024-01-03", dtype="M8[10m]"), 144, 72, "72 steps of ten minutes", "steps a day"),
+        (
+            np.arange("2024-01-01", "2024-01-03", dtype="M8[10m]"),
+            20,
+            30,
+            "30 steps of ten minutes",
+            "steps 400 minutes",
+        ),
+        (np.arange("2024-01-01", "2024-05-01", dtype="M8[D]"), 21, 40, "40 days", "days 42 days"),
+        (np.arange("2024-01-01", "2024-03-01", dtype="M8[D]"), 7, 10, "10 days", "days two weeks"),
+        (np.arange("2018-01", "2022-01", dtype="M8[M]"), 12, 14, "14 months", "months two years"),
+        (np.arange(80.0), 21, 40, "40 steps", "steps 42 steps"),
+    ],
+)
+def test_steps_ahead_and_ago_are_told_in_units_that_people_know(stamps, period, horizon, ahead, past):
+    said = expected_of(stamps, period, horizon)
+    assert f" over the next {ahead} (" in said
+    assert said.endswith(f" in the same {past} before.")
 
 
 def test_the_highest_step_is_named():

@@ -33,6 +33,8 @@ STEPS = {
 }
 """For each frequency: its step in words, its step in units of the axis, and a range in days whose dates are written
 as finely as this step needs."""
+WHOLE = 0.01
+"""Distance of a step from a whole number of units below which it is one, in units. [by judgement]"""
 QUARTERS = ("first", "second", "third", "fourth")
 QUARTER_BEGINS = 0.05
 """Tolerance for the beginning of a quarter in decimal years, in quarters, by judgement."""
@@ -180,12 +182,11 @@ class Setting:
         if self.time is None:
             return f"{rows}, {count(len(self.axes))} input{'s' if len(self.axes) > 1 else ''}, nothing missing."
         frequency, axis = self.time.frequency, self.axis
-        word, size, _ = STEPS.get(frequency, ("", 0.0, 0.0))
+        word, units = step_of(self.time)
         first, last = self.moment(axis.low), self.moment(axis.high)
         if word:
-            steps = round(axis.spacing / size)
             article = "an" if word == "hour" else "a"
-            said = f"one {article} {word}" if steps <= 1 else f"one every {count(steps)} {word}s"
+            said = f"one {article} {word}" if units == 1 else f"one every {count(units)} {word}s"
         else:
             said = "unevenly spaced" if frequency == "irregular" else f"one every {say_length(axis.spacing, axis)}"
         gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
@@ -201,6 +202,21 @@ def _columns(table: TableInputs) -> str:
     said = "one column" if every == 1 else "both columns" if used == every == 2 else said
     missing = "nothing missing" if not empty else f"{empty:,} cell{'s' if empty > 1 else ''} empty"
     return f"{said} used, {missing}"
+
+
+def step_of(time: TimeAxis) -> tuple[str, int]:
+    """The unit of a step of the calendar and their number in one step, ("minute", 10); ("", 1) where there is none."""
+    word, size, _ = STEPS.get(time.frequency, ("", time.spacing, 0.0))
+    units = time.spacing / size if size > 0 else 1.0
+    return (word, round(units)) if round(units) >= 1 and abs(units - round(units)) < WHOLE else ("", 1)
+
+
+def steps_in_words(time: TimeAxis, steps: int) -> str:
+    """So many steps: '12 months', '144 steps of ten minutes', 'one hour', '30 steps'."""
+    word, units = step_of(time)
+    many = "one" if steps == 1 else str(steps)
+    said = f"{many} {word if word and units == 1 else 'step'}{'' if steps == 1 else 's'}"
+    return said if units == 1 else f"{said} of {count(units)} {word}s"
 
 
 def axis_of(time: TimeAxis, name: str) -> Axis:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier.explain.context import STEPS, Setting
+from farrier.explain.context import Setting, step_of, steps_in_words
 from farrier.explain.facts import Facts, Target
 from farrier.explain.findings import Findings, columns_of
 from farrier.explain.numbers import (
@@ -31,6 +31,7 @@ from farrier.explain.parts import SCALES, Parts, given, read
 from farrier.explain.phrases import amount, chance, phrase
 from farrier.explain.profiles import CALENDAR as ROUND_NAMES
 from farrier.model.result import Result
+from farrier.series.calendar import TimeAxis
 
 WORTH_A_WORD = 0.05
 """Share of a forecast above which other structures are mentioned, by judgement."""
@@ -44,8 +45,8 @@ MOST_ROWS = 0.05, 0.95
 """The part of the rows whose expected values are told: nine in ten."""
 NAMED = 4
 """Most inputs without effect, and most components, that are named, by judgement."""
-AGO = {"yearly": "a year", "weekly": "a week", "daily": "a day"}
-"""The words for a season before, by the name of the period."""
+AGO = {"yearly": "year", "weekly": "week", "daily": "day", "hourly": "hour"}
+"""The unit in which rows of a season before are told, by the name of its period."""
 
 
 def expectation(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
@@ -165,8 +166,7 @@ def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray
     setting, steps = found.setting, len(median)
     y = result.target[setting.order]
     assert setting.time is not None
-    word = STEPS.get(setting.time.frequency, ("step", 0.0, 0.0))[0]
-    many = f"{steps} {word}s" if steps > 1 else word
+    many = steps_in_words(setting.time, steps).removeprefix("one ")
     first, last = (setting.moment(float(x)) for x in setting.ahead(steps)[0][[0, -1], 0])
     when = f" ({span(first, last)})" if steps > 1 else f" ({first})"
     said = f"Expect {_text(median.mean(), _unit(setting.target), half)}{' on average' if steps > 1 else ''} "
@@ -176,14 +176,24 @@ def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray
     if setting.time.gaps or back > len(y):
         return f"{said}."
     before = float(y[len(y) - back : len(y) - back + steps or None].mean())
-    same = f"the same {word}s {AGO.get(name, f'{back} {word}s')} before"
-    past = f"the {many} before" if back == steps else same if back == period else f"the same {word}s {back} before"
+    same, ago = many.partition(" of ")[0].removeprefix(f"{steps} "), _ago(setting.time, back, back // period, name)
+    past = f"the {many} before" if back == steps else f"the same {same} {ago} before"
     change = float(median.mean()) - before
     if abs(change) < SAME * half.mean():
         return f"{said}, about as much as in {past}."
     more = "more" if change > 0 else "less"
     by = per_cent(abs(change) / before) if y.min() > 0 else _text(abs(change), "", half)
     return f"{said}, {by} {more} than in {past}."
+
+
+def _ago(time: TimeAxis, steps: int, rounds: int, season: str) -> str:
+    """How long so many steps, or rounds of a season, are: 'a year', 'two weeks', '63 days', '50 minutes'."""
+    if season in AGO:
+        return (
+            f"{'an' if season == 'hourly' else 'a'} {AGO[season]}" if rounds == 1 else f"{count(rounds)} {AGO[season]}s"
+        )
+    word, units = step_of(time)
+    return f"{steps * units} {word or 'step'}{'s' if steps * units > 1 else ''}"
 
 
 def _season(components: Sequence[Facts], setting: Setting) -> tuple[int, str]:
