@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier import Classifier, Regressor
-from farrier.explain.expectation import sharing, wanders
+from farrier import Classifier, Forecaster, Regressor
+from farrier.explain.expectation import sharing, walk
 from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.series.calendar import TimeAxis
@@ -76,9 +76,26 @@ def test_a_random_walk_says_that_nothing_tells_the_way():
 
 
 def test_a_forecast_that_leaves_the_last_value_is_not_called_the_last_value():
-    half = np.array([2.0, 3.0])
-    assert "near the last value, 97," in wanders("97", 0.5, np.array([97.2, 97.5]), half)
-    assert wanders("97", 1.8, np.array([97.9, 98.8]), half).endswith("from the last value, 97, to about 99.")
+    """A walk explains, but standard trend models have a part of the forecast, which rises with the drift."""
+    y = 100.0 + (0.4 + np.random.default_rng(2).standard_normal(60)).cumsum()
+    months = np.arange("2015-01", "2020-01", dtype="M8[M]")
+    walk_alone = Forecaster(kernels=[RandomWalk(2000.0)]).fit(months, y)
+    found = Forecaster().fit(months, y)
+    assert found.explain().findings.facts[0].formula == "RW"
+    for model, stays in ((walk_alone, True), (found, False)):
+        table = model.forecast(12)
+        told = model.explain().to_dict(horizon=12)
+        printed = " ".join(str(model.explain()).split())
+        far = abs(table["median"][-1] - y[-1]) > 0.25 * 0.5 * (table["high_80"][-1] - table["low_80"][-1])
+        assert far is not stays
+        said = [printed, model.explain().to_markdown(), told["summary"][0], told["expect"][0]]
+        assert [any("best forecast is" in one for one in text.split(".")) for text in said] == [stays] * 4
+        assert ("nearly like a random walk" in told["expect"][0]) is not stays
+
+
+def test_a_walk_that_is_left_says_where_the_forecast_lies():
+    said = walk("97", np.array([97.9, 98.8]), np.array([2.0, 3.0]), stays=False)
+    assert said.endswith("the last value is 97, the forecast lies between 98 and 99.")
 
 
 def test_a_table_names_the_inputs_without_effect():

@@ -61,6 +61,8 @@ class Context:
     """All inputs of the next steps, (steps, D), in the user's units: the future of a series with regressors."""
     command: str = ""
     """The command that made the report; empty if it was not made by the command line."""
+    steps: int | None = None
+    """Steps of the forecast that is shown beside the explanation; None if that is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -85,6 +87,8 @@ class Setting:
     """The command that made the report, if one did."""
     sampled_from: int | None = None
     """The rows that were fitted, if what is shown is a sample of them."""
+    steps: int | None = None
+    """Steps of the forecast that is shown beside the explanation; None if that is not known."""
 
     @classmethod
     def of(cls, result: Result, context: Context | None = None) -> "Setting":
@@ -126,6 +130,7 @@ class Setting:
             later=context.later,
             command=context.command,
             sampled_from=result.sampled_from,
+            steps=context.steps,
         )
 
     @property
@@ -139,7 +144,8 @@ class Setting:
         return next(iter(self.axes.values()))
 
     def horizon(self, asked: int | None) -> int:
-        """Steps to forecast: by default a sixth of the rows if the times are evenly spaced, else none."""
+        """Steps to forecast: by default those shown, or a sixth of the rows if times are evenly spaced, else none."""
+        asked = self.steps if asked is None else asked
         if self.time is None or not self.time.spacing:
             return 0
         even = is_time(self.axis) and self.time.frequency != "irregular"

@@ -27,7 +27,8 @@ from farrier.explain.numbers import (
     significant,
     span,
 )
-from farrier.explain.parts import SCALES, Parts, given, read
+from farrier.explain.measures import SAME, stays_at
+from farrier.explain.parts import SCALES, given, read, wanders
 from farrier.explain.phrases import amount, chance, phrase
 from farrier.explain.profiles import CALENDAR as ROUND_NAMES
 from farrier.model.result import Result
@@ -35,8 +36,6 @@ from farrier.series.calendar import TimeAxis
 
 WORTH_A_WORD = 0.05
 """Share of a forecast above which other structures are mentioned, by judgement."""
-SAME = 0.25
-"""A change of the average below this part of the half width of the 80 % interval is no change, by judgement."""
 SWING = 0.5
 """A forecast whose range is below this part of the width of its 80 % intervals has no high and low, by judgement."""
 WIDENS = 1.2
@@ -129,9 +128,9 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
     median = np.asarray(future["median"], float)
     half = 0.5 * (np.asarray(future["high80"], float) - np.asarray(future["low80"], float))
     unit = _unit(setting.target)
-    last = _text(float(result.target[setting.order[-1]]), unit, half)
-    if parts and all(_walks(one) for one in parts):
-        said = [wanders(last, float(median[-1]) - float(result.target[setting.order[-1]]), median, half)]
+    if parts and all(wanders(one) for one in parts):
+        now = _text(float(result.target[setting.order[-1]]), unit, half)
+        said = [walk(now, median, half, stays=forecast_stays(result, setting, future))]
     elif not parts:
         mean = _text(median[-1], unit, half)
         said = [f"Nothing but a level and noise was found: the best forecast is the mean, {mean}."]
@@ -146,19 +145,22 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
     return [*said, _width(setting, future, half)]
 
 
-def wanders(last: str, change: float, median: np.ndarray, half: np.ndarray) -> str:
-    """Where a random walk goes: nowhere, unless the structures that share the forecast return a little."""
-    if abs(change) <= SAME * half[-1]:
+def forecast_stays(result: Result, setting: Setting, future: Mapping[str, Any]) -> bool:
+    """Whether a forecast stays at the last value."""
+    low, median, high = (np.asarray(future[name], float) for name in ("low80", "median", "high80"))
+    return stays_at(float(result.target[setting.order[-1]]), median, 0.5 * (high - low))
+
+
+def walk(last: str, median: np.ndarray, half: np.ndarray, *, stays: bool) -> str:
+    """Where a random walk goes: nowhere, unless the structures that share the forecast move a little."""
+    if stays:
         return (
             f"It moves like a random walk: the best forecast is near the last value, {last}, and past rows do not tell "
             "whether it will rise or fall."
         )
-    end = _text(float(median[-1]), "", half)
-    return f"It moves nearly like a random walk: the forecast goes from the last value, {last}, to about {end}."
-
-
-def _walks(parts: Parts) -> bool:
-    return bool(parts.walks) and not (parts.periodic or parts.calendar or parts.lines or parts.damped)
+    ends = [_text(float(end), "", half) for end in (median.min(), median.max())]
+    lies = f"is about {ends[0]}" if ends[0] == ends[1] else f"lies between {ends[0]} and {ends[1]}"
+    return f"It moves nearly like a random walk: the last value is {last}, the forecast {lies}."
 
 
 def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray) -> str:

@@ -20,7 +20,7 @@ from farrier.explain.levels import category_of, level_facts
 from farrier.explain.measures import Z95, Say
 from farrier.explain.notes import notes
 from farrier.explain.outlying import Outlying
-from farrier.explain.parts import NAMED
+from farrier.explain.parts import NAMED, read, wanders
 from farrier.explain.profiles import ROUNDS, profile_of, round_of
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
@@ -61,6 +61,8 @@ class Findings:
     """The rows that are far from their expected values."""
     notes: tuple[str, ...] = ()
     """Sentences below the explanation."""
+    stays: bool = False
+    """Whether the series is a random walk whose forecast stays at the last value."""
     rounds: tuple[Round, ...] = ()
     """One year, week or day of all patterns that repeat so, together."""
 
@@ -112,6 +114,7 @@ def findings(result: Result, context: Context | None = None) -> Findings:
         rest_share=float(np.var(left)) / variance if others else None,
         explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
         outlying=Outlying.of(result, setting),
+        stays=_stays(result, setting, facts),
         rounds=rounds,
         notes=notes(result, setting),
     )
@@ -358,6 +361,15 @@ def _shown(
         shape = measures.shape(result, i, d, x, curve.mean, say)
         found |= {"turn": shape.turn, "straight": shape.slope}
     return found
+
+
+def _stays(result: Result, setting: Setting, facts: Sequence[Facts]) -> bool:
+    """Whether the rows are a random walk whose forecast stays at the last value; of uneven times it is the next one."""
+    if setting.kind != "series" or not setting.axis.spacing or not all(wanders(read(one)) for one in facts):
+        return False
+    ahead = result.at(setting.ahead(max(setting.horizon(None), 1))[0])
+    low, median, high = result.fitted.quantiles(ahead, (0.1, 0.5, 0.9))
+    return measures.stays_at(float(result.target[setting.order[-1]]), median, 0.5 * (high - low))
 
 
 def _noise(fitted: Fitted, setting: Setting) -> float | None:

@@ -18,6 +18,8 @@ ARM = 0.15
 """The smaller arm of a U or a hump, over the range of the curve, from which it is called one. [by judgement]"""
 STRAIGHT = 0.06
 """Largest distance of a curve from its line, over its range, up to which it is called straight. [by judgement]"""
+SAME = 0.25
+"""A change below this part of the half width of the 80 % interval is no change, by judgement."""
 FEWEST = 3
 """Fewest rows in a period from which its low and high are taken. [by judgement]"""
 
@@ -82,6 +84,11 @@ def jump(result: Result, i: int, d: int, windows: Sequence[Factor], say: Say) ->
     ends = along(result, d, [float(x.min()), inside])
     value, sd = difference(result, i, ends[:1], ends[1:])
     return estimate(value, sd, result.fitted.scale.sd, say)
+
+
+def stays_at(last: float, median: np.ndarray, half: np.ndarray) -> bool:
+    """Whether a forecast, with these half widths of its 80 % intervals, stays at the last value."""
+    return bool(np.all(np.abs(median - last) <= SAME * half))
 
 
 @dataclass(frozen=True)

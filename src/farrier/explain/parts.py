@@ -175,6 +175,13 @@ def drifting(parts: Parts, axis: Axis) -> bool:
     return bool(parts.walks or parts.damped or (parts.smooth and not steady(parts, axis)))
 
 
+def wanders(parts: Parts) -> bool:
+    """Whether a component is a random walk alone, whose share of the variance is no merit."""
+    return bool(parts.walks) and not (
+        parts.periodic or parts.calendar or parts.smooth or parts.lines or parts.damped or parts.windows
+    )
+
+
 def fall(facts: Facts) -> float | None:
     """The relative fall of the cross-validated error when the component is added; None if unknown."""
     before, after = facts.error_before, facts.error_after

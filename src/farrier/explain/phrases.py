@@ -134,9 +134,7 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
         noun = _variation(facts, parts, axis, brief=brief, curve=curve)
         return noun + title_growth(facts, parts, axes, noun) if brief else noun
     if parts.walks or parts.damped:
-        alone = not curve and not parts.lines and not parts.windows and not parts.damped
-        walk = wandering.level(brief=brief, alone=alone)
-        noun = walk if parts.walks else wandering.trend(facts, parts, axis, brief=brief)
+        noun = wandering.level(brief=brief) if parts.walks else wandering.trend(facts, parts, axis, brief=brief)
         return noun + title_growth(facts, parts, axes, noun) if brief else noun
     if len(parts.lines) == 1:
         return _line(facts, axis, target, brief=brief)

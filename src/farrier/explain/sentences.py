@@ -32,6 +32,7 @@ from farrier.explain.parts import (
     Parts,
     fall,
     read,
+    wanders,
 )
 from farrier.explain.phrases import amount, chance, clauses, phrase
 
@@ -89,15 +90,24 @@ def _artefact(facts: Facts) -> bool:
 
 
 def summary(
-    components: Sequence[Facts], axes: Mapping[str, Axis], target: Target, noise: float | None, rows: int
+    components: Sequence[Facts],
+    axes: Mapping[str, Axis],
+    target: Target,
+    noise: float | None,
+    rows: int,
+    *,
+    stays: bool = False,
 ) -> list[str]:
-    """Two or three sentences: the number of components, how many of them matter, the main ones, and the noise."""
+    """Two or three sentences: the number of components, how many of them matter, the main ones, and the noise.
+
+    `stays` says that the forecast stays at the last value.
+    """
     n, data = len(components), f"{count(rows)} row{'' if rows == 1 else 's'}"
     if all(_artefact(facts) for facts in components):
         return [f"No component stands out: the {data} look like a constant level and noise.", *_noise(target, noise)]
     if len(axes) == 1 and all(wanders(read(facts)) for facts in components):
-        walk = f"The {data} move like a random walk: the best forecast is the last value."
-        return [walk, *_noise(target, noise)]
+        walk = "like a random walk: the best forecast is the last value" if stays else "nearly like a random walk"
+        return [f"The {data} move {walk}.", *_noise(target, noise)]
     most = next((i for i, c in enumerate(components, 1) if known(c.cumulative) and c.cumulative >= MOST), n)
     counts = f"{capital(count(n))} component{'s were' if n > 1 else ' was'} found in {data}"
     said = [counts, *_carried(components, most)]
@@ -127,9 +137,11 @@ def text(
     rest_share: float | None,
     outliers: Sequence[str] = (),
     notes: Sequence[str] = (),
+    *,
+    stays: bool = False,
 ) -> str:
     """The whole explanation as plain text, for `print`; `outliers` is what is said of them, and the notes come last."""
-    opening = " ".join(summary(components, axes, target, None, rows))
+    opening = " ".join(summary(components, axes, target, None, rows, stays=stays))
     paragraphs = [_wrapped(opening)]
     for i, facts in enumerate(components, 1):
         body = " ".join(filter(None, [sentence(facts, axes, target), future(facts, axes, target), flag(facts)]))
@@ -248,13 +260,6 @@ def evidence_words(nats: float) -> str:
 def error_name(axes: Mapping[str, Axis]) -> str:
     """What a leave-one-out error is: along time it is one of interpolation, not of a forecast."""
     return "interpolation error" if any(axis.timed for axis in axes.values()) else "cross-validated error"
-
-
-def wanders(parts: Parts) -> bool:
-    """Whether a component is a random walk alone, whose share of the variance is no merit."""
-    return bool(parts.walks) and not (
-        parts.periodic or parts.calendar or parts.smooth or parts.lines or parts.damped or parts.windows
-    )
 
 
 def _errors(before: float, after: float, target: Target) -> tuple[str, str]:

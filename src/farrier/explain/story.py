@@ -17,7 +17,7 @@ from farrier.explain import calendar_words, sentences
 from farrier.explain.backtest import Backtest
 from farrier.explain.context import Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
-from farrier.explain.expectation import expectation, sharing, structures
+from farrier.explain.expectation import expectation, forecast_stays, sharing, structures
 from farrier.explain.facts import Estimate, Facts, Level
 from farrier.explain.findings import Findings, findings
 from farrier.explain.notes import about_columns
@@ -61,6 +61,7 @@ def story(
         transform=f"{result.fitted.component_scale.transform.name}s", **target
     )
     curves, steps = fit_of(result, rows), len(rows.x) - len(rows.y)
+    stays = forecast_stays(result, setting, curves["future"]) if steps else found.stays
     shared = structures(result, rows.inputs[-1:] if steps else None) if setting.kind == "series" else []
     whole = {
         "title": title or setting.title or ("" if target["name"] == "y" else capital(target["name"])),
@@ -72,7 +73,7 @@ def story(
         if result.table is None
         else [{"name": one.name, "role": one.role, "note": one.note} for one in result.table.columns],
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
-        "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
+        "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, setting.count, stays=stays)
         + found.about_rounds
         + found.about_outliers,
         # the columns have a section of their own
