@@ -14,6 +14,7 @@ import numpy as np
 from farrier.explain.context import Setting, step_of, steps_in_words
 from farrier.explain.facts import Facts, Target
 from farrier.explain.findings import Findings, columns_of
+from farrier.explain.measures import SAME, stays_at
 from farrier.explain.numbers import (
     CALENDAR,
     calendar_name,
@@ -27,7 +28,6 @@ from farrier.explain.numbers import (
     significant,
     span,
 )
-from farrier.explain.measures import SAME, stays_at
 from farrier.explain.parts import SCALES, given, read, wanders
 from farrier.explain.phrases import amount, chance, phrase
 from farrier.explain.profiles import CALENDAR as ROUND_NAMES

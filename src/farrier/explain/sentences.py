@@ -24,6 +24,7 @@ from farrier.explain.numbers import (
 )
 from farrier.explain.parts import (
     FACTOR,
+    MODERATE,
     MOST,
     NAMED,
     SOME,
@@ -38,7 +39,7 @@ from farrier.explain.phrases import amount, chance, clauses, phrase
 
 BEYOND = 1.05
 """Share of the variance above which components must cancel each other, by judgement."""
-EVIDENCE = ((5.0, "very strong"), (3.0, "strong"), (1.0, "moderate"))
+EVIDENCE = ((5.0, "very strong"), (3.0, "strong"), (MODERATE, "moderate"))
 """Words for the evidence of a component, and the least nats for each; after Kass and Raftery, 1995."""
 WIDTH = 88
 """Characters in a line of the printed explanation."""
@@ -139,6 +140,7 @@ def text(
     notes: Sequence[str] = (),
     *,
     stays: bool = False,
+    rest: str = "everything too small to name",
 ) -> str:
     """The whole explanation as plain text, for `print`; `outliers` is what is said of them, and the notes come last."""
     opening = " ".join(summary(components, axes, target, None, rows, stays=stays))
@@ -149,8 +151,7 @@ def text(
     paragraphs += [_wrapped(said) for said in _noise(target, noise)]
     paragraphs += [_wrapped(" ".join(outliers))] if outliers else []
     if rest_share is not None and known(rest_share) and rest_share > 0:
-        rest = f"The rest, everything too small to name, carries {per_cent(rest_share)} of the variance."
-        paragraphs.append(_wrapped(rest))
+        paragraphs.append(_wrapped(f"The rest, {rest}, carries {per_cent(rest_share)} of the variance."))
     return "\n\n".join([*paragraphs, *(_wrapped(note) for note in notes)])
 
 
@@ -237,24 +238,23 @@ def _evidence(facts: Facts, target: Target, name: str, *, several: bool) -> str:
     gain = fall(facts)
     if gain is not None and facts.error_before is not None and facts.error_after is not None:
         before, after = _errors(facts.error_before, facts.error_after, target)
-        if several and gain <= 0:
-            error = f"stays at {after}" if before == after else f"goes from {before} to {after}"
-            said.append(f"adding it does not help: the {name} {error}")
-        elif before == after:
-            said.append(f"adding it leaves the {name} at {after}")
-        else:
+        if gain >= WORTH and before != after:
             ratio = 1 - gain
             strength = "strongly" if ratio < STRONG else "somewhat" if ratio < SOME else "a little"
-            verb = "lowers" if gain > 0 else "raises"
             adverb = f" {strength}," if several else ""
-            said.append(f"adding it {verb} the {name}{adverb} from {before} to {after}")
+            said.append(f"adding it lowers the {name}{adverb} from {before} to {after}")
+        elif gain > -WORTH:
+            said.append(
+                f"adding it {f'does not help: the {name} stays' if several else f'leaves the {name}'} at {after}"
+            )
     return ", and ".join(said)
 
 
 def evidence_words(nats: float) -> str:
     """How strong the evidence is, as a clause: 'the evidence for it is very strong'."""
-    word = next((word for least, word in EVIDENCE if abs(nats) >= least), "")
-    return f"the evidence {'for' if nats > 0 else 'against'} it is {word}" if word else "the evidence for it is weak"
+    if nats < 0:
+        return "others could take its place"
+    return f"the evidence for it is {next((word for least, word in EVIDENCE if nats >= least), 'weak')}"
 
 
 def error_name(axes: Mapping[str, Axis]) -> str:

@@ -30,7 +30,6 @@ from farrier.inference.weight_priors import starting_weight
 from farrier.model.result import Result
 from farrier.search.settings import SearchSettings
 
-REST_TITLE = "Everything too small to name"
 SUBTITLES = {
     "multiplicative": "Components multiply: each is a factor, and its size is relative.",
     "transformed": "Components add up on the scale of the {transform}.",
@@ -141,7 +140,7 @@ def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
         by = amount(abs(end), found.setting.target)
         ahead += f": at the end of this one it {'adds' if end > 0 else 'takes off'} {by}"
     return {
-        "title": REST_TITLE,
+        "title": capital(found.rest),
         "sentence": said,
         "future_sentence": f"{ahead}.",
         "flag": "",
