@@ -100,6 +100,6 @@ def test_blocks_of_any_size_give_the_same_evidence(monkeypatch):
 
 def test_a_block_has_rows_for_all_states():
     pool = model_of(EXACT["copies"]).pool
-    pieces = plan(pool, X[:, 0], TIGHT)
+    pieces = plan(pool, X, TIGHT)
     states = LinearModel(pieces, pool.numbers, np.ones(len(pool)), 1.0).d
     assert block_size(pieces) == max(17, states)
