@@ -354,7 +354,10 @@ def _shown(
         sd = np.sqrt(np.maximum(curve.variance, 0.0))
         levels = profile_of(name, setting.axis, _local(result, x), curve.mean, sd, lambda size: say(size * unit))
         found["profile"] = tuple(Level(*level) for level in levels)
-    if len(own) == 1 and not windows and kinds <= {"smooth", "rough"} and not setting.axes[own[0]].timed:
+    effect = len(own) == 1 and not windows and not setting.axes[own[0]].timed
+    if effect and kinds and kinds <= {"linear", "smooth", "rough"} and measures.two_valued(result, d):
+        found["contrast"] = measures.contrast(result, i, d, say)
+    elif effect and kinds <= {"smooth", "rough"}:
         shape = measures.shape(result, i, d, x, curve.mean, say)
         found |= {"turn": shape.turn, "straight": shape.slope}
     return found

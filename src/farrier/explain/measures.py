@@ -72,6 +72,19 @@ def slope(result: Result, i: int, d: int, say: Say) -> Estimate:
     return estimate(value, sd, result.fitted.scale.sd / float(np.ptp(x)), say)
 
 
+def two_valued(result: Result, d: int) -> bool:
+    """Whether input d has two values among the rows, such as 0 and 1."""
+    return len(np.unique(result.inputs[:, d])) == 2
+
+
+def contrast(result: Result, i: int, d: int, say: Say) -> Estimate:
+    """What component i adds at the higher of the two values of input d, beside the lower one."""
+    x = result.rows[:, d]
+    ends = along(result, d, [float(x.min()), float(x.max())])
+    value, sd = difference(result, i, ends[:1], ends[1:])
+    return estimate(value, sd, result.fitted.scale.sd, say)
+
+
 def jump(result: Result, i: int, d: int, windows: Sequence[Factor], say: Say) -> Estimate | None:
     """The change of the level where its one window begins or ends: after minus before."""
     x, places = result.rows[:, d], [factor.location.value for factor in windows if factor.location is not None]

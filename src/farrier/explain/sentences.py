@@ -198,6 +198,7 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
     """The clause on the effect on y and the share of the variance."""
     said = []
     straight = (parts.alone == "line" and facts.slope is not None) or facts.jump is not None
+    straight = straight or (facts.contrast is not None and not facts.profile)
     told = bool(facts.profile) and not facts.partial
     if known(facts.sd) and facts.sd > 0 and not (parts.noise or told or parts.alone in ("constant", "level")):
         if target.scale == "odds":
