@@ -97,6 +97,7 @@ def test_airline_report_is_light_and_strict_json(airline, told, tmp_path):
 def test_airline_says_what_was_tried(told):
     assert {row["action"] for row in told["record"]} >= {"kept"}
     assert told["repeat"]["code"] == "farrier.Regressor().fit(X, y)"
+    # the packages of the tests are all installed; tests/test_without_jax.py makes a report without jax
     assert set(told["repeat"]["versions"]) == {"farrier", "jax", "numpy", "python"}
     assert told["repeat"]["seed"] == 0
     kept = [row for row in told["weights"] if row["kept"]]

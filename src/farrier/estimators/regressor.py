@@ -75,9 +75,10 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         `Forecaster` takes those of its dates.
     method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
         "exact" integrates over the functions exactly, for Gaussian noise, in cubic time. "collapsed" uses inducing
-        points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given candidates.
-        "auto" takes the first that suits noise, kernels and rows, and for more than 1,000 rows of one input the linear
-        tier: smooth components are features, rough ones Markov processes (`tier_` is "linear").
+        points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given candidates;
+        ``pip install "farrier[paper]"`` adds what it needs. "auto" takes the first that suits noise, kernels and
+        rows, and for more than 1,000 rows of one input the linear tier: smooth components are features, rough ones
+        Markov processes (`tier_` is "linear").
     search : {"full", "quick"}, default="full"
         "full" finds the structure. "quick" fits one fixed sum without a search: a damped trend, a random walk, seasons
         that move, autoregressive noise, with priors learned from many series. It is for one input that is time, takes

@@ -10,7 +10,7 @@ import platform
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from typing import Any
 
 from farrier.explain import calendar_words, sentences
@@ -219,7 +219,7 @@ def _repeat(result: Result, command: str) -> dict[str, Any]:
     """What is needed to repeat the fit."""
     recipe = result.recipe
     settings = {name: value for name, value in recipe.settings.items() if name != "random_state"}
-    packages = {name: version(name) for name in ("farrier", "jax", "numpy")}
+    packages = {name: version(name) for name in ("farrier", "jax", "numpy") if any(distributions(name=name))}
     return {
         "settings": {name: value for name, value in settings.items() if value is not None},
         "search": _search(result.fitted.settings),
