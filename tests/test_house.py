@@ -58,6 +58,7 @@ COVERED_BY = {
     "search/table_candidates.py": "tests/search/test_table_moves.py",
     "search/candidate_settings.py": "tests/search/test_settings.py",
     "search/described.py": "tests/search/test_settings.py",
+    "model/extras.py": "tests/test_without_jax.py",
     "model/finishing.py": "tests/model/test_learning.py",
     "model/fitted.py": "tests/model/test_learning.py",
     "model/progress.py": "tests/estimators/test_estimators.py",

@@ -67,7 +67,8 @@ _HOME_OF = {name: home for home, names in _HOMES.items() for name in names}
 
 _FOLDERS = ("datasets", "fleet")
 
-__all__ = [*_FOLDERS, *_HOME_OF]
+# Pool is left out: `from farrier import *` needs no packages of an extra.
+__all__ = [name for name in (*_FOLDERS, *_HOME_OF) if name != "Pool"]
 
 
 def __getattr__(name: str) -> Any:

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose
 from farrier.evaluation.between import DenseBetween, SeriesBetween, between
 from farrier.evaluation.products import Products
 from farrier.kernels.registry import Linear, SquaredExponential
-from tests.evaluation.test_covariance import KNOWN, POOL, W2, X
+from tests.evaluation.test_covariance import DRIVEN, DRIVERS, KNOWN, POOL, W2, X
 from tests.kernels.plain_kernels import plain_gram
 
 STEP = 0.17
@@ -23,6 +23,14 @@ def test_on_a_grid_it_is_that_of_all_pairs(Z):
     found = between(X, Z)
     assert isinstance(found, SeriesBetween)
     assert_allclose(found(POOL, W2), DenseBetween(X, Z)(POOL, W2), atol=1e-12)
+
+
+@pytest.mark.parametrize("Z", [AHEAD, X[:4]], ids=["ahead", "some"])
+def test_beside_time_on_a_grid_there_may_be_regressors(Z):
+    rows, others = np.column_stack([X, DRIVERS]), np.column_stack([Z, DRIVERS[: len(Z)]])
+    found = between(rows, others)
+    assert isinstance(found, SeriesBetween)
+    assert_allclose(found(DRIVEN, W2[:, : len(DRIVEN)]), DenseBetween(rows, others)(DRIVEN, W2[:, : len(DRIVEN)]))
 
 
 def test_of_all_pairs_it_is_the_weighted_sum_of_kernels():
@@ -56,7 +64,7 @@ def test_components_without_weight_add_nothing():
         (X, AHEAD + 0.3 * STEP * (np.arange(5) == 2)[:, None]),
         (np.sort(np.random.default_rng(0).uniform(-1, 1, (12, 1)), axis=0), AHEAD),
         (X, np.array([[1000.0]])),
-        (np.repeat(X, 2, axis=1), np.repeat(AHEAD, 2, axis=1)),
+        (np.random.default_rng(0).uniform(-1, 1, (12, 2)), np.repeat(AHEAD, 2, axis=1)),
         (X, np.zeros((0, 1))),
     ],
     ids=["beside the grid", "one beside the grid", "irregular rows", "far away", "two inputs", "no rows"],

@@ -49,6 +49,18 @@ OWN = [
     Power(0.2, 2.0) * Cosine(0.9, 2.0),
 ]
 POOL = Products.of([*KNOWN, *OWN], inputs=1)
+DRIVERS = np.random.default_rng(1).normal(size=(15, 2)).round(1)
+"""Two regressors at the rows."""
+DRIVEN = Products.of(
+    [
+        *(SquaredExponential(0.6, dims=0), RandomWalk(-1.6, 0.8, dims=0), Linear(0.1, dims=0)),
+        *(Linear(0.3, dims=0) * CentredPeriodic(0.7, 0.9, dims=0), DayOfWeek(0.05, 0.02, dims=0)),
+        *(Linear(0.0, dims=1), SquaredExponential(1.1, dims=2), Linear(0.2, dims=1) * Linear(0.4, dims=2)),
+        *(Linear(0.0, dims=2) * Matern32(0.5, dims=0), SquaredExponential(np.array([0.8, 1.2, 2.0]))),
+    ],
+    inputs=3,
+)
+"""Components over time, of regressors, and of both."""
 LINE = 1
 """The place of a product with a line in the pool."""
 W2 = RNG.uniform(0.2, 1.5, (2, len(POOL)))
@@ -203,8 +215,26 @@ def test_many_rows_off_any_grid_are_worked_out_pair_by_pair(monkeypatch):
     assert isinstance(covariance_of(RNG.uniform(0.0, 1.0, (20, 1))), DenseCovariance)
 
 
-def test_several_inputs_are_never_a_grid():
-    assert isinstance(covariance_of(np.arange(10.0).reshape(5, 2)), DenseCovariance)
+def test_several_inputs_are_a_series_where_the_first_is_on_a_grid_or_known_to_be_time():
+    rows = RNG.uniform(-1.0, 1.0, (15, 2))
+    assert isinstance(covariance_of(rows), DenseCovariance)
+    assert isinstance(covariance_of(rows, timed=True), SeriesCovariance)
+    assert len(covariance_of(np.column_stack([X, rows])).X) == 19
+
+
+@ORDERS
+def test_all_ways_agree_on_a_series_with_regressors(order):
+    rows = np.column_stack([X, DRIVERS])[order]
+    w2, found = W2[:, : len(DRIVEN)], []
+    for covariance in all_ways(rows):
+        C, saved = covariance.forward(DRIVEN, DRIVEN.numbers, w2)
+        gathered = covariance.gather(C).copy()
+        assert_allclose(covariance.grams(DRIVEN), DRIVEN.gram(rows, rows), rtol=1e-9, atol=1e-11)
+        found.append((gathered, *covariance.backward(saved, lower(covariance, C))))
+    *series, dense = found
+    for one in series:
+        for values, expected in zip(one, dense, strict=True):
+            assert_allclose(values, expected, rtol=1e-7, atol=1e-9)
 
 
 def test_room_is_used_again_and_grows():

@@ -58,6 +58,7 @@ def test_many_origins_are_said_by_their_ends():
     ("stamps", "words"),
     [
         (np.arange("2020-01-01", "2020-02-06", dtype="M8[D]"), ("6 days", "last week's value")),
+        (np.arange("2024-01-01T00:00", "2024-01-01T06:00", dtype="M8[10m]"), ("6 steps of ten minutes",)),
         (np.arange(36.0), ("6 values", "for the last value")),
         (np.arange("2018-01-01", "2018-01-02T12", dtype="M8[h]"), ("6 hours", "the last value")),
     ],

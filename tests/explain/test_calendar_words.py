@@ -1,5 +1,7 @@
 """Golden sentences of calendar patterns: what is high, what is low, by how much, and what stays unsaid."""
 
+import re
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -118,6 +120,18 @@ def test_other_factors_modify_a_pattern():
     growing = pattern("weekday", line(18000.0, "day"), profile=WEEK, amplitude="growing")
     assert "Its size grows" in sentences.sentence(growing, DAY, SALES)
     assert sentences.future(growing, DAY, SALES).endswith("beyond the data, and its size keeps growing.")
+
+
+def test_quarters_are_told_by_name():
+    """Growth of 4 % a year, and 2.7 % more in each fourth quarter than the trend says."""
+    x, effect = np.arange(48), np.log([1.0, 0.99, 0.985, 1.027])
+    y = np.exp(4.5 + 0.01 * x + effect[x % 4] + 0.003 * np.random.default_rng(0).standard_normal(48))
+    model = Forecaster().fit(np.arange("2010-01", "2022-01", 3, dtype="M8[M]"), y)
+    said = " ".join(str(model.explain()).split())
+    assert re.search(r"It is highest in Q4 \(\+2\.[678] %\), lowest in Q3 \(-1\.[456] %\)\.", said)
+    assert "weeks" not in said
+    (year,) = model.explain().to_dict()["rounds"]
+    assert [one["name"] for one in year["profile"]] == ["Q1", "Q2", "Q3", "Q4"]
 
 
 @pytest.fixture(scope="module")

@@ -3,10 +3,11 @@
 import numpy as np
 import pytest
 
-from farrier import Classifier, Regressor
-from farrier.explain.expectation import sharing, wanders
+from farrier import Classifier, Forecaster, Regressor
+from farrier.explain.expectation import sharing, walk
 from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
+from farrier.series.calendar import TimeAxis
 
 MONTHS = 2000.0 + np.arange(60)[:, None] / 12.0
 
@@ -27,6 +28,38 @@ def test_a_season_is_compared_with_the_same_months_of_the_year_before():
     assert more == pytest.approx(100.0 * (average / y[48:54].mean() - 1.0), abs=0.6)
 
 
+def expected_of(stamps, period, horizon):
+    """The first sentence on a forecast of a sine, whose period is in rows."""
+    axis, rows = TimeAxis.of(stamps, "time"), np.arange(len(stamps))
+    y = 50.0 + 10.0 * np.sin(2.0 * np.pi * rows / period) + 0.1 * np.random.default_rng(0).standard_normal(len(rows))
+    kernel = CentredPeriodic(period * axis.spacing, 1.0)
+    model = Regressor(kernels=[kernel], scale="identity").fit(axis.numbers[:, None], y).describe(axis=axis)
+    return story(model.result_, model.context_, horizon=horizon)["expect"][0]
+
+
+@pytest.mark.parametrize(
+    ("stamps", "period", "horizon", "ahead", "past"),
+    [
+        (np.arange("2024-01-01", "2024-01-03", dtype="M8[10m]"), 144, 72, "72 steps of ten minutes", "steps a day"),
+        (
+            np.arange("2024-01-01", "2024-01-03", dtype="M8[10m]"),
+            20,
+            30,
+            "30 steps of ten minutes",
+            "steps 400 minutes",
+        ),
+        (np.arange("2024-01-01", "2024-05-01", dtype="M8[D]"), 21, 40, "40 days", "days 42 days"),
+        (np.arange("2024-01-01", "2024-03-01", dtype="M8[D]"), 7, 10, "10 days", "days two weeks"),
+        (np.arange("2018-01", "2022-01", dtype="M8[M]"), 12, 14, "14 months", "months two years"),
+        (np.arange(80.0), 21, 40, "40 steps", "steps 42 steps"),
+    ],
+)
+def test_steps_ahead_and_ago_are_told_in_units_that_people_know(stamps, period, horizon, ahead, past):
+    said = expected_of(stamps, period, horizon)
+    assert f" over the next {ahead} (" in said
+    assert said.endswith(f" in the same {past} before.")
+
+
 def test_the_highest_step_is_named():
     x = np.arange(60)
     y = 100.0 + 20.0 * (x % 12 == 6) + 0.3 * np.random.default_rng(0).standard_normal(60)
@@ -43,9 +76,26 @@ def test_a_random_walk_says_that_nothing_tells_the_way():
 
 
 def test_a_forecast_that_leaves_the_last_value_is_not_called_the_last_value():
-    half = np.array([2.0, 3.0])
-    assert "near the last value, 97," in wanders("97", 0.5, np.array([97.2, 97.5]), half)
-    assert wanders("97", 1.8, np.array([97.9, 98.8]), half).endswith("from the last value, 97, to about 99.")
+    """A walk explains, but standard trend models have a part of the forecast, which rises with the drift."""
+    y = 100.0 + (0.4 + np.random.default_rng(2).standard_normal(60)).cumsum()
+    months = np.arange("2015-01", "2020-01", dtype="M8[M]")
+    walk_alone = Forecaster(kernels=[RandomWalk(2000.0)]).fit(months, y)
+    found = Forecaster().fit(months, y)
+    assert found.explain().findings.facts[0].formula == "RW"
+    for model, stays in ((walk_alone, True), (found, False)):
+        table = model.forecast(12)
+        told = model.explain().to_dict(horizon=12)
+        printed = " ".join(str(model.explain()).split())
+        far = abs(table["median"][-1] - y[-1]) > 0.25 * 0.5 * (table["high_80"][-1] - table["low_80"][-1])
+        assert far is not stays
+        said = [printed, model.explain().to_markdown(), told["summary"][0], told["expect"][0]]
+        assert [any("best forecast is" in one for one in text.split(".")) for text in said] == [stays] * 4
+        assert ("nearly like a random walk" in told["expect"][0]) is not stays
+
+
+def test_a_walk_that_is_left_says_where_the_forecast_lies():
+    said = walk("97", np.array([97.9, 98.8]), np.array([2.0, 3.0]), stays=False)
+    assert said.endswith("the last value is 97, the forecast lies between 98 and 99.")
 
 
 def test_a_table_names_the_inputs_without_effect():

@@ -1,11 +1,15 @@
 """Laws of the words about outliers: how many, the largest, and what the noise makes of them."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from farrier import Regressor
+from farrier.explain.explanation import Explanation
 from farrier.explain.facts import Target
 from farrier.explain.outlying import Outlier, Outlying
+from farrier.search.structure import Decision
 
 FIVE = tuple(Outlier(f"2001-0{i}", 90.0 + i, 60.0, 9.0 - i) for i in range(1, 6))
 
@@ -20,10 +24,20 @@ def test_the_three_largest_are_named():
 
 
 def test_one_outlier_is_told_in_the_singular():
-    said = " ".join(Outlying(FIVE[:1], robust=False, limit=4.0).sentences(Target("sales"), 30))
+    said = " ".join(Outlying(FIVE[:1], robust=False, limit=4.0, compared=True).sentences(Target("sales"), 30))
     assert said.startswith("One of 30 rows is an outlier, ")
     assert "It is 2001-01 (" in said
     assert said.endswith("The noise is taken as normal: a Student-t does not explain sales clearly better.")
+
+
+def test_a_student_t_that_was_not_fitted_is_not_called_worse(model):
+    """Kernels that are given get no comparison of the noise, long series neither; a search of a short one does."""
+    (last,) = model.explain().findings.about_outliers[-1:]
+    assert last == "The noise is taken as normal; with likelihood='student-t' outliers have little influence."
+    fitted = model.result_.fitted
+    record = (Decision(0, "dropped", "noise: Student-t", -2.0, "evidence of the noise"),)
+    compared = replace(model.result_, fitted=replace(fitted, record=record))
+    assert Explanation(compared).findings.about_outliers[-1].endswith("a Student-t does not explain y clearly better.")
 
 
 def test_nothing_is_said_where_there_is_nothing():

@@ -39,6 +39,16 @@ def test_months_have_their_names_and_their_levels():
     assert levels["July"].high - levels["July"].low == pytest.approx(2 * 1.96 * 0.1)
 
 
+def test_quarters_have_theirs():
+    axis = Axis("quarter", 2000.0, 2010.0, "years", spacing=0.25, timed=True)
+    for shift in (0.0, 0.125):  # decimal years stand for the beginning of a quarter, stamps for its middle
+        x = 2000.0 + shift + np.arange(40) / 4.0
+        mean = np.where(np.arange(40) % 4 == 3, 4.0, 0.0)
+        levels = dict(profile_of("yearly", axis, x, mean, np.full(40, 0.1), float))
+        assert {name: round(one.value, 9) for name, one in levels.items()} == {"Q1": -1, "Q2": -1, "Q3": -1, "Q4": 3}
+    assert round_of([periodic(1.0, "quarter")], axis) == "yearly"
+
+
 def test_days_and_hours_have_theirs():
     x = 18000.0 + np.arange(24 * 28) / 24.0  # 18000 is a Sunday, 2019-04-14
     hour, day = np.arange(24 * 28) % 24, (np.arange(24 * 28) // 24) % 7

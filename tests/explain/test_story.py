@@ -97,6 +97,7 @@ def test_airline_report_is_light_and_strict_json(airline, told, tmp_path):
 def test_airline_says_what_was_tried(told):
     assert {row["action"] for row in told["record"]} >= {"kept"}
     assert told["repeat"]["code"] == "farrier.Regressor().fit(X, y)"
+    # the packages of the tests are all installed; tests/test_without_jax.py makes a report without jax
     assert set(told["repeat"]["versions"]) == {"farrier", "jax", "numpy", "python"}
     assert told["repeat"]["seed"] == 0
     kept = [row for row in told["weights"] if row["kept"]]
@@ -132,6 +133,28 @@ def test_intervals_and_errors_come_from_the_appraisal(given):
     period = cycle.factors[0].period
     assert period.low < period.value < period.high
     assert_allclose(period.high / period.value, 1.001, rtol=1e-6)
+
+
+@pytest.mark.parametrize(("loss", "error", "named"), [(2.0, 0.21, 3), (0.4, 0.19, 3), (0.4, 0.21, 2), (-0.4, 0.19, 2)])
+def test_what_is_known_of_every_component_that_is_named_speaks_for_it(given, loss, error, named):
+    """The evidence decides; where it is weak, so does the error. What is not named belongs to the rest."""
+    appraisal = replace(given.fitted.appraisal, losses=(80.0, 90.0, loss), errors=(1.0, 0.6, 0.2, error))
+    result = replace(given, fitted=replace(given.fitted, appraisal=appraisal))
+    told, printed = story(result), str(Explanation(result))
+    assert [one["rest"] for one in told["components"]] == [False] * named + [True] * (named == 2)
+    assert told["summary"][0].startswith("Three components" if named == 3 else "Two components")
+    assert ("\n\n3. " in printed) == (named == 3)
+    assert ("The rest, everything too small or too doubtful to name, carries" in printed) == (named == 2)
+    assert not re.search("against it|raises the", printed)
+
+
+def test_of_two_that_could_take_each_others_place_the_one_that_lowers_the_error_is_named(given):
+    appraisal = replace(given.fitted.appraisal, losses=(80.0, -0.3, -0.2))
+    result = replace(given, fitted=replace(given.fitted, appraisal=appraisal))
+    line, _ = findings(result).facts
+    assert line.formula == "Lin"
+    assert "Others could take its place" not in str(Explanation(given))
+    assert "others could take its place" in str(Explanation(result)).replace("\n   ", " ")
 
 
 def test_slope_and_share_are_in_the_users_units(given):

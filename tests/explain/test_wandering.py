@@ -30,7 +30,7 @@ WALK = factor("walk")
 # 12 % a month, in years
 DAMPED = factor("damped", damping=Estimate(1.534, 1.0, 2.0))
 MOVE = {"move": Estimate(11.1, 9.7, 12.8)}
-WANDERS = "A level that wanders: the best forecast is its last value."
+WANDERS = "A level that wanders."
 LAST = "Beyond the data it stays at its last value, ever less certain."
 LEVELS = "Beyond the data it goes on, ever more slowly, and levels off."
 

@@ -32,3 +32,10 @@ EXACT = {
     "a process that begins": [Step(0.1, 0.05) * Matern12(0.5), SquaredExponential(1.2)],
 }
 """Kernels whose representation is exact up to features that are left out."""
+DRIVEN = np.column_stack([X, RNG.standard_normal(150).round(1), RNG.random(150) < 0.1])
+"""The same times with two regressors."""
+DRIVERS = [
+    *(RandomWalk(START - 0.4, 1.3, dims=0), Linear(0.0, dims=2), SquaredExponential(1.5, dims=1), Constant()),
+    *(Linear(0.2, dims=1) * Matern12(0.4, dims=0), SquaredExponential(0.8, dims=0)),
+]
+"""Components over time, effects of regressors, and an effect that wanders."""

@@ -12,7 +12,7 @@ from farrier.inference.linear_plan import FeatureLimits, plan
 from farrier.kernels.registry import CentredPeriodic, Constant, Matern12, SquaredExponential
 from farrier.search.beliefs import Beliefs
 from farrier.search.structure import Part, horseshoe_model
-from tests.inference.series import EXACT, RNG, TIGHT, X, Y
+from tests.inference.series import DRIVEN, DRIVERS, EXACT, RNG, TIGHT, X, Y
 
 NAMED = pytest.mark.parametrize("kernels", EXACT.values(), ids=EXACT.keys())
 
@@ -23,8 +23,8 @@ def short_blocks(monkeypatch):
     monkeypatch.setattr(linear, "ROWS_FOR_A_STATE", 1)
 
 
-def model_of(kernels):
-    return Beliefs().model([Part(kernel, kernel, 0.5 + 0.1 * i) for i, kernel in enumerate(kernels)], 0.1, 1)
+def model_of(kernels, inputs=1):
+    return Beliefs().model([Part(kernel, kernel, 0.5 + 0.1 * i) for i, kernel in enumerate(kernels)], 0.1, inputs)
 
 
 @NAMED
@@ -39,6 +39,14 @@ def test_the_evidence_is_that_of_the_dense_covariance_whatever_the_order_of_the_
 def test_the_derivative_is_that_of_the_dense_covariance(kernels):
     model = model_of(kernels)
     exact, found = ExactObjective.of(model, X, Y, 1), LinearObjective.of(model, X, Y, 1, TIGHT)
+    (terms, slope), (expected, expected_slope) = found.terms(found.start()), exact.terms(exact.start())
+    assert_allclose(terms.total, expected.total, atol=1e-4)
+    assert_allclose(slope, expected_slope, rtol=2e-4, atol=2e-3)
+
+
+def test_regressors_are_features_beside_the_chains():
+    model, order = model_of(DRIVERS, 3), RNG.permutation(len(X))
+    exact, found = ExactObjective.of(model, DRIVEN, Y, 1), LinearObjective.of(model, DRIVEN[order], Y[order], 1, TIGHT)
     (terms, slope), (expected, expected_slope) = found.terms(found.start()), exact.terms(exact.start())
     assert_allclose(terms.total, expected.total, atol=1e-4)
     assert_allclose(slope, expected_slope, rtol=2e-4, atol=2e-3)
@@ -100,6 +108,6 @@ def test_blocks_of_any_size_give_the_same_evidence(monkeypatch):
 
 def test_a_block_has_rows_for_all_states():
     pool = model_of(EXACT["copies"]).pool
-    pieces = plan(pool, X[:, 0], TIGHT)
+    pieces = plan(pool, X, TIGHT)
     states = LinearModel(pieces, pool.numbers, np.ones(len(pool)), 1.0).d
     assert block_size(pieces) == max(17, states)

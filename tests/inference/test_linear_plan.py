@@ -19,7 +19,7 @@ KERNELS = [
 
 def test_each_product_is_what_suits_it():
     pool = Products.of(KERNELS, 1)
-    pieces = plan(pool, GRID)
+    pieces = plan(pool, GRID[:, None])
     assert [piece.order for piece in pieces] == [0, 0, 0, 1, 1]
     line, cycle, curve, rough, copies = (len(piece.Z) for piece in pieces)
     assert (line, rough) == (1, 1)
@@ -31,7 +31,7 @@ def test_each_product_is_what_suits_it():
 
 def test_features_explain_all_but_the_tolerance_also_where_a_cycle_is_in_step_with_the_rows():
     pool = Products.of([*KERNELS[:3], DayOfWeek(day=0.31)], 1)
-    for piece, k in zip(plan(pool, GRID), pool.gram(GRID[:, None], GRID[:, None]), strict=True):
+    for piece, k in zip(plan(pool, GRID[:, None]), pool.gram(GRID[:, None], GRID[:, None]), strict=True):
         phi, left = Group(piece, pool.numbers).at(GRID[:, None])
         assert left.mean() < 1e-5 * np.diagonal(k).mean()
         assert_allclose(phi @ phi.T, k, atol=1e-3)
@@ -39,9 +39,9 @@ def test_features_explain_all_but_the_tolerance_also_where_a_cycle_is_in_step_wi
 
 def test_where_features_are_too_many_the_largest_smooth_product_becomes_a_chain():
     pool = Products.of([SquaredExponential(0.05), SquaredExponential(0.5), CentredPeriodic(0.3, 0.4)], 1)
-    pieces = plan(pool, GRID, FeatureLimits(features=60))
+    pieces = plan(pool, GRID[:, None], FeatureLimits(features=60))
     assert [piece.order for piece in pieces] == [6, 0, 0]
-    cut = plan(pool, GRID, FeatureLimits(features=10))
+    cut = plan(pool, GRID[:, None], FeatureLimits(features=10))
     assert [piece.order for piece in cut] == [6, 6, 0]
     assert len(cut[2].Z) == 10
 
@@ -49,4 +49,4 @@ def test_where_features_are_too_many_the_largest_smooth_product_becomes_a_chain(
 def test_more_rows_have_fewer_features():
     limits = FeatureLimits(features=400, products=400.0 * 2880)
     pool = Products.of([CentredPeriodic(0.3, 0.2)], 1)
-    assert len(plan(pool, GRID, limits)[0].Z) == 20
+    assert len(plan(pool, GRID[:, None], limits)[0].Z) == 20

@@ -10,7 +10,7 @@ from farrier.evaluation.products import Products
 from farrier.inference import linear
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.linear_posterior import LinearPosterior
-from tests.inference.series import EXACT, RNG, TIGHT, X, Y
+from tests.inference.series import DRIVEN, DRIVERS, EXACT, RNG, TIGHT, X, Y
 
 NAMED = pytest.mark.parametrize("kernels", EXACT.values(), ids=EXACT.keys())
 NEW = np.concatenate([np.linspace(-2.2, 2.4, 27)[:, None], X[5:8], X[[0, -1]]])
@@ -57,6 +57,18 @@ def test_rows_are_jointly_what_they_are_in_exact_inference(kernels):
     right = NEW[NEW[:, 0] >= X.min()]
     close(found.joint(right), exact.joint(right))
     close(found.joint(right, np.array([0])), exact.joint(right, np.array([0])))
+
+
+def test_regressors_change_nothing_of_that():
+    pool, order = Products.of(DRIVERS, 3), RNG.permutation(len(X))
+    weights = RNG.uniform(0.3, 1.0, (2, len(pool)))
+    found = LinearPosterior(pool, weights, SPREAD[order], DRIVEN[order], Y[order], TIGHT)
+    exact = GaussianPosterior(pool, weights, SPREAD, DRIVEN, Y)
+    new = np.column_stack([NEW, RNG.standard_normal(len(NEW)), np.arange(len(NEW)) % 3 == 0])
+    close(found.draws(new), exact.draws(new))
+    close(found.components(new), exact.components(new))
+    right = new[new[:, 0] >= X.min()]
+    close(found.joint(right), exact.joint(right))
 
 
 def test_the_evidence_is_that_of_the_rows():

@@ -44,6 +44,16 @@ def test_the_larger_component_comes_first_and_both_are_needed(way, structure):
     assert min(found.losses) > 0.0
 
 
+def test_of_two_copies_the_second_comes_last_and_the_first_has_the_credit():
+    parts = [SEARCH.part(SquaredExponential(0.4), 0.3), *(SEARCH.part(Linear(at), 0.9) for at in (0.0, 0.3))]
+    found = appraise(SEARCH, SEARCH.fit(parts, 0.01))
+    assert found.order[0] == 0
+    assert found.losses[0] > 1.0 > 0.0 > max(found.losses[1:])
+    _, curve, line, copy = found.errors
+    assert line < 0.9 * curve
+    assert copy > 0.99 * line
+
+
 @pytest.mark.parametrize("way", [appraise, appraise_sites])
 def test_an_appraisal_tells_its_score_and_none_without_a_model(way, structure):
     told = []

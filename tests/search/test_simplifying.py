@@ -148,7 +148,10 @@ def test_after_a_removal_the_others_are_compared_anew_and_the_last_one_stays():
 
 def test_rows_are_a_table_if_there_are_several_inputs_or_codes():
     two = np.column_stack([X[:, 0], X[::-1, 0]])
-    assert [given({}).of_table, given({}, coded=(0,)).of_table, given({}, x=two).of_table] == [False, True, True]
+    table = given({}, x=two, beliefs=Beliefs())
+    assert [given({}).of_table, given({}, coded=(0,)).of_table, table.of_table] == [False, True, True]
+    # a series has a clock, and its further inputs are regressors
+    assert not given({}, x=two).of_table
 
 
 def test_a_table_loses_inputs_along_which_a_kernel_is_flat():

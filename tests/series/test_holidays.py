@@ -6,6 +6,7 @@ from datetime import date, datetime
 import numpy as np
 import pytest
 
+from farrier.model.extras import MissingExtraError
 from farrier.series.holidays import days_of, read_holidays
 
 
@@ -61,7 +62,7 @@ def test_without_the_package_the_error_says_what_to_install(monkeypatch):
 
     monkeypatch.setattr(builtins, "__import__", without)
     with pytest.raises(
-        ImportError, match=r"country='DE' needs the package holidays: pip install 'farrier\[calendar\]'"
+        MissingExtraError, match=r"country='DE' needs the package holidays: pip install 'farrier\[calendar\]'"
     ):
         read_holidays("DE", None, 2024, 2024)
 

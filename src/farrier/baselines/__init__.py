@@ -25,6 +25,7 @@ class Factory:
 
     def __call__(self, **settings: Any) -> Any:
         """The method with these settings, ready to fit."""
+        import_module("farrier.paper")  # its packages are those of all methods
         file, maker = self.home.split(":")
         return getattr(import_module(f"farrier.baselines.{file}"), maker)(**settings)
 

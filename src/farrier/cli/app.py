@@ -298,8 +298,6 @@ def _search(settings: dict[str, Any], periods: list[float] | None, reading: Any,
         for name, default in (("kernels", "auto"), ("prior", "horseshoe"), ("method", "auto")):
             if settings[name] != default:
                 raise ValueError(f"--quick: --{name} {settings[name]} is for the search: leave one of them out")
-        if reading.regressors:
-            raise ValueError("--quick: it takes no --regressors: leave one of them out")
         found["search"] = "quick"
     return found
 

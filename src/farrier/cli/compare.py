@@ -11,6 +11,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from importlib import import_module
 from time import perf_counter
 from typing import Any
 
@@ -127,6 +128,8 @@ def suitable(methods: Sequence[str], rows: int, kind: str) -> list[str]:
         if name not in (*usual, *paper, PAPER):
             known = ", ".join([*usual, PAPER, *paper])
             raise ValueError(f"--methods: there is no method {name!r}: choose among {known}")
+        if name not in usual:
+            import_module("farrier.paper")  # says which packages are missing
         found += [one for one in paper if BASELINES[one].most_rows >= rows] if name == PAPER else [name]
     return list(dict.fromkeys(found)) or usual
 

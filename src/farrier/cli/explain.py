@@ -56,7 +56,7 @@ def explain(
             later = source.future(horizon or len(source.later))[1] if source.later else None
             model.context_ = replace(model.context_, later=later)
         for one in vars(model).get("models_", [model]):  # three or more classes have a model each
-            one.context_ = replace(one.context_, command=command)
+            one.context_ = replace(one.context_, command=command, steps=horizon)
         ahead = forecast_rows(source, model, horizon or 0)
         explanation = model.explain()
         if isinstance(explanation, ClassExplanations):

@@ -22,6 +22,7 @@ from farrier.estimators.archive import RefusedError
 from farrier.estimators.array_members import array_of, description, member
 from farrier.estimators.encoding import Decoder, Encoder
 from farrier.estimators.self_checks import check, checks_of
+from farrier.model.extras import MissingExtraError
 from farrier.model.writing import write_whole
 
 TREE = "model.json"
@@ -45,6 +46,8 @@ def load(path: str | os.PathLike[str]) -> Any:
         return decoded(members)
     except RefusedError as error:
         raise ValueError(str(error)) from error
+    except MissingExtraError as error:
+        raise MissingExtraError(f"path: {path.name!r} cannot be read here: {error}") from None
     except ImportError as error:
         raise ValueError(f"path: {path.name!r} holds times of {error.name}: install {error.name}") from error
     except DAMAGE as error:

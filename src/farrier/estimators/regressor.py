@@ -75,13 +75,14 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         `Forecaster` takes those of its dates.
     method : {"auto", "exact", "collapsed", "stochastic"}, default="auto"
         "exact" integrates over the functions exactly, for Gaussian noise, in cubic time. "collapsed" uses inducing
-        points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given candidates.
-        "auto" takes the first that suits noise, kernels and rows, and for more than 1,000 rows of one input the linear
-        tier: smooth components are features, rough ones Markov processes (`tier_` is "linear").
+        points, in time linear in the rows. "stochastic" is the paper's algorithm, for any noise and given candidates;
+        ``pip install "farrier[paper]"`` adds what it needs. "auto" takes the first that suits noise, kernels and
+        rows, and for more than 1,000 rows of one input the linear tier: smooth components are features, rough ones
+        Markov processes (`tier_` is "linear").
     search : {"full", "quick"}, default="full"
         "full" finds the structure. "quick" fits one fixed sum without a search: a damped trend, a random walk, seasons
-        that move, autoregressive noise, with priors learned from many series. It is for one input that is time, takes
-        a fraction of a second, and suits thousands of ordinary series.
+        that move, autoregressive noise, with priors learned from many series. It is for one input that is time (of a
+        `Forecaster` also with regressors), takes a fraction of a second, and suits thousands of ordinary series.
     floor : "auto", float or None, default=None
         The lowest possible y. What the model predicts below the floor counts as the floor, in the mean, the standard
         deviation and the quantiles. "auto" takes 0 if no y is negative; None sets no floor.
@@ -213,7 +214,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
             )
         if self.search == "quick":
-            check_quick(self.kernels, self.prior, self.method, rows.shape[1])
+            check_quick(self.kernels, self.prior, self.method, rows.shape[1], timed=self._timed)
         self._check_counts(target)
         self._number_of_inducing_points(rows)
         transform = named("identity" if self.scale == "auto" or self.likelihood in COUNTS else self.scale)

@@ -38,7 +38,7 @@ def kind_of(inputs: np.ndarray, *, coded: bool, timed: bool) -> str:
     rows = SearchSettings().rows
     if (inputs.shape[1] > 1 or coded) and not timed:
         return "table" if len(inputs) <= rows.exact_table else "long table"
-    return "series" if len(inputs) <= rows.exact or inputs.shape[1] > 1 else "long series"
+    return "series" if len(inputs) <= rows.exact else "long series"
 
 
 def told(show: Show | None, kind: str = "series", searches: int = 1) -> Tell:

@@ -24,7 +24,7 @@ class Between(Protocol):
 
 def between(X: np.ndarray, Z: np.ndarray) -> Between:
     """The fastest way for these rows."""
-    lags = _lags(X[:, 0], Z[:, 0]) if X.shape[1] == 1 else None
+    lags = _lags(X[:, 0], Z[:, 0])
     return DenseBetween(X, Z) if lags is None else SeriesBetween(X, Z, *lags)
 
 
@@ -46,7 +46,7 @@ class DenseBetween:
 
 @final
 class SeriesBetween:
-    """One input on a regular grid: `which` is the index of the distance of each pair among all distances."""
+    """The first input on a regular grid: `which` is the index of the distance of each pair among all distances."""
 
     def __init__(self, X: np.ndarray, Z: np.ndarray, distances: np.ndarray, which: np.ndarray) -> None:
         self._X, self._Z = X, Z

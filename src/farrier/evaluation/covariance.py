@@ -3,9 +3,10 @@
 Exact inference spends most of its time here. `forward` computes C for S draws of the weights; LAPACK does the linear
 algebra; `backward` maps dL/dC to the derivatives with respect to hyperparameters and squared weights.
 
-`DenseCovariance` works for any inputs. For one input `SeriesCovariance` uses that every product has the form
+`DenseCovariance` works for any inputs. For one input, or time and its regressors, `SeriesCovariance` uses that every
+product has the form
 
-    k_i(x, z) = v_i(x) v_i(z) rho_i(x - z) g_i(x, z)
+    k_i(x, z) = v_i(x) v_i(z) rho_i(t - u) g_i(x, z),     t and u being the first inputs of x and z
 
 It evaluates exponentials and cosines once per distinct lag (lags.py) instead of for N^2 pairs, and for all stationary
 kernels together. On 512 rows of a regular grid and 24 kernels that is about ten times faster. g_i is one unless a
@@ -203,7 +204,7 @@ class _Series:
 
 @final
 class SeriesCovariance(Covariance):
-    """One input: a regular grid, some places of which may be empty, or irregular rows."""
+    """A series, whose first input is time: a regular grid, some places of which may be empty, or irregular rows."""
 
     def __init__(self, X: np.ndarray, places: np.ndarray, lags: RegularLags | ListedLags) -> None:
         self.X = X
@@ -220,7 +221,10 @@ class SeriesCovariance(Covariance):
     def on_grid(cls, X: np.ndarray, places: np.ndarray, spacing: float) -> "SeriesCovariance":
         """Rows at these places of a regular grid that begins at the lowest row."""
         size = int(places.max()) + 1
-        return cls(X.min() + spacing * np.arange(size)[:, None], places, RegularLags(spacing, size))
+        rows = np.zeros((size, X.shape[1]))
+        rows[places] = X
+        rows[:, 0] = X[:, 0].min() + spacing * np.arange(size)
+        return cls(rows, places, RegularLags(spacing, size))
 
     @classmethod
     def anywhere(cls, X: np.ndarray) -> "SeriesCovariance":
@@ -355,10 +359,9 @@ class SeriesCovariance(Covariance):
         return out
 
 
-def covariance_of(X: np.ndarray) -> Covariance:
-    """The fastest representation for these rows."""
-    if X.shape[1] > 1:
-        return DenseCovariance(X)
-    if (grid := on_grid(X[:, 0])) is not None:
+def covariance_of(X: np.ndarray, *, timed: bool = False) -> Covariance:
+    """The fastest representation for these rows; `timed` says that the first of several inputs is time."""
+    series = (timed or X.shape[1] == 1) and len(X) <= LISTED_ROWS
+    if (X.shape[1] == 1 or len(X) <= LISTED_ROWS) and (grid := on_grid(X[:, 0])) is not None:
         return SeriesCovariance.on_grid(X, *grid)
-    return SeriesCovariance.anywhere(X) if len(X) <= LISTED_ROWS else DenseCovariance(X)
+    return SeriesCovariance.anywhere(X) if series else DenseCovariance(X)

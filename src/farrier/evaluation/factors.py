@@ -39,13 +39,18 @@ class Factor:
 
     @property
     def is_lagged(self) -> bool:
-        """Whether it is a function of the distance, for one input."""
-        return issubclass(self.family, Stationary)
+        """Whether it is a function of the distance in the first input, which may be time."""
+        return issubclass(self.family, Stationary) and self.of_first
 
     @property
     def is_wandering(self) -> bool:
-        """Whether it has stationary increments in one column."""
-        return issubclass(self.family, Wandering)
+        """Whether it has stationary increments in the first input."""
+        return issubclass(self.family, Wandering) and self.of_first
+
+    @property
+    def of_first(self) -> bool:
+        """Whether it acts on the first input alone."""
+        return len(self.columns) == 1 and self.columns[0] == 0
 
     @cached_property
     def identity(self) -> tuple[Any, ...] | None:
@@ -109,7 +114,7 @@ class Term:
 
     @cached_property
     def unlagged(self) -> tuple[Factor, ...]:
-        """The factors that are not functions of the distance, for one input."""
+        """The factors that are not functions of the distance in the first input."""
         return tuple(factor for factor in self.factors if not factor.is_lagged)
 
     @cached_property

@@ -136,22 +136,22 @@ class Products:
 
     @cached_property
     def lagged(self) -> Lagged:
-        """All factors that are functions of the distance, for one input."""
+        """All factors that are functions of the distance in the first input."""
         return Lagged.of([[f for f in term.factors if f.is_lagged] for term in self.terms])
 
     @cached_property
     def on_lags(self) -> np.ndarray:
-        """Which products are functions of the distance alone, for one input."""
+        """Which products are functions of the distance in the first input alone."""
         return np.array([term.flat and not term.unlagged for term in self.terms], bool)
 
     @cached_property
     def wandering(self) -> np.ndarray:
-        """Which products have stationary increments: one factor of that form, for one input."""
+        """Which products have stationary increments: one factor of that form, of the first input."""
         return np.array([term.wandering is not None for term in self.terms], bool)
 
     @cached_property
     def rank_one(self) -> np.ndarray:
-        """Which products have no factor but profiles, for one input: v(x) v(z)."""
+        """Which products have no factor but profiles: v(x) v(z)."""
         return np.array([not term.flat and not term.factors for term in self.terms], bool)
 
     @cached_property

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier.explain.context import STEPS, labels_of
+from farrier.explain.context import labels_of, step_of, steps_in_words
 from farrier.explain.numbers import listing, significant
 from farrier.series.backtests import PastForecasts
 from farrier.series.calendar import TimeAxis
@@ -145,7 +145,7 @@ class Backtest:
             "errors": self.errors,
             "steps": past.figures(0),
             "summary": self.summary,
-            "step_name": self._steps(1).removeprefix("one "),
+            "step_name": self._steps(1).removeprefix("one ").partition(" of ")[0],
             "x": numbers[shown],
             "label": labels[shown],
             "y": self.observed.y[self.observed.present][shown],
@@ -176,7 +176,5 @@ class Backtest:
     def _steps(self, number: int) -> str:
         """A number of rows in words: '12 months'; 'values' where some are missing or no calendar has a word."""
         axis = self.observed.axis
-        word, size, _ = STEPS.get(axis.frequency, ("", 1.0, 0.0))
-        whole = word and round(axis.spacing / size) == 1 and not axis.gaps
-        word = word if whole and len(self.observed.present) == len(axis.numbers) else "value"
-        return f"one {word}" if number == 1 else f"{number} {word}s"
+        whole = step_of(axis)[0] and not axis.gaps and len(self.observed.present) == len(axis.numbers)
+        return steps_in_words(axis, number) if whole else f"{'one value' if number == 1 else f'{number} values'}"

@@ -33,6 +33,8 @@ STEPS = {
 }
 """For each frequency: its step in words, its step in units of the axis, and a range in days whose dates are written
 as finely as this step needs."""
+WHOLE = 0.01
+"""Distance of a step from a whole number of units below which it is one, in units. [by judgement]"""
 QUARTERS = ("first", "second", "third", "fourth")
 QUARTER_BEGINS = 0.05
 """Tolerance for the beginning of a quarter in decimal years, in quarters, by judgement."""
@@ -59,6 +61,8 @@ class Context:
     """All inputs of the next steps, (steps, D), in the user's units: the future of a series with regressors."""
     command: str = ""
     """The command that made the report; empty if it was not made by the command line."""
+    steps: int | None = None
+    """Steps of the forecast that is shown beside the explanation; None if that is not known."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,6 +87,8 @@ class Setting:
     """The command that made the report, if one did."""
     sampled_from: int | None = None
     """The rows that were fitted, if what is shown is a sample of them."""
+    steps: int | None = None
+    """Steps of the forecast that is shown beside the explanation; None if that is not known."""
 
     @classmethod
     def of(cls, result: Result, context: Context | None = None) -> "Setting":
@@ -124,6 +130,7 @@ class Setting:
             later=context.later,
             command=context.command,
             sampled_from=result.sampled_from,
+            steps=context.steps,
         )
 
     @property
@@ -137,7 +144,8 @@ class Setting:
         return next(iter(self.axes.values()))
 
     def horizon(self, asked: int | None) -> int:
-        """Steps to forecast: by default a sixth of the rows if the times are evenly spaced, else none."""
+        """Steps to forecast: by default those shown, or a sixth of the rows if times are evenly spaced, else none."""
+        asked = self.steps if asked is None else asked
         if self.time is None or not self.time.spacing:
             return 0
         even = is_time(self.axis) and self.time.frequency != "irregular"
@@ -180,12 +188,11 @@ class Setting:
         if self.time is None:
             return f"{rows}, {count(len(self.axes))} input{'s' if len(self.axes) > 1 else ''}, nothing missing."
         frequency, axis = self.time.frequency, self.axis
-        word, size, _ = STEPS.get(frequency, ("", 0.0, 0.0))
+        word, units = step_of(self.time)
         first, last = self.moment(axis.low), self.moment(axis.high)
         if word:
-            steps = round(axis.spacing / size)
             article = "an" if word == "hour" else "a"
-            said = f"one {article} {word}" if steps <= 1 else f"one every {count(steps)} {word}s"
+            said = f"one {article} {word}" if units == 1 else f"one every {count(units)} {word}s"
         else:
             said = "unevenly spaced" if frequency == "irregular" else f"one every {say_length(axis.spacing, axis)}"
         gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
@@ -201,6 +208,21 @@ def _columns(table: TableInputs) -> str:
     said = "one column" if every == 1 else "both columns" if used == every == 2 else said
     missing = "nothing missing" if not empty else f"{empty:,} cell{'s' if empty > 1 else ''} empty"
     return f"{said} used, {missing}"
+
+
+def step_of(time: TimeAxis) -> tuple[str, int]:
+    """The unit of a step of the calendar and their number in one step, ("minute", 10); ("", 1) where there is none."""
+    word, size, _ = STEPS.get(time.frequency, ("", time.spacing, 0.0))
+    units = time.spacing / size if size > 0 else 1.0
+    return (word, round(units)) if round(units) >= 1 and abs(units - round(units)) < WHOLE else ("", 1)
+
+
+def steps_in_words(time: TimeAxis, steps: int) -> str:
+    """So many steps: '12 months', '144 steps of ten minutes', 'one hour', '30 steps'."""
+    word, units = step_of(time)
+    many = "one" if steps == 1 else str(steps)
+    said = f"{many} {word if word and units == 1 else 'step'}{'' if steps == 1 else 's'}"
+    return said if units == 1 else f"{said} of {count(units)} {word}s"
 
 
 def axis_of(time: TimeAxis, name: str) -> Axis:

@@ -11,9 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from farrier.explain.context import STEPS, Setting
+from farrier.explain.context import Setting, step_of, steps_in_words
 from farrier.explain.facts import Facts, Target
 from farrier.explain.findings import Findings, columns_of
+from farrier.explain.measures import SAME, stays_at
 from farrier.explain.numbers import (
     CALENDAR,
     calendar_name,
@@ -27,15 +28,14 @@ from farrier.explain.numbers import (
     significant,
     span,
 )
-from farrier.explain.parts import SCALES, Parts, given, read
+from farrier.explain.parts import SCALES, given, read, wanders
 from farrier.explain.phrases import amount, chance, phrase
 from farrier.explain.profiles import CALENDAR as ROUND_NAMES
 from farrier.model.result import Result
+from farrier.series.calendar import TimeAxis
 
 WORTH_A_WORD = 0.05
 """Share of a forecast above which other structures are mentioned, by judgement."""
-SAME = 0.25
-"""A change of the average below this part of the half width of the 80 % interval is no change, by judgement."""
 SWING = 0.5
 """A forecast whose range is below this part of the width of its 80 % intervals has no high and low, by judgement."""
 WIDENS = 1.2
@@ -44,8 +44,8 @@ MOST_ROWS = 0.05, 0.95
 """The part of the rows whose expected values are told: nine in ten."""
 NAMED = 4
 """Most inputs without effect, and most components, that are named, by judgement."""
-AGO = {"yearly": "a year", "weekly": "a week", "daily": "a day"}
-"""The words for a season before, by the name of the period."""
+AGO = {"yearly": "year", "weekly": "week", "daily": "day", "hourly": "hour"}
+"""The unit in which rows of a season before are told, by the name of its period."""
 
 
 def expectation(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
@@ -128,9 +128,9 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
     median = np.asarray(future["median"], float)
     half = 0.5 * (np.asarray(future["high80"], float) - np.asarray(future["low80"], float))
     unit = _unit(setting.target)
-    last = _text(float(result.target[setting.order[-1]]), unit, half)
-    if parts and all(_walks(one) for one in parts):
-        said = [wanders(last, float(median[-1]) - float(result.target[setting.order[-1]]), median, half)]
+    if parts and all(wanders(one) for one in parts):
+        now = _text(float(result.target[setting.order[-1]]), unit, half)
+        said = [walk(now, median, half, stays=forecast_stays(result, setting, future))]
     elif not parts:
         mean = _text(median[-1], unit, half)
         said = [f"Nothing but a level and noise was found: the best forecast is the mean, {mean}."]
@@ -145,19 +145,22 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
     return [*said, _width(setting, future, half)]
 
 
-def wanders(last: str, change: float, median: np.ndarray, half: np.ndarray) -> str:
-    """Where a random walk goes: nowhere, unless the structures that share the forecast return a little."""
-    if abs(change) <= SAME * half[-1]:
+def forecast_stays(result: Result, setting: Setting, future: Mapping[str, Any]) -> bool:
+    """Whether a forecast stays at the last value."""
+    low, median, high = (np.asarray(future[name], float) for name in ("low80", "median", "high80"))
+    return stays_at(float(result.target[setting.order[-1]]), median, 0.5 * (high - low))
+
+
+def walk(last: str, median: np.ndarray, half: np.ndarray, *, stays: bool) -> str:
+    """Where a random walk goes: nowhere, unless the structures that share the forecast move a little."""
+    if stays:
         return (
             f"It moves like a random walk: the best forecast is near the last value, {last}, and past rows do not tell "
             "whether it will rise or fall."
         )
-    end = _text(float(median[-1]), "", half)
-    return f"It moves nearly like a random walk: the forecast goes from the last value, {last}, to about {end}."
-
-
-def _walks(parts: Parts) -> bool:
-    return bool(parts.walks) and not (parts.periodic or parts.calendar or parts.lines or parts.damped)
+    ends = [_text(float(end), "", half) for end in (median.min(), median.max())]
+    lies = f"is about {ends[0]}" if ends[0] == ends[1] else f"lies between {ends[0]} and {ends[1]}"
+    return f"It moves nearly like a random walk: the last value is {last}, the forecast {lies}."
 
 
 def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray) -> str:
@@ -165,8 +168,7 @@ def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray
     setting, steps = found.setting, len(median)
     y = result.target[setting.order]
     assert setting.time is not None
-    word = STEPS.get(setting.time.frequency, ("step", 0.0, 0.0))[0]
-    many = f"{steps} {word}s" if steps > 1 else word
+    many = steps_in_words(setting.time, steps).removeprefix("one ")
     first, last = (setting.moment(float(x)) for x in setting.ahead(steps)[0][[0, -1], 0])
     when = f" ({span(first, last)})" if steps > 1 else f" ({first})"
     said = f"Expect {_text(median.mean(), _unit(setting.target), half)}{' on average' if steps > 1 else ''} "
@@ -176,14 +178,24 @@ def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray
     if setting.time.gaps or back > len(y):
         return f"{said}."
     before = float(y[len(y) - back : len(y) - back + steps or None].mean())
-    same = f"the same {word}s {AGO.get(name, f'{back} {word}s')} before"
-    past = f"the {many} before" if back == steps else same if back == period else f"the same {word}s {back} before"
+    same, ago = many.partition(" of ")[0].removeprefix(f"{steps} "), _ago(setting.time, back, back // period, name)
+    past = f"the {many} before" if back == steps else f"the same {same} {ago} before"
     change = float(median.mean()) - before
     if abs(change) < SAME * half.mean():
         return f"{said}, about as much as in {past}."
     more = "more" if change > 0 else "less"
     by = per_cent(abs(change) / before) if y.min() > 0 else _text(abs(change), "", half)
     return f"{said}, {by} {more} than in {past}."
+
+
+def _ago(time: TimeAxis, steps: int, rounds: int, season: str) -> str:
+    """How long so many steps, or rounds of a season, are: 'a year', 'two weeks', '63 days', '50 minutes'."""
+    if season in AGO:
+        return (
+            f"{'an' if season == 'hourly' else 'a'} {AGO[season]}" if rounds == 1 else f"{count(rounds)} {AGO[season]}s"
+        )
+    word, units = step_of(time)
+    return f"{steps * units} {word or 'step'}{'s' if steps * units > 1 else ''}"
 
 
 def _season(components: Sequence[Facts], setting: Setting) -> tuple[int, str]:

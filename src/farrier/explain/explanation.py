@@ -33,7 +33,8 @@ class Explanation:
         found = self.findings
         axes, target = found.setting.axes, found.setting.target
         rows, told = found.setting.count, [*found.about_rounds, *found.about_outliers]
-        return sentences.text(found.facts, axes, target, found.noise, rows, found.rest_share, told, found.notes)
+        given = found.facts, axes, target, found.noise, rows, found.rest_share, told, found.notes
+        return sentences.text(*given, stays=found.stays, rest=found.rest)
 
     def __repr__(self) -> str:
         return str(self)
@@ -78,7 +79,9 @@ class Explanation:
         found = self.findings
         setting = found.setting
         heading = setting.title or ("The explanation" if setting.target.name == "y" else capital(setting.target.name))
-        summary = sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
+        summary = sentences.summary(
+            found.facts, setting.axes, setting.target, found.noise, setting.count, stays=found.stays
+        )
         lines = [f"# {heading}", setting.sentence(), " ".join([*summary, *found.about_rounds, *found.about_outliers])]
         if found.facts:
             lines.append(self._table())

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 
 from farrier.explain import category_words, interactions, wandering
 from farrier.explain.facts import Axis, Facts, Target
-from farrier.explain.numbers import is_time, length, moment
-from farrier.explain.parts import Parts, axis_of, barely_periodic, given, pace, steady
+from farrier.explain.numbers import is_time, length, listing, moment
+from farrier.explain.parts import Parts, axis_of, barely_periodic, given, of_table, pace, steady
 
 AHEAD = "beyond the data"
 
@@ -29,6 +29,10 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
         return f"it goes on {grows}"
     if parts.categories:
         return category_words.course(facts, parts)
+    if of_table(parts, axes) and parts.columns and any(axis.timed for axis in axes.values()):
+        return f"a forecast takes it from the future values of {listing(parts.columns)}"
+    if facts.contrast is not None and not facts.profile:
+        return f"it is the same wherever {axis.name} is {axis.high:g}"
     if parts.interaction:
         return interactions.course(parts)
     if parts.periodic:

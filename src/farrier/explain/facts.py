@@ -146,6 +146,6 @@ class Facts:
     straight: Estimate | None = None
     """Of a curve of one input that is nearly straight: its change per unit of x."""
     contrast: Estimate | None = None
-    """Of a pattern of two levels: the second minus the first."""
+    """Of a pattern of two levels, and of the effect of an input with two values: the second minus the first."""
     slopes: tuple[Level, ...] = ()
     """Of a category times a line: the slope of each level beside the mean slope, highest first."""

@@ -20,7 +20,7 @@ from farrier.explain.levels import category_of, level_facts
 from farrier.explain.measures import Z95, Say
 from farrier.explain.notes import notes
 from farrier.explain.outlying import Outlying
-from farrier.explain.parts import NAMED
+from farrier.explain.parts import NAMED, fall_of, read, wanders, worth_naming
 from farrier.explain.profiles import ROUNDS, profile_of, round_of
 from farrier.kernels import registry as base
 from farrier.kernels.algebra import Base, Kernel
@@ -53,6 +53,8 @@ class Findings:
     """The standard deviation of the noise, in units of y, or relative where components multiply."""
     others: int
     """The number of kernels that are not explained."""
+    doubtful: bool
+    """Whether a component is among them that the search found, but whose evidence is weak."""
     rest_share: float | None
     """The share of the variance that these other kernels explain together."""
     explained: float
@@ -61,8 +63,15 @@ class Findings:
     """The rows that are far from their expected values."""
     notes: tuple[str, ...] = ()
     """Sentences below the explanation."""
+    stays: bool = False
+    """Whether the series is a random walk whose forecast stays at the last value."""
     rounds: tuple[Round, ...] = ()
     """One year, week or day of all patterns that repeat so, together."""
+
+    @property
+    def rest(self) -> str:
+        """The kernels that are not explained, in words."""
+        return f"everything too small {'or too doubtful ' if self.doubtful else ''}to name"
 
     @property
     def about_rounds(self) -> list[str]:
@@ -109,9 +118,11 @@ def findings(result: Result, context: Context | None = None) -> Findings:
         facts=facts,
         noise=_noise(fitted, setting),
         others=others,
+        doubtful=fitted.appraisal is not None and len(named) < len(fitted.appraisal.order),
         rest_share=float(np.var(left)) / variance if others else None,
         explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
         outlying=Outlying.of(result, setting),
+        stays=_stays(result, setting, facts),
         rounds=rounds,
         notes=notes(result, setting),
     )
@@ -158,11 +169,21 @@ def columns_of(kernel: Kernel, columns: Sequence[str]) -> tuple[str, ...]:
 
 
 def _order(fitted: Fitted, shares: np.ndarray) -> tuple[int, ...]:
-    """The components to explain, largest first: all that the search found, or the large ones of given kernels."""
-    if fitted.appraisal is not None:
-        return fitted.appraisal.order
+    """The components to explain, largest first: those that the search found and the evidence does not speak against, or
+    the large ones of given kernels."""
+    appraisal = fitted.appraisal
+    if appraisal is not None:
+        return tuple(i for i in appraisal.order if worth_naming(appraisal.losses[i], fall_of(*_errors(fitted, i))))
     largest = [int(i) for i in np.argsort(shares)[::-1]]
     return tuple(i for place, i in enumerate(largest) if place == 0 or shares[i] >= NEGLIGIBLE)
+
+
+def _errors(fitted: Fitted, i: int) -> tuple[float | None, float | None]:
+    """The cross-validated error before and after component i is added, on the scale of the model."""
+    if fitted.appraisal is None or not fitted.appraisal.errors:
+        return None, None
+    place = fitted.appraisal.order.index(i)
+    return fitted.appraisal.errors[place], fitted.appraisal.errors[place + 1]
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,9 +202,7 @@ def _facts(
     appraisal, z_scale = fitted.appraisal, fitted.scale.sd
     factors = _factors(result, kernel, i, dates)
     quantiles = [float(fitted.weights(level)[i]) for level in (0.5, 0.025, 0.975)]
-    errors = [None, None]
-    if appraisal is not None and appraisal.errors:
-        errors = [in_words_of(scale, error * z_scale) for error in appraisal.errors[place : place + 2]]
+    errors = [None if error is None else in_words_of(scale, error * z_scale) for error in _errors(fitted, i)]
     nouns = [factor.kind for factor in factors if factor.kind != "constant"]
     coded, own = category_of(kernel) is not None, columns_of(kernel, result.columns)
     say = partial(in_words_of, scale)
@@ -354,10 +373,22 @@ def _shown(
         sd = np.sqrt(np.maximum(curve.variance, 0.0))
         levels = profile_of(name, setting.axis, _local(result, x), curve.mean, sd, lambda size: say(size * unit))
         found["profile"] = tuple(Level(*level) for level in levels)
-    if len(own) == 1 and not windows and kinds <= {"smooth", "rough"} and not setting.axes[own[0]].timed:
+    effect = len(own) == 1 and not windows and not setting.axes[own[0]].timed
+    if effect and kinds and kinds <= {"linear", "smooth", "rough"} and measures.two_valued(result, d):
+        found["contrast"] = measures.contrast(result, i, d, say)
+    elif effect and kinds <= {"smooth", "rough"}:
         shape = measures.shape(result, i, d, x, curve.mean, say)
         found |= {"turn": shape.turn, "straight": shape.slope}
     return found
+
+
+def _stays(result: Result, setting: Setting, facts: Sequence[Facts]) -> bool:
+    """Whether the rows are a random walk whose forecast stays at the last value; of uneven times it is the next one."""
+    if setting.kind != "series" or not setting.axis.spacing or not all(wanders(read(one)) for one in facts):
+        return False
+    ahead = result.at(setting.ahead(max(setting.horizon(None), 1))[0])
+    low, median, high = result.fitted.quantiles(ahead, (0.1, 0.5, 0.9))
+    return measures.stays_at(float(result.target[setting.order[-1]]), median, 0.5 * (high - low))
 
 
 def _noise(fitted: Fitted, setting: Setting) -> float | None:

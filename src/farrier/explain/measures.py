@@ -18,6 +18,8 @@ ARM = 0.15
 """The smaller arm of a U or a hump, over the range of the curve, from which it is called one. [by judgement]"""
 STRAIGHT = 0.06
 """Largest distance of a curve from its line, over its range, up to which it is called straight. [by judgement]"""
+SAME = 0.25
+"""A change below this part of the half width of the 80 % interval is no change, by judgement."""
 FEWEST = 3
 """Fewest rows in a period from which its low and high are taken. [by judgement]"""
 
@@ -72,6 +74,19 @@ def slope(result: Result, i: int, d: int, say: Say) -> Estimate:
     return estimate(value, sd, result.fitted.scale.sd / float(np.ptp(x)), say)
 
 
+def two_valued(result: Result, d: int) -> bool:
+    """Whether input d has two values among the rows, such as 0 and 1."""
+    return len(np.unique(result.inputs[:, d])) == 2
+
+
+def contrast(result: Result, i: int, d: int, say: Say) -> Estimate:
+    """What component i adds at the higher of the two values of input d, beside the lower one."""
+    x = result.rows[:, d]
+    ends = along(result, d, [float(x.min()), float(x.max())])
+    value, sd = difference(result, i, ends[:1], ends[1:])
+    return estimate(value, sd, result.fitted.scale.sd, say)
+
+
 def jump(result: Result, i: int, d: int, windows: Sequence[Factor], say: Say) -> Estimate | None:
     """The change of the level where its one window begins or ends: after minus before."""
     x, places = result.rows[:, d], [factor.location.value for factor in windows if factor.location is not None]
@@ -82,6 +97,11 @@ def jump(result: Result, i: int, d: int, windows: Sequence[Factor], say: Say) ->
     ends = along(result, d, [float(x.min()), inside])
     value, sd = difference(result, i, ends[:1], ends[1:])
     return estimate(value, sd, result.fitted.scale.sd, say)
+
+
+def stays_at(last: float, median: np.ndarray, half: np.ndarray) -> bool:
+    """Whether a forecast, with these half widths of its 80 % intervals, stays at the last value."""
+    return bool(np.all(np.abs(median - last) <= SAME * half))
 
 
 @dataclass(frozen=True)

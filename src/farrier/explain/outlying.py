@@ -9,6 +9,7 @@ from farrier.explain.context import Setting
 from farrier.explain.facts import Target
 from farrier.explain.numbers import capital, count, is_time, listing, significant
 from farrier.inference.likelihoods import StudentT
+from farrier.model.noise_choice import STUDENTS_T
 from farrier.model.outliers import outliers_of
 from farrier.model.result import Result
 
@@ -41,6 +42,8 @@ class Outlying:
     """Whether the noise is Student-t, which gives them little influence."""
     limit: float = 0.0
     """Distance beyond which a row is an outlier, in standard deviations."""
+    compared: bool = False
+    """Whether Student-t noise was fitted too, and dropped."""
 
     @classmethod
     def of(cls, result: Result, setting: Setting) -> "Outlying":
@@ -53,7 +56,8 @@ class Outlying:
         each = zip(labels, *(np.asarray(x).tolist() for x in (found.value, found.expected, found.sds)), strict=True)
         fitted = result.fitted
         robust = isinstance(fitted.likelihood, StudentT)
-        return cls(tuple(Outlier(*one) for one in each), robust, fitted.settings.outliers.listed)
+        compared = any(one.formula == STUDENTS_T for one in fitted.record)
+        return cls(tuple(Outlier(*one) for one in each), robust, fitted.settings.outliers.listed, compared)
 
     def sentences(self, target: Target, rows: int) -> list[str]:
         """How many, which, and what follows from them; empty if there are none."""
@@ -68,11 +72,12 @@ class Outlying:
         some = [_told(one) for one in self.outliers[:TOLD]]
         lead = "It is" if n == 1 else "They are" if n <= TOLD else "The largest are"
         what = "it hardly moves" if n == 1 else "they hardly move"
-        influence = (
-            f"The noise is a Student-t, so {what} the components."
-            if self.robust
-            else (f"The noise is taken as normal: a Student-t does not explain {name} clearly better.")
-        )
+        if self.robust:
+            influence = f"The noise is a Student-t, so {what} the components."
+        elif self.compared:
+            influence = f"The noise is taken as normal: a Student-t does not explain {name} clearly better."
+        else:
+            influence = "The noise is taken as normal; with likelihood='student-t' outliers have little influence."
         return [f"{first}.", f"{lead} {listing(some)}.", influence]
 
     def to_dict(self) -> list[dict[str, Any]]:

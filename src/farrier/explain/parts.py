@@ -24,6 +24,8 @@ WORTH = 1e-3
 """Relative fall of the error, and share of the variance, below which a component is in doubt."""
 MOST = 0.9
 """The share of the variance that counts as most of it."""
+MODERATE = 1.0
+"""Evidence from which it is called moderate, and below which weak. [nats; after Kass and Raftery, 1995]"""
 STRONG, SOME = 0.6, 0.9
 """Error with a component over error without it, below which the component helps strongly, or somewhat."""
 GRADUAL = 1 / 100
@@ -175,9 +177,31 @@ def drifting(parts: Parts, axis: Axis) -> bool:
     return bool(parts.walks or parts.damped or (parts.smooth and not steady(parts, axis)))
 
 
+def wanders(parts: Parts) -> bool:
+    """Whether a component is a random walk alone, whose share of the variance is no merit."""
+    return bool(parts.walks) and not (
+        parts.periodic or parts.calendar or parts.smooth or parts.lines or parts.damped or parts.windows
+    )
+
+
+def worth_naming(evidence: float | None, gain: float | None) -> bool:
+    """Whether what is known of a component speaks for it; otherwise it belongs to the rest.
+
+    The evidence decides. Where it is weak, the component must lower the error. Where it is negative, others could take
+    its place, so that it must lower the error clearly, as one of two does that could each take the other's place.
+    """
+    if evidence is None or evidence >= MODERATE:
+        return True
+    return (gain is None or gain > 0.0) if evidence >= 0.0 else gain is not None and gain >= 1.0 - SOME
+
+
 def fall(facts: Facts) -> float | None:
     """The relative fall of the cross-validated error when the component is added; None if unknown."""
-    before, after = facts.error_before, facts.error_after
+    return fall_of(facts.error_before, facts.error_after)
+
+
+def fall_of(before: float | None, after: float | None) -> float | None:
+    """The same from the error without and with the component."""
     if before is None or after is None or not (known(before) and known(after)):
         return None
     return (before - after) / before if before > 0 else 0.0

@@ -134,9 +134,7 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
         noun = _variation(facts, parts, axis, brief=brief, curve=curve)
         return noun + title_growth(facts, parts, axes, noun) if brief else noun
     if parts.walks or parts.damped:
-        alone = not curve and not parts.lines and not parts.windows and not parts.damped
-        walk = wandering.level(brief=brief, alone=alone)
-        noun = walk if parts.walks else wandering.trend(facts, parts, axis, brief=brief)
+        noun = wandering.level(brief=brief) if parts.walks else wandering.trend(facts, parts, axis, brief=brief)
         return noun + title_growth(facts, parts, axes, noun) if brief else noun
     if len(parts.lines) == 1:
         return _line(facts, axis, target, brief=brief)
@@ -274,6 +272,8 @@ def _effect(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
     """The phrase for a component of one input of a table."""
     alone = all(factor.columns[:1] == parts.columns for factor in parts.windows)
     name = f"the effect of {parts.columns[0] if parts.columns else 'all inputs'}{' alone' if alone else ''}"
+    if facts.contrast is not None:
+        return _contrast(facts.contrast, parts.columns[0], axes, target, brief=brief)
     straight = parts.alone == "line"
     way = facts.monotone or facts.overall
     if way in DIRECTIONS and (brief or not straight):
@@ -295,6 +295,20 @@ def _effect(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
         looks = "U-shaped" if facts.turn.kind == "lowest" else "hump-shaped"
         noun += f", {looks}, {facts.turn.kind} near {moment(facts.turn.at, axis)}"
     return f"{name}: {noun}"
+
+
+def _contrast(contrast: Estimate, column: str, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
+    """The phrase for an input of two values: 'the effect of promo: +55 (53 to 57) where promo is 1'."""
+    axis = axis_of((column,), axes)
+    where = f"where {'it' if brief else column} is {axis.high:g}"
+    where += "" if axis.low == 0.0 else f" beside {axis.low:g}"
+    if brief and target.scale == "odds":
+        return f"the effect of {column}, {'raising' if contrast.value > 0 else 'lowering'} {chance(target)} {where}"
+    if brief:
+        return f"the effect of {column}, {'higher' if contrast.value > 0 else 'lower'} {where}"
+    said = calendar_words.signed(contrast, target, interval=True)
+    doubt = ", so that its direction is not certain" if contrast.low < 0 < contrast.high else ""
+    return f"the effect of {column}: {said} {where}{calendar_words.scale_of(target)}{doubt}"
 
 
 def chance(target: Target) -> str:

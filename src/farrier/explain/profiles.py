@@ -1,4 +1,4 @@
-"""One round of the calendar: the level of a repeating pattern in each month of the year, day of the week, hour of day.
+"""One round of the calendar: the level of a repeating pattern in each month or quarter, day of the week, hour of day.
 
 Most patterns repeat exactly. One that drifts or grows is shown as it was last: over the last full round of the data.
 Levels are relative to the mean of that round. Times of zones are local.
@@ -39,6 +39,10 @@ def _month(x: np.ndarray, kind: str) -> np.ndarray:
     return (x + EARLY).astype("M8[D]").astype("M8[M]").astype(int) % 12
 
 
+def _quarter(x: np.ndarray, kind: str) -> np.ndarray:
+    return _month(x, kind) // 3
+
+
 def _weekday(x: np.ndarray, kind: str) -> np.ndarray:
     return (np.floor(x + EARLY).astype(int) + 3) % 7
 
@@ -48,11 +52,11 @@ def _hour(x: np.ndarray, kind: str) -> np.ndarray:
 
 
 ROUNDS = {
-    "yearly": Parts(MONTH_NAMES, _month, DAYS_A_MONTH),
-    "weekly": Parts(WEEKDAYS, _weekday, 1.0),
-    "daily": Parts(tuple(f"{hour:02d}:00" for hour in range(24)), _hour, HOUR),
+    "yearly": (Parts(MONTH_NAMES, _month, DAYS_A_MONTH), Parts(("Q1", "Q2", "Q3", "Q4"), _quarter, 3 * DAYS_A_MONTH)),
+    "weekly": (Parts(WEEKDAYS, _weekday, 1.0),),
+    "daily": (Parts(tuple(f"{hour:02d}:00" for hour in range(24)), _hour, HOUR),),
 }
-"""The rounds by the name of their period."""
+"""The parts of the rounds, finest first, by the name of their period."""
 
 
 CALENDAR = {"month": "yearly", "weekday": "weekly", "weekend": "weekly"}
@@ -73,7 +77,12 @@ def round_of(factors: Sequence[Factor], axis: Axis) -> str:
     name = calendar_name(period, axis)
     if name not in ROUNDS or (name != "yearly" and axis.kind != "days"):
         return ""
-    return name if axis.spacing * in_days(axis) <= SPACING * ROUNDS[name].length else ""
+    return name if _parts(name, axis) is not None else ""
+
+
+def _parts(name: str, axis: Axis) -> Parts | None:
+    """The finest parts of a round that rows of this spacing fill; None if there are none."""
+    return next((one for one in ROUNDS[name] if axis.spacing * in_days(axis) <= SPACING * one.length), None)
 
 
 def profile_of(
@@ -83,7 +92,9 @@ def profile_of(
 
     `x` are the times of the rows, `mean` and `sd` the curve on the scale of the model; `say` converts a size to words.
     """
-    found = ROUNDS[name]
+    found = _parts(name, axis)
+    if found is None:
+        return []
     period = found.length * len(found.names) / in_days(axis)
     last = x > x.max() - period * (1.0 - 1e-6)
     level, here = found.level(x[last], axis.kind), mean[last]

@@ -24,6 +24,7 @@ from farrier.explain.numbers import (
 )
 from farrier.explain.parts import (
     FACTOR,
+    MODERATE,
     MOST,
     NAMED,
     SOME,
@@ -32,12 +33,13 @@ from farrier.explain.parts import (
     Parts,
     fall,
     read,
+    wanders,
 )
 from farrier.explain.phrases import amount, chance, clauses, phrase
 
 BEYOND = 1.05
 """Share of the variance above which components must cancel each other, by judgement."""
-EVIDENCE = ((5.0, "very strong"), (3.0, "strong"), (1.0, "moderate"))
+EVIDENCE = ((5.0, "very strong"), (3.0, "strong"), (MODERATE, "moderate"))
 """Words for the evidence of a component, and the least nats for each; after Kass and Raftery, 1995."""
 WIDTH = 88
 """Characters in a line of the printed explanation."""
@@ -89,15 +91,24 @@ def _artefact(facts: Facts) -> bool:
 
 
 def summary(
-    components: Sequence[Facts], axes: Mapping[str, Axis], target: Target, noise: float | None, rows: int
+    components: Sequence[Facts],
+    axes: Mapping[str, Axis],
+    target: Target,
+    noise: float | None,
+    rows: int,
+    *,
+    stays: bool = False,
 ) -> list[str]:
-    """Two or three sentences: the number of components, how many of them matter, the main ones, and the noise."""
+    """Two or three sentences: the number of components, how many of them matter, the main ones, and the noise.
+
+    `stays` says that the forecast stays at the last value.
+    """
     n, data = len(components), f"{count(rows)} row{'' if rows == 1 else 's'}"
     if all(_artefact(facts) for facts in components):
         return [f"No component stands out: the {data} look like a constant level and noise.", *_noise(target, noise)]
     if len(axes) == 1 and all(wanders(read(facts)) for facts in components):
-        walk = f"The {data} move like a random walk: the best forecast is the last value."
-        return [walk, *_noise(target, noise)]
+        walk = "like a random walk: the best forecast is the last value" if stays else "nearly like a random walk"
+        return [f"The {data} move {walk}.", *_noise(target, noise)]
     most = next((i for i, c in enumerate(components, 1) if known(c.cumulative) and c.cumulative >= MOST), n)
     counts = f"{capital(count(n))} component{'s were' if n > 1 else ' was'} found in {data}"
     said = [counts, *_carried(components, most)]
@@ -127,9 +138,12 @@ def text(
     rest_share: float | None,
     outliers: Sequence[str] = (),
     notes: Sequence[str] = (),
+    *,
+    stays: bool = False,
+    rest: str = "everything too small to name",
 ) -> str:
     """The whole explanation as plain text, for `print`; `outliers` is what is said of them, and the notes come last."""
-    opening = " ".join(summary(components, axes, target, None, rows))
+    opening = " ".join(summary(components, axes, target, None, rows, stays=stays))
     paragraphs = [_wrapped(opening)]
     for i, facts in enumerate(components, 1):
         body = " ".join(filter(None, [sentence(facts, axes, target), future(facts, axes, target), flag(facts)]))
@@ -137,8 +151,7 @@ def text(
     paragraphs += [_wrapped(said) for said in _noise(target, noise)]
     paragraphs += [_wrapped(" ".join(outliers))] if outliers else []
     if rest_share is not None and known(rest_share) and rest_share > 0:
-        rest = f"The rest, everything too small to name, carries {per_cent(rest_share)} of the variance."
-        paragraphs.append(_wrapped(rest))
+        paragraphs.append(_wrapped(f"The rest, {rest}, carries {per_cent(rest_share)} of the variance."))
     return "\n\n".join([*paragraphs, *(_wrapped(note) for note in notes)])
 
 
@@ -198,6 +211,7 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
     """The clause on the effect on y and the share of the variance."""
     said = []
     straight = (parts.alone == "line" and facts.slope is not None) or facts.jump is not None
+    straight = straight or (facts.contrast is not None and not facts.profile)
     told = bool(facts.profile) and not facts.partial
     if known(facts.sd) and facts.sd > 0 and not (parts.noise or told or parts.alone in ("constant", "level")):
         if target.scale == "odds":
@@ -225,36 +239,28 @@ def _evidence(facts: Facts, target: Target, name: str, *, several: bool) -> str:
     gain = fall(facts)
     if gain is not None and facts.error_before is not None and facts.error_after is not None:
         before, after = _errors(facts.error_before, facts.error_after, target)
-        if several and gain <= 0:
-            error = f"stays at {after}" if before == after else f"goes from {before} to {after}"
-            said.append(f"adding it does not help: the {name} {error}")
-        elif before == after:
-            said.append(f"adding it leaves the {name} at {after}")
-        else:
+        if gain >= WORTH and before != after:
             ratio = 1 - gain
             strength = "strongly" if ratio < STRONG else "somewhat" if ratio < SOME else "a little"
-            verb = "lowers" if gain > 0 else "raises"
             adverb = f" {strength}," if several else ""
-            said.append(f"adding it {verb} the {name}{adverb} from {before} to {after}")
+            said.append(f"adding it lowers the {name}{adverb} from {before} to {after}")
+        elif gain > -WORTH:
+            said.append(
+                f"adding it {f'does not help: the {name} stays' if several else f'leaves the {name}'} at {after}"
+            )
     return ", and ".join(said)
 
 
 def evidence_words(nats: float) -> str:
     """How strong the evidence is, as a clause: 'the evidence for it is very strong'."""
-    word = next((word for least, word in EVIDENCE if abs(nats) >= least), "")
-    return f"the evidence {'for' if nats > 0 else 'against'} it is {word}" if word else "the evidence for it is weak"
+    if nats < 0:
+        return "others could take its place"
+    return f"the evidence for it is {next((word for least, word in EVIDENCE if nats >= least), 'weak')}"
 
 
 def error_name(axes: Mapping[str, Axis]) -> str:
     """What a leave-one-out error is: along time it is one of interpolation, not of a forecast."""
     return "interpolation error" if any(axis.timed for axis in axes.values()) else "cross-validated error"
-
-
-def wanders(parts: Parts) -> bool:
-    """Whether a component is a random walk alone, whose share of the variance is no merit."""
-    return bool(parts.walks) and not (
-        parts.periodic or parts.calendar or parts.smooth or parts.lines or parts.damped or parts.windows
-    )
 
 
 def _errors(before: float, after: float, target: Target) -> tuple[str, str]:

@@ -10,14 +10,14 @@ import platform
 import re
 from collections.abc import Sequence
 from dataclasses import asdict
-from importlib.metadata import version
+from importlib.metadata import distributions, version
 from typing import Any
 
 from farrier.explain import calendar_words, sentences
 from farrier.explain.backtest import Backtest
 from farrier.explain.context import Context
 from farrier.explain.curves import Curves, Rows, effects, fit_of
-from farrier.explain.expectation import expectation, sharing, structures
+from farrier.explain.expectation import expectation, forecast_stays, sharing, structures
 from farrier.explain.facts import Estimate, Facts, Level
 from farrier.explain.findings import Findings, findings
 from farrier.explain.notes import about_columns
@@ -30,7 +30,6 @@ from farrier.inference.weight_priors import starting_weight
 from farrier.model.result import Result
 from farrier.search.settings import SearchSettings
 
-REST_TITLE = "Everything too small to name"
 SUBTITLES = {
     "multiplicative": "Components multiply: each is a factor, and its size is relative.",
     "transformed": "Components add up on the scale of the {transform}.",
@@ -61,6 +60,7 @@ def story(
         transform=f"{result.fitted.component_scale.transform.name}s", **target
     )
     curves, steps = fit_of(result, rows), len(rows.x) - len(rows.y)
+    stays = forecast_stays(result, setting, curves["future"]) if steps else found.stays
     shared = structures(result, rows.inputs[-1:] if steps else None) if setting.kind == "series" else []
     whole = {
         "title": title or setting.title or ("" if target["name"] == "y" else capital(target["name"])),
@@ -72,7 +72,7 @@ def story(
         if result.table is None
         else [{"name": one.name, "role": one.role, "note": one.note} for one in result.table.columns],
         "data": {"rows": len(setting.order), "sentence": setting.sentence()},
-        "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, len(setting.order))
+        "summary": sentences.summary(found.facts, setting.axes, setting.target, found.noise, setting.count, stays=stays)
         + found.about_rounds
         + found.about_outliers,
         # the columns have a section of their own
@@ -140,7 +140,7 @@ def _rest(result: Result, found: Findings, curves: Curves) -> dict[str, Any]:
         by = amount(abs(end), found.setting.target)
         ahead += f": at the end of this one it {'adds' if end > 0 else 'takes off'} {by}"
     return {
-        "title": REST_TITLE,
+        "title": capital(found.rest),
         "sentence": said,
         "future_sentence": f"{ahead}.",
         "flag": "",
@@ -212,7 +212,7 @@ def _repeat(result: Result, command: str) -> dict[str, Any]:
     """What is needed to repeat the fit."""
     recipe = result.recipe
     settings = {name: value for name, value in recipe.settings.items() if name != "random_state"}
-    packages = {name: version(name) for name in ("farrier", "jax", "numpy")}
+    packages = {name: version(name) for name in ("farrier", "jax", "numpy") if any(distributions(name=name))}
     return {
         "settings": {name: value for name, value in settings.items() if value is not None},
         "search": _search(result.fitted.settings),

@@ -18,11 +18,9 @@ TOLD_FADE = (0.001, 0.99)
 """Parts that fade in one unit, between which they are told with their interval. [part of itself; by judgement]"""
 
 
-def level(*, brief: bool, alone: bool) -> str:
-    """The noun of a random walk; alone, it says what that means for a forecast."""
-    if brief:
-        return "a wandering level"
-    return f"a level that wanders{': the best forecast is its last value' if alone else ''}"
+def level(*, brief: bool) -> str:
+    """The noun of a random walk."""
+    return "a wandering level" if brief else "a level that wanders"
 
 
 def trend(facts: Facts, parts: Parts, axis: Axis, *, brief: bool) -> str:

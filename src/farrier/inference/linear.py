@@ -110,8 +110,8 @@ class LinearObjective(Parametrised):
     def of(
         cls, template: ExactModel, X: np.ndarray, y: np.ndarray, draws: int = 1, limits: FeatureLimits = FeatureLimits()
     ) -> "LinearObjective":
-        """The bound of a model of one input on rows in any order."""
-        pieces = plan(template.pool, X[:, 0], limits)
+        """The bound of a model of a series on rows in any order."""
+        pieces = plan(template.pool, X, limits)
         return cls(
             template, pieces, sorted_blocks(template, X, y, pieces), quasi_normal(draws, template.prior.noise_size)
         )
@@ -157,4 +157,4 @@ def sorted_blocks(template: ExactModel, X: np.ndarray, y: np.ndarray, pieces: tu
     order = np.argsort(X[:, 0], kind="stable")
     given = template.rows if template.rows is not None else template.factors
     noise = np.ones(len(y)) if given is None else np.asarray(given, float)
-    return Blocks(X[order, 0], y[order], noise[order], block_size(pieces))
+    return Blocks(X[order], y[order], noise[order], block_size(pieces))

@@ -25,7 +25,7 @@ SAME = 1e-7
 
 
 class Chunk(NamedTuple):
-    """Some blocks of M rows: times (K M, 1), y and noise variances (K, M), distances to the left borders.
+    """Some blocks of M rows: inputs (K M, D), y and noise variances (K, M), distances to the left borders.
 
     `h` (K, M) and `gap` (K,) have K = 1 if all blocks have the same distances. `filled` marks the rows that exist.
     """
@@ -42,18 +42,23 @@ class Chunk(NamedTuple):
 @final
 @dataclass(frozen=True, eq=False)
 class Blocks:
-    """Rows in rising order, cut into blocks of `size` rows."""
+    """Rows in rising order of time, the first input, cut into blocks of `size` rows."""
 
-    x: np.ndarray
+    X: np.ndarray
     y: np.ndarray
     noise: np.ndarray
     """The noise variance of each row, up to a common factor."""
     size: int
 
     @property
+    def x(self) -> np.ndarray:
+        """The times of the rows, (N,)."""
+        return self.X[:, 0]
+
+    @property
     def count(self) -> int:
         """The number of blocks."""
-        return -(-len(self.x) // self.size)
+        return -(-len(self.X) // self.size)
 
     @cached_property
     def borders(self) -> np.ndarray:
@@ -70,13 +75,13 @@ class Blocks:
     def chunk(self, which: np.ndarray) -> Chunk:
         """Some blocks."""
         rows = which[:, None] * self.size + np.arange(self.size)
-        filled = rows < len(self.x)
-        rows = np.minimum(rows, len(self.x) - 1)
+        filled = rows < len(self.X)
+        rows = np.minimum(rows, len(self.X) - 1)
         x, left = self.x[rows], self.borders[which]
         h, gap = x - left[:, None], self.borders[which + 1] - left
         if len(h) > 1 and np.ptp(h, axis=0).max() < SAME * gap.max() and np.ptp(gap) < SAME * gap.max():
             h, gap = h[:1], gap[:1]
-        return Chunk(which, x.reshape(-1, 1), np.where(filled, self.y[rows], 0.0), self.noise[rows], h, gap, filled)
+        return Chunk(which, self.X[rows.ravel()], np.where(filled, self.y[rows], 0.0), self.noise[rows], h, gap, filled)
 
 
 class Chain(NamedTuple):

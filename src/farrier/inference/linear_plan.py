@@ -1,9 +1,10 @@
-"""How each product of a model of one input is represented by the linear tier: features, or a Markov chain.
+"""How each product of a model of a series is represented by the linear tier: features, or a Markov chain.
 
 A product whose functions are few features over the range (lines, cycles, slow curves, their products) is these
 features. A product with a Markov factor is a sum of independent Markov processes, one for each feature of its other
 factors. So is a product with a squared exponential that would take too many features; its Markov process approximates
-the kernel (kernels/markov.smooth_form). Features come from inducing points, as in collapsed.py.
+the kernel (kernels/markov.smooth_form). Features come from inducing points, as in collapsed.py. The first input is
+time, along which chains go; effects of other inputs, the regressors of the series, are features.
 """
 
 from collections.abc import Sequence
@@ -57,7 +58,7 @@ class Piece:
     term: Term
     """The factors that are features; a term without factors is one."""
     Z: np.ndarray
-    """Inducing points of these factors, (R, 1)."""
+    """Inducing points of these factors, (R, D)."""
     chain: Factor | None = None
     """The Markov factor."""
 
@@ -76,11 +77,11 @@ class Piece:
         return len(self.form(np.ones(1 + max((p.stop for p in self.chain.places.values()), default=0))).observation)
 
 
-def plan(pool: Products, x: np.ndarray, limits: FeatureLimits = FeatureLimits()) -> tuple[Piece, ...]:
-    """The representation of each product for rows at x (N,)."""
-    most = min(limits.features, int(np.sqrt(limits.products / len(x))))
-    places = np.unique((len(x) * ((GOLDEN * np.arange(min(limits.rows, 4 * len(x)))) % 1.0)).astype(int))
-    rows, numbers = np.sort(x)[places][:, None], pool.numbers
+def plan(pool: Products, X: np.ndarray, limits: FeatureLimits = FeatureLimits()) -> tuple[Piece, ...]:
+    """The representation of each product for rows X (N, D)."""
+    most = min(limits.features, int(np.sqrt(limits.products / len(X))))
+    places = np.unique((len(X) * ((GOLDEN * np.arange(min(limits.rows, 4 * len(X)))) % 1.0)).astype(int))
+    rows, numbers = X[np.argsort(X[:, 0], kind="stable")[places]], pool.numbers
     pieces: list[Piece] = []
     for term in pool.terms:
         chain = _markov_factor(term)
@@ -107,13 +108,13 @@ def _features(piece: Piece) -> int:
 
 def _markov_factor(term: Term) -> Factor | None:
     """The roughest Markov factor of a product."""
-    found = [factor for factor in term.factors if factor.family in MARKOV]
+    found = [factor for factor in term.factors if factor.family in MARKOV and factor.of_first]
     return min(found, key=lambda factor: MARKOV.index(factor.family), default=None)
 
 
 def _smooth_factor(piece: Piece) -> Factor | None:
     """The squared exponential of a product that is features so far, unless it is one of several features."""
-    found = [factor for factor in piece.term.factors if factor.family is SquaredExponential]
+    found = [factor for factor in piece.term.factors if factor.family is SquaredExponential and factor.of_first]
     return found[0] if len(found) == 1 and piece.chain is None and len(piece.Z) > FEWEST else None
 
 

@@ -67,12 +67,12 @@ class LinearPosterior(WithoutCaches):
     @cached_property
     def pieces(self) -> tuple[Piece, ...]:
         """The representation of each product."""
-        return plan(self.pool, self.X[:, 0], self.limits)
+        return plan(self.pool, self.X, self.limits)
 
     @cached_property
     def _blocks(self) -> Blocks:
         order = np.argsort(self.X[:, 0], kind="stable")
-        return Blocks(self.X[order, 0], self.y[order], self.noise[order], block_size(self.pieces))
+        return Blocks(self.X[order], self.y[order], self.noise[order], block_size(self.pieces))
 
     @cached_property
     def _solved(self) -> list[Draw]:
@@ -178,7 +178,7 @@ class LinearPosterior(WithoutCaches):
         inside = np.flatnonzero((x >= borders[0]) & (x <= borders[-1]))
         for side, rows in ((0, np.flatnonzero(x < borders[0])), (len(borders) - 1, np.flatnonzero(x > borders[-1]))):
             for first in range(0, len(rows), together):
-                yield beyond_the_rows(draw, x, rows[first : first + together], side, float(borders[side]))
+                yield beyond_the_rows(draw, X, rows[first : first + together], side, float(borders[side]))
         which = np.clip(np.searchsorted(borders, x[inside], side="right") - 1, 0, blocks.count - 1)
         order = np.argsort(which, kind="stable")
         inside, which = inside[order], which[order]
@@ -191,4 +191,4 @@ class LinearPosterior(WithoutCaches):
             rows = inside[np.minimum(places, len(inside) - 1)]
             # rows that fill up are copies of the first
             rows = np.where(filled, rows, rows[:, :1])
-            yield inside_the_rows(draw, x, rows, filled, blocks.chunk(found[some]))
+            yield inside_the_rows(draw, X, rows, filled, blocks.chunk(found[some]))

@@ -30,8 +30,8 @@ class Site:
     model: LinearModel
     blocks: np.ndarray
     """The number of each block."""
-    x: np.ndarray
-    """The new rows, (K, P)."""
+    X: np.ndarray
+    """The new rows, (K, P, D)."""
     rows: np.ndarray
     """Their indices, (K, P)."""
     filled: np.ndarray
@@ -126,7 +126,7 @@ class View:
         own = np.diag(self.left[k])
         if self.site.W.shape[1] == 0:
             # far from all rows, features explain little of a smooth curve, and what they leave is smooth too
-            model, X = self.site.model, self.site.x[k][:, None]
+            model, X = self.site.model, self.site.X[k]
             some = [i for i in model.features if self.chosen[i]]
             own = sum((model.w2[i] * model.groups[i].residual(X) for i in some), start=np.zeros((len(X), len(X))))
         if self.A is None:
@@ -135,16 +135,16 @@ class View:
         return own + self.bridge[k] - self.A[k].T @ self.A[k]
 
 
-def inside_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, filled: np.ndarray, chunk: Chunk) -> Site:
-    """New rows between the first and the last row, at `rows` (K, P) of x, in the blocks of a chunk."""
+def inside_the_rows(draw: Any, X: np.ndarray, rows: np.ndarray, filled: np.ndarray, chunk: Chunk) -> Site:
+    """New rows between the first and the last row, at `rows` (K, P) of X, in the blocks of a chunk."""
     model, made = draw.model, draw.model.assemble(chunk)
     K, P = rows.shape
-    plain, copies, left = model.feature_rows(x[rows].reshape(-1, 1))
+    plain, copies, left = model.feature_rows(X[rows.ravel()])
     u = np.concatenate([np.broadcast_to(draw.beta, (K, model.G)), draw.mean[chunk.which]], axis=1)
     W = made.inverse @ np.concatenate([made.Phi, made.Z], axis=2)
     e = (made.inverse @ chunk.y[..., None])[..., 0] - (W @ u[..., None])[..., 0]
-    first = chunk.X.reshape(K, -1)[:, :1] - chunk.h[:, :1]
-    h, there, gap = (np.broadcast_to(one, (K, one.shape[1])) for one in (chunk.h, x[rows] - first, chunk.gap[:, None]))
+    away = X[rows, 0] - (chunk.X[:, 0].reshape(K, -1)[:, :1] - chunk.h[:, :1])
+    h, there, gap = (np.broadcast_to(one, (K, one.shape[1])) for one in (chunk.h, away, chunk.gap[:, None]))
     processes = {}
     for (i, _), phi, chain in zip(model.states.items(), copies, made.chains, strict=True):
         form, w2 = model.forms[i], model.w2[i]
@@ -159,7 +159,7 @@ def inside_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, filled: np.ndarr
     return Site(
         model=model,
         blocks=chunk.which,
-        x=x[rows],
+        X=X[rows],
         rows=rows,
         filled=filled,
         Phi=plain.reshape(K, P, -1) * model.feature_weights,
@@ -175,12 +175,12 @@ def inside_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, filled: np.ndarr
     )
 
 
-def beyond_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, border: int, at: float) -> Site:
+def beyond_the_rows(draw: Any, X: np.ndarray, rows: np.ndarray, border: int, at: float) -> Site:
     """New rows left of the first border or right of the last one, which is at `at`: no rows are in their block."""
     model: LinearModel = draw.model
     P, none = len(rows), np.array([border])
-    there = x[rows]
-    plain, copies, left = model.feature_rows(there[:, None])
+    there = X[rows, 0]
+    plain, copies, left = model.feature_rows(X[rows])
     u = np.concatenate([draw.beta, draw.mean[border]])[None]
     processes = {}
     for (i, own), phi in zip(model.states.items(), copies, strict=True):
@@ -193,7 +193,7 @@ def beyond_the_rows(draw: Any, x: np.ndarray, rows: np.ndarray, border: int, at:
     return Site(
         model=model,
         blocks=none,
-        x=there[None],
+        X=X[rows][None],
         rows=rows[None],
         filled=np.ones((1, P), bool),
         Phi=(plain * model.feature_weights)[None],

@@ -18,7 +18,7 @@ from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Alone, Fitted
-from farrier.model.long_rows import resolved_rows
+from farrier.model.long_rows import resolved_rows, uncommon_rows
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import POSTERIORS
 from farrier.search import candidates
@@ -114,19 +114,24 @@ def prediction_pool(search: Search, structure: Structure) -> list[Part]:
     return [*structure.parts, *(search.part(kernel, weight, scale) for kernel in others)]
 
 
-def search_rows(X: np.ndarray, given: SearchSettings) -> np.ndarray:
-    """The rows that the search uses: all, or a part that is the same at every call."""
-    settings = given.rows
-    if X.shape[1] == 1 and len(X) > settings.exact:
-        return resolved_rows(X[:, 0], given.long)
-    if len(X) <= (settings.search if X.shape[1] == 1 else settings.part):
+def search_rows(X: np.ndarray, given: SearchSettings, *, timed: bool = False) -> np.ndarray:
+    """The rows that the search uses: all, or a part that is the same at every call.
+
+    `timed` says that the first input is time; one input is always treated like that.
+    """
+    settings, series = given.rows, timed or X.shape[1] == 1
+    if series and len(X) > settings.exact:
+        rows = resolved_rows(X[:, 0], given.long)
+        return np.union1d(rows, uncommon_rows(X, rows, settings.search))
+    if len(X) <= (settings.search if series else settings.part):
         return np.arange(len(X))
-    if X.shape[1] > 1:
+    if not series:
         return np.sort(np.random.default_rng(0).choice(len(X), settings.part, replace=False))
-    # one input: half of the rows in contiguous pieces, for short lengthscales; half spread evenly, for long ones
+    # a series: half of the rows in contiguous pieces, for short lengthscales; half spread evenly, for long ones
     order = np.argsort(X[:, 0])
     spread = np.linspace(0, len(X) - 1, settings.search // 2).astype(int)
     length = settings.search // 2 // settings.pieces
     starts = np.linspace(0, len(X) - length, settings.pieces).astype(int)
     pieces = (starts[:, None] + np.arange(length)).ravel()
-    return order[np.union1d(spread, pieces)]
+    rows = order[np.union1d(spread, pieces)]
+    return np.union1d(rows, more) if len(more := uncommon_rows(X, rows, settings.search)) else rows

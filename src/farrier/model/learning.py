@@ -4,9 +4,9 @@ A table has its own way (table_fits.py). For a series:
 
 1. The scale of the target is chosen by evidence (scales.py).
 2. The structure is found on that scale (search/search.py), for many rows on a part of them.
-3. For few rows a small set of structures predicts, by exact inference (members.py). A long series of one input is
-   fitted and predicted in time linear in its rows (long_series.py). For many rows of several inputs the structure and
-   the ordinary candidates are fitted together, by collapsed inference.
+3. For few rows a small set of structures predicts, by exact inference (members.py). A long series is fitted and
+   predicted in time linear in its rows (long_series.py). Where the user asks for collapsed inference, the structure and
+   the ordinary candidates are fitted together.
 """
 
 from collections.abc import Sequence
@@ -82,7 +82,7 @@ def learn(
     with one_thread():
         found = searched_scales(X, y, known, transform, timed, tell, settings, calendar, coded, factors)
     # a category is no series
-    tier = tier_for(len(X), settings, tier, None if coded else X.shape[1])
+    tier = tier_for(len(X), settings, tier, series=timed or (X.shape[1] == 1 and not coded))
     with one_thread(small=tier == "linear" or len(X) <= settings.rows.exact):
         if tier == "exact":
             return _few_rows(found, X, y)
@@ -112,7 +112,7 @@ def fit_given(
     `factors` as in `learn`.
     """
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
-    z, tier = scale.forward(y), tier_for(len(X), settings, tier, X.shape[1])
+    z, tier = scale.forward(y), tier_for(len(X), settings, tier, series=X.shape[1] == 1)
     parts, level = levelled(parts_of(kernels))
     seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
     model = replace(horseshoe_model(parts, settings.fits.start_noise, X.shape[1]), factors=factors)
@@ -165,8 +165,9 @@ def _few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """
     best = found[0]
     best.search.tell("fitting the predictive model", best.structure.score)
-    scales, seen = found, y[search_rows(X, best.search.settings)]
-    if X.shape[1] > 1 and len(seen) < len(y):
+    series = best.search.of_series
+    scales, seen = found, y[search_rows(X, best.search.settings, timed=series)]
+    if not series and len(seen) < len(y):
         scales, seen = [best.on_all_rows(X, y)], y
     contenders = [one for scaled in scales for one in contenders_on(scaled, seen)]
     if len(seen) < len(y):

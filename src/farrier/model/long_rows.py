@@ -1,8 +1,9 @@
 """The rows of a long series that a search or a fit looks at: few, but enough to see both the day and the year.
 
 `resolved_rows` are for the search: windows of equally many rows whose steps are 1, 4, 16 ... rows, up to the whole
-series. `window_rows` are for hyperparameters: contiguous pieces for what is short, and rows spread over the whole range
-for what is long. Both return indices of rows in order, the same at every call.
+series; `uncommon_rows` are those without which a rare event would not be seen. `window_rows` are for hyperparameters:
+contiguous pieces for what is short, and rows spread over the whole range for what is long. All return indices of rows,
+the same at every call.
 """
 
 import numpy as np
@@ -27,6 +28,22 @@ def resolved_rows(x: np.ndarray, settings: LongSettings) -> np.ndarray:
         found.append(np.clip(places, 0, count - 1).astype(int))
     # trends start at the first row
     return np.sort(np.argsort(x, kind="stable")[np.unique([0, *np.concatenate(found)])])
+
+
+def uncommon_rows(X: np.ndarray, chosen: np.ndarray, most: int) -> np.ndarray:
+    """Rows in which a regressor has a value that it seldom has, each with the row before it, where few are chosen.
+
+    Seldom is what fewer than half of the rows have beside one common value, such as the days of a promotion. A tenth of
+    `most` rows, shared by all regressors, are enough for the size of an effect.
+    """
+    order, found = np.argsort(X[:, 0], kind="stable"), [np.zeros(0, int)]
+    for values in X[order, 1:].T:
+        places = np.flatnonzero(values != np.median(values))
+        enough = min(most // 10 // (X.shape[1] - 1), len(places))
+        if 2 * len(places) < len(X) and np.isin(order[places], chosen).sum() < enough:
+            some = places[np.linspace(0, len(places) - 1, enough).astype(int)]
+            found += [order[some], order[np.maximum(some - 1, 0)]]
+    return np.unique(np.concatenate(found))
 
 
 def window_rows(x: np.ndarray, settings: LongSettings) -> np.ndarray:

@@ -66,8 +66,9 @@ def finish_long_series(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> Fitted:
 def refit_long_series(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """A structure that is known, fitted to other rows."""
     settings, own, z = fitted.settings, fitted.explaining, fitted.scale.forward(y)
-    rows, windows = search_rows(X, settings), Windows.of(X, z, settings)
-    search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
+    rows, windows = search_rows(X, settings, timed=True), Windows.of(X, z, settings)
+    covariance = covariance_of(X[rows], timed=True)
+    search = Search(X[rows], z[rows], covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
     weights, noise = own.prior.quantile(0.5), fitted.noise_variance
     parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
     found = search.fit(parts, noise)
@@ -117,7 +118,7 @@ def fitted_to(
     density."""
     settings = search.settings
     own = settings.long
-    model = search.beliefs.model([*parts, LEVEL], max(noise, own.start_noise), 1)
+    model = search.beliefs.model([*parts, LEVEL], max(noise, own.start_noise), rows.X.shape[1])
     model = replace(model, factors=rows.factors)
     objective = LinearObjective.of(model, rows.X, rows.z, 1, own.limits)
     u, terms, _ = climb(
@@ -157,7 +158,7 @@ def with_memory(search: Search, structure: Structure, rows: Windows) -> Structur
     if any(len(factors) == 1 and isinstance(factors[0], Matern12) for factors in kernels):
         return structure
     spacing = float(np.median(np.diff(np.unique(rows.X[:, 0]))))
-    part = search.beliefs.part(Matern12(own.memory * spacing), float(np.sqrt(structure.noise)), 1)
+    part = search.part(Matern12(own.memory * spacing), float(np.sqrt(structure.noise)))
     rough = fitted_to(search, [*structure.parts, part], structure.noise, rows)
     gain = rough.score - structure.score
     action = "kept" if gain > needed else "tried"
@@ -171,8 +172,8 @@ def with_ordinary(search: Search, structure: Structure, rows: Windows) -> Struct
     others = prediction_pool(search, structure)[len(structure.parts) :]
     if not others:
         return structure
-    pool = search.beliefs.model(others, structure.noise, 1).pool
-    pieces = plan(pool, rows.X[:, 0], own.limits)
+    pool = search.beliefs.model(others, structure.noise, rows.X.shape[1]).pool
+    pieces = plan(pool, rows.X, own.limits)
     cheap = [
         part for part, piece in zip(others, pieces, strict=True) if piece.chain is None or len(piece.Z) <= own.copies
     ]

@@ -105,7 +105,8 @@ class Contender:
         if len(self.evaluator.y) == len(y):
             return self
         factors = self.factors if self.noise is None else self.noise.factors
-        changes = {"X": X, "y": self.scale.forward(y), "covariance": covariance_of(X), "factors": factors}
+        covariance = covariance_of(X, timed=self.evaluator.of_series)
+        changes = {"X": X, "y": self.scale.forward(y), "covariance": covariance, "factors": factors}
         evaluator, fits = replace(self.evaluator, **changes), self.evaluator.settings.fits
         parts, noise = self.structure.parts, self.structure.noise
         structure = evaluator.fit(parts, noise, fits.final_iterations, fits.final_tolerance)

@@ -44,16 +44,15 @@ def learn_sites(
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
-    rows, z = search_rows(X, settings), scale.forward(y)
+    rows, z = search_rows(X, settings, timed=timed), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
     search = Search(
         X[rows],
         sites.target,
-        covariance_of(X[rows]),
+        covariance_of(X[rows], timed=timed),
         known or (),
         tell,
         settings=settings,
-        timed=timed,
         beliefs=Beliefs.of(X, known, settings.priors, timed=timed, coded=coded),
         calendar=calendar,
         coded=coded,
@@ -70,13 +69,14 @@ def learn_sites(
 def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
     """Student-t noise for all rows, with a structure that was found on rows without outliers."""
     search, structure, settings = found.search, found.structure, found.search.settings
-    rows, z = search_rows(X, settings), found.scale.forward(y)
+    rows, z = search_rows(X, settings, timed=search.of_series), found.scale.forward(y)
     likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), degrees)
     mean, variance = np.zeros(len(rows)), np.full(len(rows), structure.noise / len(rows))
     if structure.model is not None:
         mean, variance = marginals(exact_posterior(structure.model, search.X, search.y, settings), X[rows])
     sites = Sites.at(z[rows], mean, variance, likelihood)
-    search = replace(search, X=X[rows], y=sites.target, covariance=covariance_of(X[rows]), rows=sites.variance)
+    covariance = covariance_of(X[rows], timed=search.of_series)
+    search = replace(search, X=X[rows], y=sites.target, covariance=covariance, rows=sites.variance)
     with one_thread():
         structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
     with one_thread(small=len(X) <= settings.rows.exact):
@@ -201,7 +201,8 @@ def _pool(
     def fit(sites: Sites) -> ExactModel:
         nonlocal current
         if tier == "exact":
-            rows = replace(search, X=X, y=sites.target, covariance=covariance_of(X), rows=sites.variance)
+            covariance = covariance_of(X, timed=search.of_series)
+            rows = replace(search, X=X, y=sites.target, covariance=covariance, rows=sites.variance)
             wide = rows.fit(current, noise, fits.final_iterations, fits.final_tolerance)
             assert wide.model is not None
             current = list(wide.parts)

@@ -104,7 +104,8 @@ def _refit_member(
     member: Member, fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell, start: RowNoise | None
 ) -> Contender:
     """One structure, fitted again; `start` is the noise of the rows if it is Student-t."""
-    settings, z, covariance = fitted.settings, member.scale.forward(y), covariance_of(X)
+    settings, z = fitted.settings, member.scale.forward(y)
+    covariance = covariance_of(X, timed=fitted.beliefs.clock is not None)
     beliefs = replace(fitted.beliefs, growth=member.growth)
 
     def fit(noise: RowNoise | None, least: float = -np.inf) -> Contender:
@@ -129,7 +130,8 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
         with one_thread():
             return refit_long_series(fitted, X, y, tell)
     settings, tier = fitted.settings, fitted.tier
-    z, rows = fitted.scale.forward(y), search_rows(X, settings)
+    timed = fitted.beliefs.clock is not None
+    z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
     noise = fitted.likelihood.predict(np.zeros(1), np.zeros(1))[1][0]
     seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
     structure = whole = _refitted_pool(tier, fitted.kernels, fitted.prior, noise, X[seen], z[seen], fitted)
@@ -137,7 +139,8 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     if fitted.appraisal is None and fitted.level is not None:  # given kernels and a level
         structure = replace(whole, parts=whole.parts[: fitted.level])
     elif fitted.alone is not None or fitted.level is not None:
-        search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
+        covariance = covariance_of(X[rows], timed=timed)
+        search = Search(X[rows], z[rows], covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         structure = _refitted_survivors(fitted, search, whole.noise)
@@ -165,7 +168,8 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
         with one_thread():
             return refit_robust_long(fitted, X, y, tell)
     settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
-    z, rows = fitted.scale.forward(y), search_rows(X, settings)
+    timed = fitted.beliefs.clock is not None
+    z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
     pool, prior = fitted.kernels, fitted.prior
 
     def fit(sites: Sites) -> ExactModel:
@@ -180,7 +184,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
     target, variance = found.sites.target, found.sites.variance
     structure, appraisal = _as_structure(found.model), fitted.appraisal
     if fitted.alone is not None:
-        covariance = covariance_of(X[rows])
+        covariance = covariance_of(X[rows], timed=timed)
         search = Search(
             X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings, beliefs=fitted.beliefs
         )

@@ -77,7 +77,7 @@ def learn_robust(
     tell("looking for outliers", gaussian.bound)
     if of_table and isinstance(gaussian.posterior, LaplacePosterior):
         return _robust_table(gaussian, X, y, doubt, given, chosen=chosen, tell=tell)
-    dated = timed and X.shape[1] == 1 and gaussian.tier == "exact"
+    dated = timed and gaussian.tier == "exact"
     if dated and not chosen:
         gain = ordinary_gain(gaussian, X, y, known or (), calendar, noise_after(doubt))
         if gain <= settings.outliers.minimum_gain:
@@ -142,6 +142,6 @@ def _suspicious(found: Scaled, X: np.ndarray, y: np.ndarray, kept: np.ndarray) -
     if structure.model is not None:
         posterior = exact_posterior(structure.model, found.search.X, found.search.y, settings)
         mean, variance = moments(*posterior.draws(X))
-        seen = np.flatnonzero(kept)[search_rows(X[kept], settings)]
+        seen = np.flatnonzero(kept)[search_rows(X[kept], settings, timed=found.search.of_series)]
         mean[seen], variance[seen] = moments(*posterior.left_out())
     return suspicious(z - mean, (z - mean) / np.sqrt(variance + structure.noise), settings.outliers)

@@ -1,4 +1,4 @@
-"""Student-t noise for a long series of one input: time and memory are linear in its rows.
+"""Student-t noise for a long series: time and memory are linear in its rows.
 
 A Student-t is a normal whose precision differs from row to row. The parameters and the expected precisions are fitted
 alternately (EM), as those of the structural model are (robust_structural.py); here by the linear tier (long_series.py).
@@ -47,10 +47,11 @@ def refit_robust_long(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) 
     """A structure that is known, fitted to other rows with Student-t noise."""
     settings, own, z = fitted.settings, fitted.explaining, fitted.scale.forward(y)
     assert isinstance(fitted.likelihood, StudentT)
-    rows, degrees = search_rows(X, settings), float(fitted.likelihood.degrees)
+    rows, degrees = search_rows(X, settings, timed=True), float(fitted.likelihood.degrees)
     mean, variance = moments(*fitted.posterior.draws(X))
     factors = expected_factors(((z - mean) ** 2 + variance) / float(fitted.likelihood.scale) ** 2, degrees)
-    search = Search(X[rows], z[rows], covariance_of(X[rows]), (), tell, settings=settings, beliefs=fitted.beliefs)
+    covariance = covariance_of(X[rows], timed=True)
+    search = Search(X[rows], z[rows], covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
     weights, noise = own.prior.quantile(0.5), float(fitted.likelihood.scale) ** 2
     parts = [search.part(kernel, float(w)) for kernel, w in zip(own.kernels, weights, strict=False)]
     found = search.fit(parts, noise)

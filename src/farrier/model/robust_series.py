@@ -23,9 +23,9 @@ from farrier.search.search import Search
 def fit_robust_series(found: Scaled, X: np.ndarray, y: np.ndarray, noise: RowNoise) -> Fitted:
     """The members with Student-t noise for all rows, from the noise at the start."""
     settings = found.search.settings
-    scale, rows = TargetScale.of(found.scale.transform, y[noise.ordinary]), search_rows(X, settings)
+    scale, rows = TargetScale.of(found.scale.transform, y[noise.ordinary]), search_rows(X, settings, timed=True)
     found.search.tell("fitting the predictive model", found.structure.score)
-    covariance, z, last = covariance_of(X[rows]), scale.forward(y)[rows], found.structure
+    covariance, z, last = covariance_of(X[rows], timed=True), scale.forward(y)[rows], found.structure
 
     def fit(noise: RowNoise, least: float) -> Contender:
         nonlocal last

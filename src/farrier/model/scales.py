@@ -103,21 +103,20 @@ class Scaled:
     ) -> "Scaled":
         """The search on one scale, with nothing found yet."""
         scale = TargetScale.of(transform, y)
-        rows, z = search_rows(X, settings), scale.forward(y)
+        rows, z = search_rows(X, settings, timed=timed), scale.forward(y)
         periods = None
-        if X.shape[1] == 1 and len(rows) < len(y) and not coded:
+        if (timed or X.shape[1] == 1) and len(rows) < len(y) and not coded:
             most = settings.candidates.most_periods
             periods = find_periods(X[:, 0], transform.forward(y), most, known or (), settings.periods)
         beliefs = Beliefs.of(X, known, settings.priors, timed=timed, coded=coded)
         search = Search(
             X[rows],
             z[rows],
-            covariance_of(X[rows]),
+            covariance_of(X[rows], timed=timed),
             known or (),
             tell,
             settings=settings,
             whole_series_periods=periods,
-            timed=timed,
             beliefs=beliefs,
             calendar=calendar,
             coded=coded,
@@ -129,7 +128,7 @@ class Scaled:
         """The same structure fitted to all rows; itself if the search has seen them all."""
         if len(self.search.y) == len(y):
             return self
-        z, covariance = self.scale.forward(y), covariance_of(X)
+        z, covariance = self.scale.forward(y), covariance_of(X, timed=self.search.of_series)
         search = replace(self.search, X=X, y=z, covariance=covariance, factors=self.factors)
         return replace(
             self, search=search, structure=search.fit(self.structure.parts, self.structure.noise), whole=None
@@ -140,7 +139,8 @@ class Scaled:
         own = self.search
         clock = own.beliefs.clock
         known = own.known if clock is not None and clock.complete else None
-        other = Scaled.of(self.scale.transform, X, y, known, own.tell, own.settings, own.timed, own.calendar, own.coded)
+        given = known, own.tell, own.settings, own.beliefs.of_time, own.calendar, own.coded
+        other = Scaled.of(self.scale.transform, X, y, *given)
         start = other.search.fit(self.structure.parts, self.structure.noise) if self.structure.parts else None
         other.structure = other.search.continued(start)
         return other
@@ -181,7 +181,7 @@ class Scaled:
         if not self.structure.parts:
             return self
         own = self.search
-        given = known, tell, own.settings, own.timed, own.calendar, own.coded, self.factors
+        given = known, tell, own.settings, own.beliefs.of_time, own.calendar, own.coded, self.factors
         root = Scaled.of(named("square root"), X, y, *given)
         root.structure = root.search.fit(self.structure.parts, self.structure.noise)
         gain = root.score() - self.score()

@@ -3,6 +3,8 @@
     y = level + damped trend + random walk + seasons that move + patterns of the calendar + AR(1) + noise
     y = line + the same, with priors of its own
 
+Each regressor adds a line, or a curve where the evidence for one is strong (search/cycles.py).
+
 Past rows tell little of whether growth will fade, so both predict.
 
 Each season is a periodic kernel times a rough one with a long lengthscale, so that its shape moves as in exponential
@@ -30,6 +32,7 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import ordinary_series
 from farrier.search.cycles import fit_ordinary
 from farrier.search.learned_priors import GROWTHS
+from farrier.search.regressors import acts_on, lines
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part, Structure
@@ -45,7 +48,9 @@ def fit_structural(
     factors: np.ndarray | None = None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """The structural models of y over one standardised input; `seasons` and `calendar` are in the units of X.
+    """The structural models of y over standardised inputs, of which the first is time and others are regressors.
+
+    `seasons` and `calendar` are in the units of time.
 
     `factors` are the noise variances of the rows over the common one.
     """
@@ -163,11 +168,12 @@ def structural_fit(
     each = factors if noise is None else noise.factors
     seen = None if each is None else each[last]
     z = scale.forward(y[last])
-    evaluator = Evaluator(X[last], z, covariance_of(X[last]), settings=settings, beliefs=beliefs, factors=seen)
+    covariance = covariance_of(X[last], timed=True)
+    evaluator = Evaluator(X[last], z, covariance, settings=settings, beliefs=beliefs, factors=seen)
     seasons = () if beliefs.clock is None else beliefs.clock.seasons
 
     def parts(periods: Sequence[float]) -> list[Part]:
-        return structural_parts(beliefs, settings, calendar, periods)
+        return structural_parts(beliefs, settings, calendar, periods, X.shape[1])
 
     structure = fit_ordinary(evaluator, parts, seasons, near, least)
     name = f"the {transform.name} scale, growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
@@ -191,11 +197,11 @@ def structural_rows(X: np.ndarray, beliefs: Beliefs, settings: SearchSettings) -
 
 
 def structural_parts(
-    beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel], periods: Sequence[float]
+    beliefs: Beliefs, settings: SearchSettings, calendar: Sequence[Kernel], periods: Sequence[float], inputs: int = 1
 ) -> list[Part]:
-    """All components of a structural model, at the medians of their priors."""
-    kernels = [*ordinary_series(beliefs, periods, [], settings.candidates), *calendar]
-    return [beliefs.part(kernel, beliefs.scale(kernel), 1) for kernel in kernels]
+    """All components of a structural model, at the medians of their priors; inputs beside time are regressors."""
+    kernels = [*ordinary_series(beliefs, periods, [], settings.candidates), *calendar, *lines(inputs, [])]
+    return [beliefs.part(kernel, beliefs.scale(kernel), inputs) for kernel in kernels]
 
 
 def _means(contender: Contender, X: np.ndarray, y: np.ndarray) -> np.ndarray:
@@ -209,13 +215,14 @@ def _means(contender: Contender, X: np.ndarray, y: np.ndarray) -> np.ndarray:
 def _appraised(contender: Contender, means: np.ndarray) -> Appraisal:
     """The 95 % intervals of the hyperparameters, and which components are worth a word, largest first.
 
-    No component was removed, and no row left out, to see what it is worth.
+    No component was removed, and no row left out, to see what it is worth. The effects of regressors always are.
     """
     mode, count = contender.structure.mode, len(contender.structure.parts)
     assert mode is not None
     settings = contender.evaluator.settings
     sizes = means[:count].std(axis=1)
     smallest = settings.structural.smallest_share * np.sum(sizes**2)
-    order = tuple(int(i) for i in np.argsort(sizes)[::-1] if sizes[i] ** 2 > smallest)
+    asked = [bool(acts_on(part.kernel)) for part in contender.structure.parts]
+    order = tuple(int(i) for i in np.argsort(sizes)[::-1] if asked[i] or sizes[i] ** 2 > smallest)
     low, high = intervals(contender.structure)
     return Appraisal(low, high, (None,) * count, (), order, tuple(float(size) for size in sizes))

@@ -1,5 +1,5 @@
 """The three tiers of inference: "exact", "collapsed" (inducing points) and "linear" (features and Markov chains, for
-long series of one input).
+long series).
 
 This file chooses between them, and has the bound, the fit and the posterior of each.
 """
@@ -26,14 +26,12 @@ Tell = Callable[[str, float], None]
 """A callback for progress: gets the current phase and the current bound."""
 
 
-def tier_for(rows: int, settings: SearchSettings, asked: str = "auto", inputs: int | None = None) -> str:
-    """The tier for a number of rows: exact for few, linear or collapsed for many, or what the user asked for.
-
-    Without `inputs` the linear tier is not used.
-    """
+def tier_for(rows: int, settings: SearchSettings, asked: str = "auto", *, series: bool = False) -> str:
+    """The tier for a number of rows: exact for few, for many linear (a series) or collapsed, or what the user asked
+    for."""
     if asked != "auto":
         return asked
-    return "exact" if rows <= settings.rows.exact else "linear" if inputs == 1 else "collapsed"
+    return "exact" if rows <= settings.rows.exact else "linear" if series else "collapsed"
 
 
 def objective_of(
@@ -131,9 +129,12 @@ def exact_posterior(
 
 
 def snapped(X: np.ndarray) -> np.ndarray:
-    """Rows of one input moved to their regular grid, if they lie on one; exact inference works with these."""
-    grid = on_grid(X[:, 0]) if X.shape[1] == 1 else None
-    return X if grid is None else X.min() + grid[1] * grid[0][:, None].astype(float)
+    """Rows whose first input is moved to its regular grid, if it lies on one; exact inference works with these."""
+    grid = on_grid(X[:, 0])
+    if grid is None:
+        return X
+    first = X[:, 0].min() + grid[1] * grid[0].astype(float)
+    return np.column_stack([first, X[:, 1:]])
 
 
 def collapsed_posterior(
@@ -146,7 +147,7 @@ def collapsed_posterior(
 
 
 def linear_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LinearPosterior:
-    """The posterior of a model of one input given all rows of a long series."""
+    """The posterior of a model given all rows of a long series."""
     noise = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
     noise = noise if model.rows is None else np.asarray(model.rows, float)
     return LinearPosterior(model.pool, weights_of(model, settings.long.draws), noise, X, z, settings.long.limits)

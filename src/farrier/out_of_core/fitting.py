@@ -1,6 +1,7 @@
 """The fit of a table that is read in blocks."""
 
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -64,6 +65,8 @@ def fit_estimator(
     model: Model, data: Any, *, target: str | None = None, y: Any = None, client: Any = None, jobs: int = 1
 ) -> Model:
     """Fit an estimator to a table that is read in blocks; the arguments are those of `fit`."""
+    if model.method == "stochastic":
+        import_module("farrier.paper")  # says which packages are missing, before any row is read
     settings = SearchSettings().blocks
     source = open_rows(data, target, y, rows=settings.rows)
     if source.target is None:

@@ -1,4 +1,5 @@
-"""The AAAI 2021 paper's algorithm, by the paper's sections. jax is used only here and in baselines.
+"""The AAAI 2021 paper's algorithm, by the paper's sections. jax is used only here and in baselines; `pip install
+"farrier[paper]"` installs it.
 
 Kernel function pool                       pool.py (24 products as stacks), kernels.py (their values and features)
 Kernel selection with the horseshoe prior  eq. (2) pool.py, inference/horseshoe.py; weight_moments.py: E w, E w w'
@@ -12,3 +13,7 @@ What is added to it                        selection.py: kernels that the prior 
 terms of its bound. `sparse.fit_sparse` is what Regressor(method="stochastic") calls. posterior.py, prediction.py,
 trees.py, linalg.py, diagnosis.py, cache.py and forks.py serve the others.
 """
+
+from farrier.model.extras import require
+
+require("paper", "the paper's algorithm", "jax", "jaxlib", "equinox", "optax", "jaxtyping")

@@ -33,7 +33,7 @@ class Appraisal:
     errors: tuple[float, ...]
     """The leave-one-out error with the first 0, 1, 2 ... components of `order`, on the scale of the model."""
     order: tuple[int, ...]
-    """The survivors by `sizes`, largest first."""
+    """The survivors by `sizes`, largest first; those without evidence come last."""
     sizes: tuple[float, ...]
     """The standard deviation over the rows of each survivor's posterior mean, on the scale of the model."""
 
@@ -49,14 +49,15 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     grams = search.covariance.grams(structure.model.pool)[: len(structure.parts)]
     adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]
     sizes = tuple(float(one.std()) for one in adds)
-    order = tuple(int(i) for i in np.argsort(sizes)[::-1])
+    losses = tuple(float(loss) for loss in search.refitted_losses(structure))
+    # what others could take the place of comes last, so that it does not count for them
+    order = tuple(sorted(range(len(sizes)), key=lambda i: (losses[i] < 0.0, -sizes[i])))
     weighted = [structure.parts[i].weight ** 2 * grams[i] for i in order]
     errors = [float(search.y.std())]
     total = np.zeros_like(C)
     for K in weighted:
         total = total + K
         errors.append(left_out_error(total, search.spread(structure), search.y, search.settings.appraisal))
-    losses = tuple(float(loss) for loss in search.refitted_losses(structure))
     return Appraisal(low, high, losses, tuple(errors), order, sizes)
 
 

@@ -23,7 +23,7 @@ from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.hyperparameter_priors import spreads
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import HalfCauchy
-from farrier.kernels.algebra import Base, Kernel
+from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.registry import (
     CALENDAR,
     CentredPeriodic,
@@ -81,8 +81,15 @@ class Beliefs:
         """Whether the rows are a series in time."""
         return self.clock is not None and self.clock.of_time
 
+    def on_time(self, kernel: Kernel, inputs: int) -> Kernel:
+        """A product for rows of so many inputs: of a series with regressors, factors without columns act on time."""
+        if self.clock is None or inputs == 1:
+            return kernel
+        return product_of([f.replace(dims=(0,)) if f.dims is None else f for f in kernel.products()[0]])
+
     def part(self, kernel: Kernel, weight: float, inputs: int, scale: float | None = None) -> Part:
         """A component that starts at its kernel's values; `scale` replaces the prior scale of its weight."""
+        kernel = self.on_time(kernel, inputs)
         if self.clock is None:
             return Part(kernel, kernel, weight, scale or self.settings.scale)
         pool = Products.of([kernel], inputs)
@@ -172,8 +179,9 @@ class Beliefs:
     def log_structure(self, parts: Sequence[Part], inputs: int, rows: int = 1) -> float:
         """The log prior of a structure.
 
-        Every factor is one of the families, of one of the inputs or of any set of them. A step in a table is at one of
-        the gaps between its rows. A line from there on is one thing with it, a bend, whose place is known less well.
+        Every factor is one of the families, and in a table of one of the inputs or of any set of them. A step in a table
+        is at one of the gaps between its rows. A line from there on is one thing with it, a bend, whose place is known
+        less well. A series has time, and regressors that the user has named: no input is chosen among others.
         """
         total = 0.0
         for part in parts:
@@ -187,7 +195,7 @@ class Beliefs:
             sizes = [inputs if factor.dims is None else len(factor.dims) for factor in factors]
             # one of the inputs; or any number of them, and of these any set
             sets = [inputs if size == 1 else inputs * comb(inputs, size) for size in sizes]
-            columns = sum(np.log(one) for one in sets) if inputs > 1 else 0.0
+            columns = sum(np.log(one) for one in sets) if inputs > 1 and self.clock is None else 0.0
             total -= float(len(factors) * np.log(len(VOCABULARY)) + columns)
         return total
 
@@ -286,8 +294,16 @@ def _priced(factors: Sequence[Base]) -> list[Base]:
 _CYCLES = (Periodic, CentredPeriodic)
 
 
+def of_first(factors: Sequence[Base]) -> bool:
+    """Whether some factors act on the first input alone, which is time where there are regressors; of a single input
+    they have no columns."""
+    return all(factor.dims is None or tuple(factor.dims) == (0,) for factor in factors)
+
+
 def _size_of(factors: Sequence[Base]) -> str | None:
-    """The name of the learned prior of a product's weight; None if there is none."""
+    """The name of the learned prior of a product's weight; None if there is none, as for effects of regressors."""
+    if not of_first(factors):
+        return None
     if any(isinstance(factor, (*_CYCLES, *CALENDAR)) for factor in factors):
         return "season"
     if len(factors) != 1:

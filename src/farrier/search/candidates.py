@@ -1,6 +1,6 @@
 """The candidates of a round of the search: products of kernels with starting values from the data.
 
-For one input: lines; smooth kernels on a grid of lengthscales; cycles with the periods of the residual and of the
+For one input, which may be the time of a series with regressors (regressors.py): lines; smooth kernels on a grid of lengthscales; cycles with the periods of the residual and of the
 calendar, also with a drifting shape or a growing amplitude; a change of level where the residual has one; and every
 component found so far times a line, a smooth kernel, or one side of that change. For several inputs: each input alone,
 all together, and pairs of the inputs with the highest correlation. Inputs are standardised. Starting values are on
@@ -29,6 +29,7 @@ from farrier.kernels.registry import (
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.periods import find_periods, multiples_of
+from farrier.search.regressors import acts_on
 from farrier.search.settings import SearchSettings
 from farrier.search.signatures import distinct
 
@@ -288,20 +289,9 @@ def is_noise(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> boo
 
 
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
-    """The products that act on the first of several inputs only, as products of one input."""
-    products = [kernel.products()[0] for kernel in kernels]
-    return [product_of([f.replace(dims=None) for f in factors]) for factors in products if _columns(factors) == {0}]
-
-
-def series_and_table(series: Sequence[Kernel], table: Sequence[Kernel]) -> list[Kernel]:
-    """Products of one input applied to the first of several, and those of `table` that do not use the first input."""
-    first = [product_of([f.replace(dims=(0,)) for f in kernel.products()[0]]) for kernel in series]
-    return [*first, *(kernel for kernel in table if not _columns(kernel.products()[0]) & {0, None})]
-
-
-def _columns(factors: Sequence[Base]) -> set[int | str | None]:
-    """The columns that some factors act on; None stands for all."""
-    return {d for factor in factors for d in (factor.dims if factor.dims is not None else (None,))}
+    """The components of a series that act on time, as products of one input; those of its regressors are left out."""
+    over = [kernel.products()[0] for kernel in kernels if not acts_on(kernel)]
+    return [product_of([factor.replace(dims=None) for factor in factors]) for factors in over]
 
 
 def periods_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:

@@ -38,7 +38,7 @@ class Changepoints(Evaluator):
 
     def log_densities_at_places(self, structure: Structure, change: float, places: np.ndarray) -> list[float]:
         """The log evidence as it is, and with one changepoint moved to each place; other parameters stay fixed."""
-        pool = Products.of([part.kernel for part in structure.parts], 1)
+        pool = Products.of([part.kernel for part in structure.parts], self.X.shape[1])
         R = [term.correlation(pool.numbers, self.X, self.X)[0] for term in pool.terms]
         near = np.abs(pool.numbers - change) < self.settings.candidates.same_changepoint
         near &= [

@@ -57,9 +57,18 @@ class Evaluator:
     _fitted: dict[tuple[Any, ...], tuple[Sequence[Part], Structure]] = field(default_factory=dict, init=False)
     """Cache of fits by their starting point: different moves can lead to the same fit."""
 
+    @property
+    def of_series(self) -> bool:
+        """Whether the rows are a series: one input, or time and its regressors."""
+        return self.X.shape[1] == 1 or self.beliefs.clock is not None
+
     def part(self, kernel: Kernel, weight: float, scale: float | None = None) -> Part:
         """A component with the priors that suit the rows."""
         return self.beliefs.part(kernel, weight, self.X.shape[1], scale)
+
+    def on_time(self, kernel: Kernel) -> Kernel:
+        """A product of one input as one of the rows: of a series with regressors it acts on time."""
+        return self.beliefs.on_time(kernel, self.X.shape[1])
 
     def spread(self, structure: Structure) -> np.ndarray:
         """The noise variance of each row."""
@@ -162,7 +171,7 @@ class Evaluator:
     def _curved(self, objective: ExactObjective) -> Any:
         """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
         rows = self.settings.fits.curvature_rows
-        if self.X.shape[1] == 1 or len(self.y) <= rows or self.rows is not None:
+        if self.of_series or len(self.y) <= rows or self.rows is not None:
             return objective
         some = np.random.default_rng(0).choice(len(self.y), rows, replace=False)
         factors = None if self.factors is None else self.factors[some]
@@ -178,7 +187,7 @@ class Evaluator:
     @property
     def exhausted(self) -> bool:
         """Whether the search of a series has done its work: it then ends with the best structure so far."""
-        return self.X.shape[1] == 1 and self.work > self.settings.growing.work
+        return self.of_series and self.work > self.settings.growing.work
 
     def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms]:
         """The mode near the end of a climb, and the terms there.
@@ -209,7 +218,7 @@ class Evaluator:
     def _evidence(self, top: Terms, mode: Mode) -> float:
         """Laplace's approximation of the log evidence; changes at one time of a series may be one."""
         densities, apart = self._log_densities(mode), self.settings.candidates.same_candidate_changepoint
-        saved = saved_by_sharing(mode, densities, apart) if self.X.shape[1] == 1 else 0.0
+        saved = saved_by_sharing(mode, densities, apart) if self.of_series else 0.0
         return top.evidence + float(densities.sum()) + mode.laplace.log_volume + saved
 
     def _log_densities(self, mode: Mode) -> np.ndarray:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.search import candidates
+from farrier.search import candidates, regressors
 from farrier.search.cycles import fit_ordinary
 from farrier.search.periods import find_periods
 from farrier.search.simplifying import Simplifying
@@ -31,19 +31,12 @@ class Search(Simplifying):
 
     whole_series_periods: Sequence[float] | None = None
     """The periods of the whole series, if the rows of the search are only a part of it."""
-    timed: bool = False
-    """Whether the first input is time; among several inputs it then gets the candidates of a series."""
     calendar: tuple[Kernel, ...] = ()
     """Patterns of the calendar over the first input, and daily cycles that differ between kinds of days."""
 
-    @property
-    def _beside_table(self) -> bool:
-        """Whether time is one of several inputs."""
-        return self.timed and self.X.shape[1] > 1
-
     def moves(self, structure: Structure) -> list[Move]:
         """The moves of the next round: additional components, and components times a line or a smooth kernel, or only
-        before or after a changepoint that another component has.
+        before or after a changepoint that another component has; and a curve in place of the line of a regressor.
         """
         beside = [Move(kernel) for kernel in self.propose(structure)]
         if self.of_table:
@@ -52,40 +45,41 @@ class Search(Simplifying):
         kernels, own = [part.kernel for part in structure.parts], self.settings.candidates
         changes = candidates.changes_of(kernels, own)
         grown = [
-            (i, [*candidates.grown(kernel, extent, own), *candidates.sides(kernel, changes, extent, own)])
+            Move(self.on_time(more), i)
             for i, kernel in enumerate(kernels)
+            for one in candidates.over_time([kernel])
+            for more in [*candidates.grown(one, extent, own), *candidates.sides(one, changes, extent, own)]
         ]
-        return [*beside, *(Move(kernel, i) for i, kernels in grown for kernel in kernels)]
+        bent = [Move(curve, i) for i, line in enumerate(kernels) for curve in regressors.curves_for(line, self.X, own)]
+        return [*beside, *grown, *bent]
 
     def propose(self, structure: Structure) -> list[Kernel]:
         """Candidates for an additional component in the next round."""
         found = [part.kernel for part in structure.parts]
         own = self.settings.candidates
-        table = self.table(structure, found) if self.of_table else []
-        if table and not self._beside_table:
-            return table
+        if self.of_table:
+            return self.table(structure, found)
         place, gain = self.change(structure)
         changed = place if gain > np.log(len(self.y)) else None
-        over = candidates.over_time(found) if self._beside_table else found
+        over = candidates.over_time(found)
         known = [*self.known, *(self.whole_series_periods or ())]
         series = candidates.series(
             self.X[:, 0], self.residual(structure), known, over, changed, self.beliefs, self.settings
         )
         series += candidates.of_calendar(self.calendar, over, own)
-        return candidates.series_and_table(series, table) if self._beside_table else series
+        return [*map(self.on_time, series), *regressors.effects(self.X, found, own)]
 
     def ordinary(self, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
-        """The ordinary candidates: common trends and cycles of a series, or curves of each input of a table."""
-        own = self.settings.candidates
-        table = self.ordinary_table(found) if self.of_table else []
-        if table and not self._beside_table:
-            return table
-        over = candidates.over_time(found) if self._beside_table else found
+        """The ordinary candidates: common trends and cycles of a series and lines of its regressors, or curves of each
+        input of a table."""
+        if self.of_table:
+            return self.ordinary_table(found)
+        own, over = self.settings.candidates, candidates.over_time(found)
         if self.beliefs.of_time:
             series = candidates.ordinary_series(self.beliefs, periods, over, own)
         else:
             series = candidates.ordinary_curve(self.X[:, 0], periods, over, own)
-        return candidates.series_and_table(series, table) if self._beside_table else series
+        return [*map(self.on_time, series), *regressors.lines(self.X.shape[1], found)]
 
     def promising(self, structure: Structure) -> list[Move]:
         """The moves with the highest gain at fixed parameters, best first; one for each formula and place."""
@@ -134,8 +128,8 @@ class Search(Simplifying):
         return [new if i == move.place else part for i, part in enumerate(structure.parts)]
 
     def periods(self) -> list[float]:
-        """The periods of y; empty for several inputs, unless the first is time."""
-        if self.of_table and not self._beside_table:
+        """The periods of y; empty for a table."""
+        if self.of_table:
             return []
         if self.whole_series_periods is not None:
             return list(self.whole_series_periods)
@@ -205,7 +199,7 @@ class Search(Simplifying):
         Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
         """
         own, most = self.settings.candidates, self.settings.changepoints.places
-        if self.of_table and not self._beside_table:
+        if self.of_table:
             return structure
         for change in candidates.changes_of([part.kernel for part in structure.parts], own):
             between = candidates.places_between(np.sort(self.X[:, 0]), 3)
@@ -272,7 +266,8 @@ class Search(Simplifying):
         A set of steps may hold what repeats, though each step had evidence when it was added.
         """
         kept = [part for part in structure.parts if not candidates.has_step(part.kernel)]
-        patterns = candidates.of_calendar(self.calendar, [part.kernel for part in kept], self.settings.candidates)
+        over = candidates.over_time([part.kernel for part in kept])
+        patterns = candidates.of_calendar(self.calendar, over, self.settings.candidates)
         if not patterns or len(kept) == len(structure.parts):
             return None
         weight = self.settings.priors.scale
@@ -314,9 +309,11 @@ class Search(Simplifying):
         return structure
 
     def _is_noise(self, kernel: Kernel) -> bool:
-        """Whether a component of one input is noise by itself."""
-        extent = candidates.Extent.of(self.X[:, 0])
-        return not self.of_table and candidates.is_noise(kernel, extent, self.settings.candidates)
+        """Whether a component of a series is noise by itself."""
+        if self.of_table:
+            return False
+        extent, own = candidates.Extent.of(self.X[:, 0]), self.settings.candidates
+        return any(candidates.is_noise(one, extent, own) for one in candidates.over_time([kernel]))
 
     def cycles_repeat(self, structure: Structure) -> bool:
         """Whether every cycle repeats often enough inside its active window, and no component is noise by itself."""

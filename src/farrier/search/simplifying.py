@@ -6,7 +6,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Linear, Matern12, RandomWalk
-from farrier.search import candidates, table_candidates
+from farrier.search import candidates, regressors, table_candidates
 from farrier.search.structure import Structure
 from farrier.search.table_moves import TableMoves
 
@@ -17,8 +17,8 @@ class Simplifying(TableMoves):
 
     @property
     def of_table(self) -> bool:
-        """Whether the rows are a table: several inputs, or a category."""
-        return self.X.shape[1] > 1 or bool(self.coded)
+        """Whether the rows are a table: a category, or several inputs of which none is time."""
+        return bool(self.coded) or not self.of_series
 
     def prune(self, structure: Structure, round: int, *, thoroughly: bool = False) -> Structure:
         """The structure without components whose removal improves the score.
@@ -61,7 +61,8 @@ class Simplifying(TableMoves):
         jump or a bend in place of a curve, a season of the calendar in place of a period that it divides or is a
         multiple of, and, where no calendar tells the period, a longer one in place of that of its harmonic; and with a
         component that is there only before or after a change that another one has. That a level returns to its mean
-        needs strong evidence: otherwise it wanders. So does a curve in a table: otherwise the effect is a line.
+        needs strong evidence: otherwise it wanders. So does a curve in a table, or of a regressor: otherwise the effect
+        is a line.
 
         Each component is made as simple as it can be, and all again until none changes; a search that has done its work
         ends with the first round.
@@ -82,6 +83,7 @@ class Simplifying(TableMoves):
         """
         part = structure.parts[place]
         simpler = candidates.simpler(part.kernel, self.settings.candidates, self.beliefs.walk)
+        simpler += [] if self.of_table else regressors.simpler(part.kernel)
         if self.warps is not None:
             simpler += table_candidates.simpler(part.kernel, self.settings.candidates)
             simpler += self.sharper(structure, place)
@@ -93,7 +95,7 @@ class Simplifying(TableMoves):
             found = self._in_place(structure, place, kernel)
             gain = found.score - structure.score
             walks = isinstance(kernel, RandomWalk) and isinstance(part.kernel, Matern12)
-            straight = isinstance(kernel, Linear) and self.of_table
+            straight = isinstance(kernel, Linear) and (self.of_table or bool(regressors.acts_on(kernel)))
             if gain > -(self.settings.growing.strong_evidence if walks or straight else 0.0):
                 self.note(round, "simplified", part.kernel, gain, f"{kernel.formula()} does as well")
                 return found
@@ -113,7 +115,8 @@ class Simplifying(TableMoves):
             return []
         own, kernels = self.settings.candidates, [part.kernel for part in structure.parts]
         changes = candidates.changes_of([kernel for i, kernel in enumerate(kernels) if i != place], own)
-        return candidates.sides(kernels[place], changes, candidates.Extent.of(self.X[:, 0]), own)
+        extent = candidates.Extent.of(self.X[:, 0])
+        return [side for one in candidates.over_time([kernels[place]]) for side in candidates.sides(one, changes, extent, own)]
 
     def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
         """The structure with another kernel for one of its components; fitted further only if that is promising."""

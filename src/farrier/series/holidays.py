@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from farrier.model.extras import MissingExtraError
 from farrier.model.quoting import quoted
 
 UNNAMED = "holiday"
@@ -35,7 +36,7 @@ def _of_country(country: str, first: int, last: int) -> dict[date, str]:
     try:
         import holidays
     except ImportError as error:
-        raise ImportError(
+        raise MissingExtraError(
             f"country={quoted(country)} needs the package holidays: pip install 'farrier[calendar]', or give holidays=."
         ) from error
     if not isinstance(country, str):

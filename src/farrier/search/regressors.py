@@ -1,0 +1,49 @@
+"""The effects of regressors: the further inputs of a series, whose first input is time.
+
+Each regressor has one effect, so that its size can be told: a line, or a smooth curve in its place where a number of
+more than two values needs one. Two regressors that have effects may have an interaction too, the product of two lines.
+"""
+
+from collections.abc import Sequence
+from itertools import combinations
+
+import numpy as np
+
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.registry import Linear, SquaredExponential
+from farrier.search.candidate_settings import CandidateSettings
+
+
+def acts_on(kernel: Kernel) -> tuple[int, ...]:
+    """The regressors that a product acts on; none for a component over time."""
+    columns = {int(d) for factor in kernel.products()[0] for d in factor.dims or ()}
+    return tuple(sorted(columns - {0}))
+
+
+def lines(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
+    """A line for each regressor without an effect of its own among `found`."""
+    there = {acts_on(kernel) for kernel in found}
+    return [Linear(0.0, dims=(d,)) for d in range(1, inputs) if (d,) not in there]
+
+
+def effects(X: np.ndarray, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+    """Candidates beside `found`: lines and curves of regressors without an effect, and products of two lines."""
+    there, fresh = {acts_on(kernel) for kernel in found}, lines(X.shape[1], found)
+    curves = [curve for line in fresh for curve in curves_for(line, X, settings)]
+    pairs = combinations([one[0] for one in sorted(there) if len(one) == 1], 2)
+    products = [Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,)) for d, e in pairs if (d, e) not in there]
+    return [*fresh, *curves, *products]
+
+
+def curves_for(kernel: Kernel, X: np.ndarray, settings: CandidateSettings) -> list[Kernel]:
+    """Curves in place of the line of a regressor of more than two values; nothing for another kernel."""
+    (first, *more), on = kernel.products()[0], acts_on(kernel)
+    if more or not isinstance(first, Linear) or len(on) != 1 or len(np.unique(X[:, on[0]])) <= 2:
+        return []
+    return [SquaredExponential(length, dims=on) for length in settings.input_lengthscales]
+
+
+def simpler(kernel: Kernel) -> list[Kernel]:
+    """A line in place of the curve of a regressor; nothing for another kernel."""
+    (first, *more), on = kernel.products()[0], acts_on(kernel)
+    return [Linear(0.0, dims=on)] if isinstance(first, SquaredExponential) and not more and len(on) == 1 else []
