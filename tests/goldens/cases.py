@@ -1,20 +1,28 @@
-"""Five fits whose results are kept, and what is kept of each.
+"""The fits whose results are kept, and what is kept of each.
 
-    python -m tests.goldens.cases            # compare with the files beside this one
+    python -m tests.goldens.cases            # compare with the files in kept/, to nine digits
     python -m tests.goldens.cases --write    # make the files again: only where a change of results is meant
 
-A golden holds predictions, components, the record of the search and the sentences of one small fit.
+A golden holds predictions, components and the record of the search of one small fit: one for every path through the
+engines (paths.py), and five whose sentences are kept too. Another processor rounds differently, and a search multiplies
+what rounding does, so machine.json says on which one they were made.
 """
 
 import json
+import platform
+import re
 import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy
+from threadpoolctl import threadpool_info
 
-FOLDER = Path(__file__).parent
+from tests.goldens.paths import PATHS
+
+FOLDER = Path(__file__).parent / "kept"
 
 
 def airline() -> dict[str, Any]:
@@ -73,8 +81,21 @@ def outliers() -> dict[str, Any]:
     return kept(model, np.arange(0.0, 100.0, 7.0)[:, None])
 
 
+def path(name: str) -> Callable[[], dict[str, Any]]:
+    """The case of a path."""
+
+    def case() -> dict[str, Any]:
+        model, X = PATHS[name]()
+        found = kept(model, X)
+        del found["sentences"], found["parts"]
+        return found
+
+    return case
+
+
 CASES: dict[str, Callable[[], dict[str, Any]]] = {
-    case.__name__: case for case in (airline, co2, table, classes, outliers)
+    **{case.__name__: case for case in (airline, co2, table, classes, outliers)},
+    **{name: path(name) for name in PATHS},
 }
 
 
@@ -93,16 +114,46 @@ def kept(model: Any, X: np.ndarray) -> dict[str, Any]:
         "tier": model.tier_,
         "sentences": str(model.explain()),
     }
-    if hasattr(model, "predict_quantiles"):
-        mean, sd = model.predict(X, return_std=True)
-        quantiles = model.predict_quantiles(X, [0.025, 0.5, 0.975])
-        found |= {"mean": mean.tolist(), "sd": sd.tolist(), "quantiles": quantiles.tolist()}
-    return found
+    if hasattr(model, "classes_"):
+        return found | {"probability": model.predict_proba(X)[:, 1].tolist()}
+    mean, sd = model.predict(X, return_std=True)
+    quantiles = model.predict_quantiles(X, [0.025, 0.5, 0.975])
+    return found | {"mean": mean.tolist(), "sd": sd.tolist(), "quantiles": quantiles.tolist()}
+
+
+def machine() -> dict[str, str]:
+    """What digits depend on: the processor and the libraries of linear algebra."""
+    blas = sorted(f"{one['internal_api']} {one['version']} {one.get('architecture')}" for one in threadpool_info())
+    cpu = (
+        re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
+        if Path("/proc/cpuinfo").exists()
+        else None
+    )
+    return {
+        "cpu": cpu[1] if cpu else platform.processor(),
+        "blas": ", ".join(dict.fromkeys(blas)),
+        "numpy": np.__version__,
+        "scipy": scipy.__version__,
+    }
+
+
+def place(name: str) -> Path:
+    """The file of a case."""
+    return FOLDER / f"{re.sub('[^a-z]+', '-', name.lower())}.json"
+
+
+def rounded(found: Any) -> Any:
+    """The same with numbers of twelve digits."""
+    if isinstance(found, dict):
+        return {name: rounded(one) for name, one in found.items()}
+    if isinstance(found, list | tuple):
+        return [rounded(one) for one in found]
+    return float(f"{found:.12g}") if isinstance(found, float) else found
 
 
 def golden(name: str) -> dict[str, Any]:
     """What was kept of a case."""
-    return json.loads((FOLDER / f"{name}.json").read_text())
+    return json.loads(place(name).read_text())
 
 
 def differences(found: Any, expected: Any, rtol: float, place: str = "") -> list[str]:
@@ -122,17 +173,25 @@ def differences(found: Any, expected: Any, rtol: float, place: str = "") -> list
     return [] if found == expected else [f"{place}: {found!r}, {expected!r} expected"]
 
 
-def main() -> None:
-    """Compare, or write."""
+def main() -> int:
+    """Compare, or write; the exit code is the number of cases that differ."""
     chosen = [name for name in sys.argv[1:] if name in CASES] or list(CASES)
+    stamp, changed = FOLDER / "machine.json", 0
+    if "--write" in sys.argv:
+        FOLDER.mkdir(exist_ok=True)
+        stamp.write_text(json.dumps(machine(), indent=1) + "\n")
+    elif json.loads(stamp.read_text()) != machine():
+        print(f"made on another machine: {stamp.read_text()}so the last digits may differ from those of {machine()}")
     for name in chosen:
         found = json.loads(json.dumps(CASES[name]()))
         if "--write" in sys.argv:
-            (FOLDER / f"{name}.json").write_text(json.dumps(found, indent=1) + "\n")
+            place(name).write_text(json.dumps(rounded(found)) + "\n")
             continue
         lines = differences(found, golden(name), 1e-9)
+        changed += bool(lines)
         print(f"{name}: {'the same' if not lines else f'{len(lines)} differences'}", *lines[:12], sep="\n  ")
+    return changed
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
