@@ -1,9 +1,9 @@
 """Our runs beside the published numbers: one Markdown table a suite, and what they say about Farrier.
 
 A cell is the mean over seeds, with the standard deviation where there are several, and the published number in brackets
-where there is one. The best of our runs is bold. Verdicts compare Farrier with every published number: level where they
-are within one of the published standard deviations, or within half a unit of its last printed digit if that is more, or
-within 2 % where none is printed.
+where there is one. The last column is the version of Farrier that measured the row. The best of our runs is bold.
+Verdicts compare Farrier with every published number: level where they are within one of the published standard
+deviations, or within half a unit of its last printed digit if that is more, or within 2 % where none is printed.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -11,8 +11,8 @@ from pathlib import Path
 from statistics import mean, stdev
 from typing import Any, NamedTuple
 
-from benchmarks.published import CLASSIFICATION, IMPLICIT, TIMESERIES, UCI
-from benchmarks.record import read
+from benchmarks.published import CLASSIFICATION, IMPLICIT, TIMESERIES, UCI, verdict_on
+from benchmarks.record import read, version_of
 from farrier.cli.compare import OURS
 
 BEST_OF_NINE = "best of nine published"
@@ -95,29 +95,31 @@ def tables(path: Path) -> str:
     runs = _runs(path, suite.key)
     sets = list(dict.fromkeys(name for name, _ in runs))
     run = list(dict.fromkeys(method for _, method in runs))
+    versions = versions_of(path)
     said = []
     for place, figure in enumerate(suite.figures):
         printed = {m: [suite.published(name, m, place) for name in sets] for m in suite.printed}
         printed = {method: numbers for method, numbers in printed.items() if any(numbers)}
         best = {name: _best(runs, name, figure) for name in sets}
-        rows = _head(figure.title, sets)
+        rows = _head(figure.title, [*sets, "version"])
         for method in dict.fromkeys([*run, *printed]):
             numbers = printed.get(method, [None] * len(sets))
             cells = [
                 _cell(runs.get((name, method)), figure, best[name], number)
                 for name, number in zip(sets, numbers, strict=True)
             ]
-            rows.append(f"| {method} | {' | '.join(cells)} |")
+            rows.append(f"| {method} | {' | '.join([*cells, versions.get(method, '')])} |")
         said.append("\n".join(rows))
         if printed:
-            rows = _head(f"{figure.title}: farrier is, against the printed", sets)
+            rows = _head(f"{figure.title}: farrier {versions.get(OURS, '')} is, against the printed", sets)
             for method, numbers in printed.items():
                 verdicts = [_verdict(runs, name, figure, one) for name, one in zip(sets, numbers, strict=True)]
                 rows.append(f"| {method} | {' | '.join(verdicts)} |")
             said.append("\n".join(rows))
-    rows = _head("seconds", sets)
+    rows = _head("seconds", [*sets, "version"])
     for method in run:
-        rows.append(f"| {method} | {' | '.join(_seconds(runs.get((name, method))) for name in sets)} |")
+        cells = [_seconds(runs.get((name, method))) for name in sets]
+        rows.append(f"| {method} | {' | '.join([*cells, versions[method]])} |")
     return "\n\n".join([*said, "\n".join(rows)])
 
 
@@ -140,7 +142,8 @@ def agreement(path: Path, method: str = "svgp-se") -> dict[str, tuple[bool, bool
         if all(figures):
             printed = [_uci(name, method, place) for place in (0, 1)]
             close = [
-                abs(mean(values) - one.value) <= 2.0 * (one.spread or 0.0) + ROUNDED if one else False
+                one is not None
+                and verdict_on(mean(values), one.value, one.spread, ROUNDED, more_is_better=False) == "reached"
                 for values, one in zip(figures, printed, strict=True)
             ]
             agrees[name] = close[0], close[1]
@@ -153,6 +156,14 @@ def _runs(path: Path, key: str) -> dict[tuple[str, str], list[dict[str, Any]]]:
         settings = line["settings"]
         runs.setdefault((settings[key], method_of(settings)), []).append(line["figures"])
     return runs
+
+
+def versions_of(path: Path) -> dict[str, str]:
+    """The versions of Farrier that have measured the lines of each method."""
+    lines: dict[str, list[dict[str, Any]]] = {}
+    for line in read(path):
+        lines.setdefault(method_of(line["settings"]), []).append(line)
+    return {method: version_of(some) for method, some in lines.items()}
 
 
 def method_of(settings: Mapping[str, Any]) -> str:

@@ -1,6 +1,6 @@
 """The command line: `run SUITE` measures and appends JSON lines, `table SUITE` shows them as Markdown, `figure SUITE`
-draws the paper's figures from them, `page` writes docs/evaluation.md from them, `paper-page`
-docs/reproducing-the-paper.md.
+draws the paper's figures from them, `pages` writes the figures of README.md, docs/evaluation.md and
+docs/reproducing-the-paper.md from them.
 
 A suite is a module with a DESCRIPTION, `configure(parser)` for its own options and `run(arguments, record)`.
 """
@@ -19,7 +19,6 @@ from benchmarks import (
     classification,
     competition_table,
     competitions,
-    evaluation,
     drivers,
     fleet,
     forecasters,
@@ -32,6 +31,7 @@ from benchmarks import (
     learn_priors,
     nudges,
     origins,
+    pages,
     pictures,
     plain,
     plain_tables,
@@ -39,7 +39,6 @@ from benchmarks import (
     reach,
     recovery,
     reproduction,
-    reproduction_page,
     rows,
     sampling,
     series_times,
@@ -111,11 +110,9 @@ def main(words: list[str] | None = None) -> int:
     if arguments.command == "learn-priors":
         print(f"written: {learn_priors.run(arguments)}")
         return 0
-    if arguments.command == "page":
-        print(f"written: {evaluation.write(arguments.results)}")
-        return 0
-    if arguments.command == "paper-page":
-        print(f"written: {reproduction_page.write(arguments.results)}")
+    if arguments.command == "pages":
+        for path in pages.write(arguments.results):
+            print(f"written: {path}")
         return 0
     if arguments.command == "figure":
         for path in pictures.PICTURES[arguments.name](arguments.results, arguments.data_dir):
@@ -177,10 +174,10 @@ def _parser() -> argparse.ArgumentParser:
     _add_results(draw)
     learn = commands.add_parser("learn-priors", help="learn the priors of the structural model from many series")
     learn_priors.configure(learn)
-    page = commands.add_parser("page", help="write docs/evaluation.md from the results")
-    _add_results(page)
-    paper = commands.add_parser("paper-page", help="write docs/reproducing-the-paper.md from the results")
-    _add_results(paper)
+    every = commands.add_parser(
+        "pages", help="write the figures of README.md, docs/evaluation.md and docs/reproducing-the-paper.md"
+    )
+    _add_results(every)
     show.add_argument("--each-seed", action="store_true", help="one row for each seed instead of medians over seeds")
     _add_results(show)
     return parser

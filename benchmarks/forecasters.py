@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from benchmarks.record import Clock, Recorder, read, tell
+from benchmarks.record import Clock, Recorder, read, tell, version_of
 from farrier import Forecaster
 from farrier.model.scores import coverage, rmse
 
@@ -152,14 +152,16 @@ METHODS: dict[str, Callable[[np.ndarray, int, int], Forecast]] = {
 def summary(path: Path) -> str:
     """Markdown: the error of each method over ours, how often ours is smaller, coverage, seconds."""
     found: dict[str, dict[tuple[str, float], dict[str, Any]]] = {}
+    lines: dict[str, list[dict[str, Any]]] = {}
     for line in read(path):
         settings = line["settings"]
+        lines.setdefault(settings["method"], []).append(line)
         figures = {**line["figures"], "seconds": line["wall_seconds"]}
         found.setdefault(settings["method"], {})[settings["series"], settings["cut"]] = figures
     rows = [
         "| method | error over farrier's, geometric mean | median | farrier's is smaller | 95 % interval holds "
-        "| seconds a series |",
-        "|---|---|---|---|---|---|",
+        "| seconds a series | version |",
+        "|---|---|---|---|---|---|---|",
     ]
     for method, forecasts in found.items():
         both = [case for case in forecasts if case in found.get(OURS, {})]
@@ -172,6 +174,6 @@ def summary(path: Path) -> str:
         rows.append(
             f"| {method} | {mean:.2f} | {np.median(ratio):.2f} | {smaller} | "
             f"{f'{100.0 * np.mean(covered):.0f} %' if covered else ''} | "
-            f"{np.median([one['seconds'] for one in forecasts.values()]):.1f} |"
+            f"{np.median([one['seconds'] for one in forecasts.values()]):.1f} | {version_of(lines[method])} |"
         )
     return "\n".join(rows)

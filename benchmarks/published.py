@@ -1,4 +1,21 @@
-"""Numbers from papers and other packages, to stand beside ours; the sources are named with each table."""
+"""Numbers from papers and other packages, to compare ours with; the sources are named with each table."""
+
+DEVIATIONS = 2.0
+"""Printed standard deviations within which a printed number counts as reached."""
+CLOSE = 0.05
+"""The part of a printed number within which it counts as reached if no standard deviation is printed; by judgement."""
+
+
+def verdict_on(ours: float, printed: float, spread: float | None, digit: float, *, more_is_better: bool) -> str:
+    """ "reached" if ours is close to the printed number on either side, else "better" or "worse".
+
+    `spread` is the printed standard deviation, None where there is none; `digit` is half a unit of the last printed
+    digit, which is allowed for.
+    """
+    ahead = (ours - printed) * (1.0 if more_is_better else -1.0)
+    tolerance = (CLOSE * abs(printed) if spread is None else DEVIATIONS * spread) + digit
+    return "reached" if abs(ahead) <= tolerance else "better" if ahead > 0.0 else "worse"
+
 
 TIMESERIES = {
     "airline": 14.62,

@@ -3,7 +3,8 @@
     {"suite": ..., "settings": {...}, "seed": 0, "figures": {...}, "versions": {...}, "commit": ..., "cpus": 2,
      "wall_seconds": ..., "cpu_seconds": ..., "date": ...}
 
-A line that repeats an earlier one's suite, settings and seed replaces it when lines are read.
+A line that repeats an earlier one's suite, settings and seed replaces it when lines are read. A line of another version
+of Farrier counts as not yet measured.
 """
 
 import json
@@ -11,6 +12,7 @@ import os
 import platform
 import subprocess
 import time
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
@@ -78,14 +80,12 @@ class Recorder(NamedTuple):
             file.write(json.dumps(line, allow_nan=False) + "\n")
 
     def done(self, settings: dict[str, Any], seed: int) -> bool:
-        """Whether there is a line of these settings and this seed, and it is no failure."""
+        """Whether this version has a line of these settings and this seed, and it is no failure."""
         return key(settings, seed) in self.all_done()
 
     def all_done(self) -> set[Key]:
-        """The keys of all lines that are no failure: for suites with many lines, whose file is read once."""
-        path = self.folder / f"{self.suite}.jsonl"
-        lines = read(path) if path.exists() else []
-        return {key(line["settings"], line["seed"]) for line in lines if not line["figures"].get("failure")}
+        """The keys of all lines of this version that are no failure: for suites with many lines."""
+        return {key(line["settings"], line["seed"]) for line in present(self.folder / f"{self.suite}.jsonl")}
 
     def picture(self, name: str) -> Path:
         """The path of a picture of this suite."""
@@ -97,6 +97,17 @@ def read(path: Path) -> list[dict[str, Any]]:
     """The lines of a file, of equal settings and seed only the last."""
     lines = [json.loads(text) for text in path.read_text().splitlines() if text.strip()]
     return list({key(line["settings"], line["seed"]): line for line in lines}.values())
+
+
+def present(path: Path) -> list[dict[str, Any]]:
+    """The lines of a file that the present version of Farrier has measured, without failures; none without the file."""
+    lines = read(path) if path.exists() else []
+    return [line for line in lines if version_of([line]) == _version("farrier") and not line["figures"].get("failure")]
+
+
+def version_of(lines: Iterable[Mapping[str, Any]]) -> str:
+    """The versions of Farrier that have measured some lines, in words: "0.1.0, 0.2.0"."""
+    return ", ".join(sorted({line.get("versions", {}).get("farrier", "unknown") for line in lines}))
 
 
 def _versions(packages: tuple[str, ...]) -> dict[str, str]:

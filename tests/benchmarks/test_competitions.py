@@ -208,7 +208,8 @@ def test_two_processes_find_what_one_finds(data):
 def line(method, series, mase, seconds=1.0):
     figures = {"mase": mase, "mase_of_mean": 2 * mase, "smape": 7.0, "inside_80": 0.5, "inside_95": 1.0, "msis": 9.0}
     settings = {"set": "m1_yearly", "series": series, "method": method}
-    return {"settings": settings, "seed": 0, "figures": figures, "cpu_seconds": seconds}
+    kept = {"versions": {"farrier": "0.2.0"}, "cpu_seconds": seconds}
+    return {"settings": settings, "seed": 0, "figures": figures, **kept}
 
 
 def shown(tmp_path, lines, capsys):
@@ -225,8 +226,8 @@ def test_the_table_tells_means_and_the_ratio_to_the_published_mean(tmp_path, cap
     said = shown(tmp_path, [line("farrier", first, 1.0), line("farrier", second, 3.0, 5.0)], capsys)
     ratio = 2.0 / COMPETITIONS["m1_yearly"]["auto-ets"][0]
     assert "## m1_yearly, part report: 2 series" in said
-    assert f"| farrier | 2 | 2.000 | 4.000 | 7.00 | 0.500 | 1.000 | 9.00 | 3.00 | 3.00 | {ratio:.3f} |" in said
-    assert "| auto-theta, published | all | 3.609 |  | 17.65 | 0.420 | 0.550 | 79.10 | 0.02 |  |  |" in said
+    assert f"| farrier | 2 | 2.000 | 4.000 | 7.00 | 0.500 | 1.000 | 9.00 | 3.00 | 3.00 | {ratio:.3f} | 0.2.0 |" in said
+    assert "| auto-theta, published | all | 3.609 |  | 17.65 | 0.420 | 0.550 | 79.10 | 0.02 |  |  |  |" in said
     assert "to its published mean MASE" in said
 
 
@@ -235,8 +236,8 @@ def test_the_ratio_is_on_the_same_series_where_the_peer_was_run(tmp_path, capsys
     lines = [line("farrier", first, 1.0), line("farrier", second, 9.0), line("auto-ets", first, 4.0)]
     said = shown(tmp_path, lines, capsys)
     rows = {row.split(" | ")[0].strip("| "): row for row in said.splitlines() if row.startswith("| ")}
-    assert rows["farrier"].endswith("| 0.250 |")
-    assert rows["auto-ets"].endswith("| 1.000 |")
+    assert rows["farrier"].endswith("| 0.250 | 0.2.0 |")
+    assert rows["auto-ets"].endswith("| 1.000 | 0.2.0 |")
     assert "on the same series" in said
 
 
