@@ -123,7 +123,10 @@ def kept(model: Any, X: np.ndarray) -> dict[str, Any]:
 
 def machine() -> dict[str, str]:
     """What digits depend on: the processor and the libraries of linear algebra."""
-    blas = sorted(f"{one['internal_api']} {one['version']} {one.get('architecture')}" for one in threadpool_info())
+    blas = sorted(
+        f"{one['internal_api']} {one['version']} {one.get('architecture')}, {one['num_threads']} threads"
+        for one in threadpool_info()
+    )
     cpu = (
         re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
         if Path("/proc/cpuinfo").exists()
