@@ -49,7 +49,7 @@ def test_where_components_multiply_sizes_are_relative():
     assert said(YEAR, target=GROWTH, sd=0.12, swing=0.33).endswith(
         "It moves passengers by about 33 % from low to high."
     )
-    assert said(LEFT, LEFT, target=GROWTH) == "A quadratic trend on the log scale."
+    assert said(LEFT, LEFT, target=GROWTH) == "A curved trend."
     assert said(factor("constant"), target=GROWTH) == "A constant factor."
     assert said(NOISE, target=GROWTH, sd=1e-5) == "Uncorrelated noise with a standard deviation of under 0.1 %."
     assert said(NOISE, target=GROWTH, sd=0.034) == "Uncorrelated noise with a standard deviation of about 3.4 %."
@@ -76,13 +76,16 @@ def test_components_that_cancel_are_said_to():
     )
 
 
-def test_a_transformed_scale_is_named():
-    target = Target("passengers", "thousand", "transformed")
-    assert said(LEFT, target=target, slope=Estimate(0.21, 0.2, 0.22)) == (
-        "A linear rise of 0.210 a year (0.200 to 0.220) on the square-root scale."
+def test_sizes_on_a_transformed_scale_are_told_in_units_at_a_typical_level():
+    target = Target("passengers", "thousand", "transformed", typical=261.3)
+    assert said(LEFT, target=target, slope=Estimate(21.0, 20.0, 22.0)) == (
+        "A steady rise of 21.0 thousand a year (20.0 to 22.0) where passengers is near 260 thousand."
     )
-    assert said(smooth(3.2), target=target, sd=0.1, swing=0.313).endswith(
-        "It moves passengers by about 0.31 on the square-root scale from low to high."
+    assert said(smooth(3.2), target=target, sd=10.0, swing=31.3).endswith(
+        "It moves passengers by about 31 thousand from low to high where passengers is near 260 thousand."
+    )
+    assert sentences.future(component(LEFT), SERIES, target) == (
+        "It continues beyond the data, faster where passengers is higher."
     )
 
 

@@ -160,8 +160,8 @@ def _size(target: Story, sd: float | None) -> str:
     scale = target.get("scale")
     if scale == "multiplicative":
         return share(sd)
-    note = {"transformed": "on the square-root scale", "odds": "of the score"}.get(str(scale))
-    return f"{number(sd)}<small>{text(note or target.get('unit'))}</small>"
+    note = "of the score" if scale == "odds" else target.get("unit")
+    return f"{number(sd)}<small>{text(note)}</small>"
 
 
 def _period(story: Story, period: Story | None) -> str:

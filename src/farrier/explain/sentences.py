@@ -218,8 +218,8 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
             even = chance(target).replace("the", "an even", 1)
             said.append(f"typically turns {even} into {per_cent(up)} or {per_cent(1 - up)}")
         elif not straight and known(facts.swing):
-            ends = "from end to end" if facts.monotone or facts.overall else "from low to high"
-            said.append(f"moves {target.name or 'y'} by {amount(facts.swing, target)} {ends}")
+            ends = " from end to end" if facts.monotone or facts.overall else " from low to high"
+            said.append(f"moves {target.name or 'y'} by {amount(facts.swing, target, ends)}")
     if known(facts.share) and not wanders(parts):
         larger = known(facts.cumulative) and facts.cumulative > 1.0005 * facts.share
         larger = larger and per_cent(facts.cumulative) != per_cent(facts.share)
