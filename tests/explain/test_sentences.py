@@ -145,9 +145,9 @@ def test_how_strong_the_evidence_is_is_said(known, ending):
 @pytest.mark.parametrize(
     ("after", "ending"),
     [
-        (5.9, "Adding it lowers the cross-validated error strongly, from 10.0 to 5.9."),
-        (8.9, "Adding it lowers the cross-validated error somewhat, from 10.0 to 8.9."),
-        (9.9, "Adding it lowers the cross-validated error a little, from 10.0 to 9.9."),
+        (5.9, "Adding it lowers the cross-validated error strongly, from 10.0 to 5.90."),
+        (8.9, "Adding it lowers the cross-validated error somewhat, from 10.0 to 8.90."),
+        (9.9, "Adding it lowers the cross-validated error a little, from 10.0 to 9.90."),
         (10.0, "Adding it does not help: the cross-validated error stays at 10.0."),
         (10.1, "a very smooth curve."),
     ],
@@ -228,7 +228,7 @@ rise and a yearly pattern whose size grows.
 
 1. A linear rise of 31.6 thousand a year (29.1 to 34.2). It carries 85 % of the
    variance; the evidence for it is very strong, and adding it lowers the
-   cross-validated error from 120 to 40. It continues in a straight line beyond the
+   cross-validated error from 120 to 40.1. It continues in a straight line beyond the
    data.
 
 2. A yearly pattern that repeats exactly every 12.0 months (11.9 to 12.1). Within each

@@ -20,8 +20,8 @@ from farrier.explain.numbers import (
     calendar_name,
     capital,
     count,
-    decimals,
     fixed,
+    forecast_decimals,
     in_days,
     listing,
     per_cent,
@@ -276,6 +276,6 @@ def _unit(target: Target) -> str:
 
 
 def _text(value: float, unit: str, half: np.ndarray) -> str:
-    """A number with its unit, to about a tenth of the smallest half width of the intervals."""
-    narrow = float(np.min(half))
-    return f"{fixed(float(value), decimals(narrow, 1)) if narrow > 0 else significant(float(value))} {unit}".rstrip()
+    """A number with its unit and as many decimals as the table of the forecast; `half` are half widths of intervals."""
+    wide = (2.0 * half).tolist()
+    return f"{fixed(float(value), forecast_decimals([0.0] * len(wide), wide))} {unit}".rstrip()

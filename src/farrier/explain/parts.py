@@ -34,8 +34,6 @@ GRADUAL = 1 / 100
 NAMED = 3
 """Most inputs that a title names one by one; a summary names one component more than that."""
 
-FACTOR = 0.5
-"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
 DEGREES = re.compile(r"°|\b(temp|temps|temperat\w*|température\w*|tmin|tmax|tavg|celsius|fahrenheit|kelvin|degrees?)\b")
 """Names and units, in small letters, of what is measured from an arbitrary zero, so that a part of it says nothing."""
 

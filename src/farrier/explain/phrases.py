@@ -20,14 +20,12 @@ from farrier.explain.numbers import (
     moment,
     number,
     ordinal,
-    per_cent,
     rate,
     say_period,
     scaled,
-    significant,
+    sized,
 )
 from farrier.explain.parts import (
-    FACTOR,
     GRADUAL,
     SINE,
     Parts,
@@ -105,12 +103,10 @@ def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
 
 def amount(size: float, target: Target, where: str = "") -> str:
     """A size of y: 'about 31 passengers', 'about 12 %', 'a factor of about 2.1'; `where` follows it."""
-    if target.scale == "multiplicative" and size >= FACTOR:
-        return f"a factor of about {significant(1 + size, 2)}{where}"
-    if target.scale == "multiplicative":
-        said = per_cent(size)
-        return f"{f'about {said}' if said[0].isdigit() else said}{where}"
-    return f"{f'about {significant(size, 2)} {target.unit}'.rstrip()}{where}{scale_of(target)}"
+    relative = target.scale == "multiplicative"
+    said = sized(size, relative=relative, digits=2).replace("a factor of", "a factor of about")
+    said = f"about {said}" if said[0].isdigit() or said[0] == "-" else said
+    return f"{said if relative else f'{said} {target.unit}'.rstrip()}{where}{scale_of(target)}"
 
 
 def periods(parts: Parts, axis: Axis, *, brief: bool) -> list[str]:

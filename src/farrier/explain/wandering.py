@@ -7,8 +7,8 @@ The unit is that of the spacing of the rows, or a longer one where next to nothi
 import math
 
 from farrier.explain.facts import Axis, Estimate, Facts, Target
-from farrier.explain.numbers import MOST_LOG, known, number, per_cent, scaled, significant, units_from_spacing
-from farrier.explain.parts import FACTOR, Parts, given, scale_of
+from farrier.explain.numbers import FACTOR, MOST_LOG, known, number, per_cent, scaled, significant, units_from_spacing
+from farrier.explain.parts import Parts, given, scale_of
 
 AHEAD = "beyond the data"
 NOUNS = {"rising": "growth", "falling": "a decline"}
