@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 from farrier.cli.app import spread
-from farrier.cli.screen import blocks, decimals, rewrapped
+from farrier.cli.screen import blocks, rewrapped
 from tests.cli.made_files import FAST, monthly, text_of
 
 
@@ -77,6 +77,28 @@ def test_the_screen_quotes_the_median(run, sales):
     code, out, _ = run("explain", sales, "--horizon", "2", "--quiet", *FAST)
     heads = next(line for line in out.splitlines() if line.startswith("month "))
     assert (code, heads.split()) == (0, ["month", "median", "low_80", "high_80", "low_95", "high_95"])
+
+
+def test_the_screen_and_the_report_round_alike(run, tmp_path):
+    """Intervals of 80 % are about 8 wide, and of 95 % 13: tables and sentences have the decimals of the former."""
+    noise = np.random.default_rng(0).normal(0.0, 3.2, 40)
+    rows = [(f"{2018 + i // 12}-{i % 12 + 1:02d}", f"{100 + 2 * i + noise[i]:.2f}") for i in range(40)]
+    path, page = tmp_path / "sold.csv", tmp_path / "report.html"
+    path.write_text(text_of("month,sold", rows))
+    given = (*FAST, "--horizon", "2", "--quiet", "--out", page)
+    code, out, err = run("explain", path, *given)
+    assert (code, err) == (0, "")
+    shown = [line.split() for line in out.splitlines() if line.startswith("2021-0")]
+    html = page.read_text(encoding="utf-8")
+    cells = re.findall(
+        r'<th scope="row">(2021-0.)</th><td>(.*?)</td><td>(.*?) to (.*?)</td><td .*?>(.*?) to (.*?)<', html
+    )
+    assert [list(row) for row in cells] == shown
+    assert all(re.fullmatch(r"\d+\.\d", cell) for row in shown for cell in row[1:])
+    expected = re.search(r"Expect (\S+) on average over the next 2 months", html)
+    assert expected is not None
+    assert float(expected[1]) == pytest.approx(np.mean([float(row[1]) for row in shown]), abs=0.1)
+    assert "." in expected[1]
 
 
 def test_tables_with_several_inputs_are_explained_by_their_names(run, tmp_path):
@@ -242,10 +264,6 @@ def test_the_noise_that_is_asked_for_reaches_the_model(run):
 )
 def test_an_option_takes_several_values(typed, meant):
     assert spread(typed.split()) == meant.split()
-
-
-def test_numbers_are_shown_as_far_as_an_interval_is_worth():
-    assert [decimals(width) for width in (300.0, 30.0, 3.0, 0.03)] == [0, 0, 1, 3]
 
 
 def housing(path):

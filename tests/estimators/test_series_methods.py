@@ -4,6 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
+from scipy.stats import norm
 
 from farrier import Forecaster
 
@@ -59,6 +60,23 @@ def test_new_values_far_from_the_forecast_are_anomalies(fitted):
     assert len(fitted.anomalies(level=50.0)) > len(fitted.anomalies(level=99.9))
     with pytest.raises(ValueError, match=r"level: 0\.0 is not a percentage"):
         fitted.anomalies(level=0.0)
+
+
+@pytest.mark.parametrize("settings", [{}, {"kernels": ["Mat12"], "likelihood": "gaussian"}])
+def test_every_outlier_is_an_anomaly_of_the_rows_of_the_fit(settings):
+    """A curve that follows every row makes no row of the fit unexpected, but the other rows do."""
+    index = pd.date_range("2024-01-01", periods=80)
+    y = 50.0 + 5.0 * np.sin(np.arange(80) / 8.0) + 0.3 * np.random.default_rng(1).standard_normal(80)
+    y[[20, 60]] += [9.0, -8.0]
+    model = Forecaster(**settings).fit(pd.Series(y, index))
+    outliers, anomalies = model.outliers(), model.anomalies()
+    assert {index[20], index[60]} == set(outliers.index) <= set(anomalies.index)
+    assert len(anomalies) <= 6
+    same = anomalies.loc[outliers.index]
+    assert_allclose(same["expected"], outliers["expected"])
+    assert ((same["value"] < same["low"]) | (same["value"] > same["high"])).all()
+    four = 100.0 * (1.0 - 2.0 * norm.sf(4.0))
+    assert list(model.anomalies(level=four).index) == sorted(outliers.index)
 
 
 def test_changepoints_are_dated(fitted):

@@ -22,7 +22,7 @@ def test_a_season_is_compared_with_the_same_months_of_the_year_before():
     found = told([Linear(2000.0), CentredPeriodic(1.0, 0.5)], y, horizon=6)
     said = found["expect"]
     average = np.mean(found["series"]["future"]["median"])
-    assert said[0].startswith(f"Expect {average:.1f} on average over the next 6 months (January to June 2005), ")
+    assert said[0].startswith(f"Expect {average:.2f} on average over the next 6 months (January to June 2005), ")
     assert said[0].endswith("more than in the same months a year before.")
     more = float(said[0].split("), ")[1].split(" %")[0])
     assert more == pytest.approx(100.0 * (average / y[48:54].mean() - 1.0), abs=0.6)
@@ -95,7 +95,7 @@ def test_a_forecast_that_leaves_the_last_value_is_not_called_the_last_value():
 
 def test_a_walk_that_is_left_says_where_the_forecast_lies():
     said = walk("97", np.array([97.9, 98.8]), np.array([2.0, 3.0]), stays=False)
-    assert said.endswith("the last value is 97, the forecast lies between 98 and 99.")
+    assert said.endswith("the last value is 97, the forecast lies between 97.9 and 98.8.")
 
 
 def test_a_table_names_the_inputs_without_effect():

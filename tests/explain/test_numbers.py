@@ -186,12 +186,24 @@ def test_relative_changes_compound():
     assert (1 + slope.value) ** 12 == pytest.approx(1.01)
 
 
-def test_two_numbers_are_told_apart_if_five_digits_can():
-    assert numbers.pair(40.1, 12.2) == ("40.1", "12.2")
-    assert numbers.pair(12.21, 12.22) == ("12.21", "12.22")
-    assert numbers.pair(12.2, 12.2000001) == ("12.2", "12.2")
-    assert numbers.pair(0.0, 0.0) == ("0", "0")
-    assert numbers.pair(5.0, 0.0) == ("5.00", "0.00")
+@pytest.mark.parametrize(
+    ("x", "relative", "said"),
+    [
+        (8.39, False, "8.39"),
+        (8.4, False, "8.40"),
+        (1.1, True, "a factor of 2.1"),
+        (0.155, True, "16 %"),
+        (0.0055, True, "0.5 %"),
+    ],
+)
+def test_a_size_is_said_in_one_way(x, relative, said):
+    assert numbers.sized(x, relative=relative) == said
+
+
+def test_a_forecast_has_the_decimals_that_its_narrowest_interval_is_worth():
+    widths = (300.0, 30.0, 3.0, 0.03)
+    assert [numbers.forecast_decimals([0.0, 0.0], [width, 400.0]) for width in widths] == [-1, 0, 1, 3]
+    assert numbers.forecast_decimals([12.3], [12.3]) == 1
 
 
 def test_counting_in_words():

@@ -131,6 +131,15 @@ def test_numbers_that_are_missing_are_dashes():
     assert not re.search(r"\b(nan|inf|None|null)\b", words)
 
 
+def test_the_report_says_errors_and_sizes_as_sentences_do():
+    story = stories.series()
+    story["target"]["scale"] = "multiplicative"
+    story["components"][0] |= {"error_before": 0.6, "error_after": 0.155, "swing": 1.1}
+    page = report.html(story)
+    assert "<dd>a factor of 1.6 → 16\N{NO-BREAK SPACE}%</dd>" in page
+    assert "<dd>a factor of 2.1</dd>" in page
+
+
 def test_a_multiplicative_scale_is_said_in_factors():
     story = stories.series()
     story["target"]["scale"] = "multiplicative"

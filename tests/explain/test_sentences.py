@@ -49,7 +49,7 @@ def test_where_components_multiply_sizes_are_relative():
     assert said(YEAR, target=GROWTH, sd=0.12, swing=0.33).endswith(
         "It moves passengers by about 33 % from low to high."
     )
-    assert said(LEFT, LEFT, target=GROWTH) == "A quadratic trend on the log scale."
+    assert said(LEFT, LEFT, target=GROWTH) == "A curved trend."
     assert said(factor("constant"), target=GROWTH) == "A constant factor."
     assert said(NOISE, target=GROWTH, sd=1e-5) == "Uncorrelated noise with a standard deviation of under 0.1 %."
     assert said(NOISE, target=GROWTH, sd=0.034) == "Uncorrelated noise with a standard deviation of about 3.4 %."
@@ -76,13 +76,16 @@ def test_components_that_cancel_are_said_to():
     )
 
 
-def test_a_transformed_scale_is_named():
-    target = Target("passengers", "thousand", "transformed")
-    assert said(LEFT, target=target, slope=Estimate(0.21, 0.2, 0.22)) == (
-        "A linear rise of 0.210 a year (0.200 to 0.220) on the square-root scale."
+def test_sizes_on_a_transformed_scale_are_told_in_units_at_a_typical_level():
+    target = Target("passengers", "thousand", "transformed", typical=261.3)
+    assert said(LEFT, target=target, slope=Estimate(21.0, 20.0, 22.0)) == (
+        "A steady rise of 21.0 thousand a year (20.0 to 22.0) where passengers is near 260 thousand."
     )
-    assert said(smooth(3.2), target=target, sd=0.1, swing=0.313).endswith(
-        "It moves passengers by about 0.31 on the square-root scale from low to high."
+    assert said(smooth(3.2), target=target, sd=10.0, swing=31.3).endswith(
+        "It moves passengers by about 31 thousand from low to high where passengers is near 260 thousand."
+    )
+    assert sentences.future(component(LEFT), SERIES, target) == (
+        "It continues beyond the data, faster where passengers is higher."
     )
 
 
@@ -142,9 +145,9 @@ def test_how_strong_the_evidence_is_is_said(known, ending):
 @pytest.mark.parametrize(
     ("after", "ending"),
     [
-        (5.9, "Adding it lowers the cross-validated error strongly, from 10.0 to 5.9."),
-        (8.9, "Adding it lowers the cross-validated error somewhat, from 10.0 to 8.9."),
-        (9.9, "Adding it lowers the cross-validated error a little, from 10.0 to 9.9."),
+        (5.9, "Adding it lowers the cross-validated error strongly, from 10.0 to 5.90."),
+        (8.9, "Adding it lowers the cross-validated error somewhat, from 10.0 to 8.90."),
+        (9.9, "Adding it lowers the cross-validated error a little, from 10.0 to 9.90."),
         (10.0, "Adding it does not help: the cross-validated error stays at 10.0."),
         (10.1, "a very smooth curve."),
     ],
@@ -225,7 +228,7 @@ rise and a yearly pattern whose size grows.
 
 1. A linear rise of 31.6 thousand a year (29.1 to 34.2). It carries 85 % of the
    variance; the evidence for it is very strong, and adding it lowers the
-   cross-validated error from 120 to 40. It continues in a straight line beyond the
+   cross-validated error from 120 to 40.1. It continues in a straight line beyond the
    data.
 
 2. A yearly pattern that repeats exactly every 12.0 months (11.9 to 12.1). Within each

@@ -93,7 +93,7 @@ def test_every_product_up_to_order_four_reads_well(order):
     for i, kinds in enumerate(itertools.combinations_with_replacement(KINDS, order)):
         for axes, scale in PLACES[i % every :: every]:
             facts = random_facts(chance, kinds, axes)
-            target = Target(chance.choice(("y", "rain")), chance.choice(("", "mm")), scale)
+            target = Target(chance.choice(("y", "rain")), chance.choice(("", "mm")), scale, 3.1)
             title = sentences.title(facts, axes, target)
             assert_reads(title)
             assert not title.endswith(".")

@@ -7,7 +7,7 @@ from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
-from farrier.cli.screen import decimals, live, note, say, table
+from farrier.cli.screen import live, note, say, table
 from farrier.cli.source import Source, fit
 from farrier.cli.writing import check_out
 from farrier.explain.many_classes import ClassExplanations, write_pages
@@ -140,7 +140,9 @@ def print_forecast(rows: list[dict[str, Any]]) -> None:
     """Print the median and the intervals as a table, rounded to a tenth of the width of the intervals."""
     if not rows:
         return
-    places = decimals(min(row["high_80"] - row["low_80"] for row in rows))
+    from farrier.explain.numbers import fixed, forecast_decimals
+
+    places = forecast_decimals(*([row[name] for row in rows] for name in ("low_80", "high_80")))
     say("\nForecast: the median, with the intervals that hold 80 and 95 % of new values:\n")
     shown = [{name: value for name, value in row.items() if name != "mean"} for row in rows]
-    table([{k: v if isinstance(v, str) else f"{v:.{places}f}" for k, v in row.items()} for row in shown])
+    table([{k: v if isinstance(v, str) else fixed(v, places) for k, v in row.items()} for row in shown])

@@ -200,8 +200,3 @@ def blocks(rows: Sequence[Mapping[str, Any]], width: int) -> list[list[str]]:
         found[-1].append(name)
         room -= sizes[name] + GAP
     return found
-
-
-def decimals(width: float) -> int:
-    """The number of decimals that shows a number to a tenth of `width`."""
-    return min(max(1 - math.floor(math.log10(width)), 0), 9) if math.isfinite(width) and width > 0 else 3

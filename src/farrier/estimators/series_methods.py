@@ -23,6 +23,7 @@ from farrier.estimators.panel import Panel
 from farrier.estimators.parameters import CheckedParameters
 from farrier.explain.findings import findings
 from farrier.explain.frames import to_frame
+from farrier.model.outliers import expected_intervals
 from farrier.model.paths import sample_paths
 from farrier.model.quoting import quoted
 from farrier.series.observed import read, take
@@ -91,8 +92,8 @@ class SeriesMethods(CheckedParameters):
         Parameters
         ----------
         series, y : new rows in the forms that `fit` takes, default=None
-            The values to judge, usually later than those of the fit. None judges the rows of the fit, each by the model
-            that knows them all, so that only what no component explains stands out.
+            The values to judge, usually later than those of the fit. None judges the rows of the fit, each by what all
+            other rows make expected, as `outliers` does, which lists those beyond four standard deviations.
         level : float, default=99
             In per cent. Of ordinary values about 100 - level in 100 lie outside.
 
@@ -105,11 +106,13 @@ class SeriesMethods(CheckedParameters):
             raise ValueError(f"level: {quoted(level)} is not a percentage between 0 and 100: 99 is usual.")
         one = self._one()
         rows = one.observed if series is None else self._rows(series, y)
-        present = rows.present
-        X = one.observed.inputs(one.observed.axis.locate(rows.stamps), rows.extra)[present]
-        tail = 0.5 - level / 200.0
-        low, median, high = one.model.predict_quantiles(X, [tail, 0.5, 1.0 - tail]).T
-        value = rows.y[present]
+        present, value = rows.present, rows.y[rows.present]
+        if series is None:
+            median, low, high = expected_intervals(one.model.result_, float(level))
+        else:
+            X = one.observed.inputs(one.observed.axis.locate(rows.stamps), rows.extra)[present]
+            tail = 0.5 - level / 200.0
+            low, median, high = one.model.predict_quantiles(X, [tail, 0.5, 1.0 - tail]).T
         outside = np.flatnonzero((value < low) | (value > high))
         columns = {"value": value, "expected": median, "low": low, "high": high}
         stamps = take(rows.stamps, present[outside])

@@ -13,7 +13,7 @@ from collections.abc import Sequence
 from farrier.explain import odds
 from farrier.explain.facts import Estimate, Facts, Level, Round, Target
 from farrier.explain.numbers import count, known, listing, number, ordinal, scaled, significant
-from farrier.explain.parts import SCALES, Parts
+from farrier.explain.parts import Parts, scale_of
 
 NOUNS = {
     "weekday": "a weekly pattern",
@@ -84,7 +84,7 @@ def extremes(profile: Sequence[Level], target: Target) -> str:
     usual = None if any(known_as) else _usual(profile, low, high, target)
     if usual is not None:
         ends = [ends[1 if usual[0] is high else 0], usual[1]]
-    return f"{', '.join(ends)}{SCALES.get(target.scale, '')}"
+    return f"{', '.join(ends)}{scale_of(target)}"
 
 
 def _usual(levels: Sequence[Level], low: Level, high: Level, target: Target) -> tuple[Level, str] | None:
@@ -121,14 +121,9 @@ def signed(estimate: Estimate, target: Target, *, interval: bool = False) -> str
         return odds.times(estimate, interval=interval)
     relative = target.scale == "multiplicative"
     found = scaled(estimate, 100.0) if relative else estimate
-    unit = "%" if relative else "" if target.scale in SCALES else target.unit
+    unit = "%" if relative else target.unit
     said = number(found, unit) if interval else f"{significant(found.value, 2)} {unit}".rstrip()
     return f"{'+' if found.value > 0 and not said.startswith('-') else ''}{said}"
-
-
-def scale_of(target: Target) -> str:
-    """What follows a level that is in no unit of y; nothing after odds."""
-    return "" if target.scale == "odds" else SCALES.get(target.scale, "")
 
 
 def _contrast(facts: Facts, kind: str, target: Target, *, brief: bool) -> str:

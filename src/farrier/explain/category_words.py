@@ -9,11 +9,11 @@ The levels with their intervals are in `Facts.profile`, slopes of levels in `Fac
 
 from collections.abc import Mapping, Sequence
 
-from farrier.explain.calendar_words import scale_of, signed
+from farrier.explain.calendar_words import signed
 from farrier.explain.facts import Axis, Estimate, Facts, Level, Target
 from farrier.explain.interactions import by_column
 from farrier.explain.numbers import count, known, listing
-from farrier.explain.parts import Parts
+from farrier.explain.parts import Parts, scale_of
 
 TOLD = 5
 """Most levels that a sentence names; of more, the highest and the lowest. By judgement."""

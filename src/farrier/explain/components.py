@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 
 from farrier.explain.frames import html_table, to_frame
+from farrier.explain.numbers import per_cent, significant
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import CentredPeriodic, Periodic
 from farrier.model.result import Result
@@ -122,15 +123,26 @@ class ComponentTable(Sequence[Component]):
         table = [("component", "weight", "95 % interval", "sd", "share", "period")]
         for row in self.large():
             known = row.weight_low < row.weight_high
-            interval = f"{row.weight_low:.3g} to {row.weight_high:.3g}" if known else ""
-            table.append((row.formula, f"{row.weight:.3g}", interval, f"{row.sd:.3g}", f"{row.share:.1%}", row.period))
+            interval = f"{significant(row.weight_low)} to {significant(row.weight_high)}" if known else ""
+            table.append(
+                (row.formula, significant(row.weight), interval, significant(row.sd), per_cent(row.share), row.period)
+            )
         rest = self.rows[len(self.large()) :]
         if self.others:
-            table.append(("the rest", "", "", f"{self.rest:.3g}", "", ""))
+            table.append(("the rest", "", "", significant(self.rest), "", ""))
         elif rest:
             largest = max(rest, key=lambda row: row.sd)
             label = f"the rest ({len(rest)} kernel{'s' if len(rest) > 1 else ''})"
-            table.append((label, f"< {max(row.weight for row in rest):.2g}", "", f"< {largest.sd:.2g}", "", ""))
+            table.append(
+                (
+                    label,
+                    f"< {significant(max(row.weight for row in rest), 2)}",
+                    "",
+                    f"< {significant(largest.sd, 2)}",
+                    "",
+                    "",
+                )
+            )
         return table
 
     def __str__(self) -> str:

@@ -12,8 +12,10 @@ import numpy as np
 
 from farrier.explain.facts import Axis, Estimate, Target
 from farrier.explain.numbers import count, is_time, length, moment, preposition
+from farrier.explain.parts import in_degrees
 from farrier.model.result import Result
 from farrier.model.table_inputs import TableInputs
+from farrier.model.target_scale import TargetScale
 from farrier.series.calendar import TimeAxis, distinct_digits
 
 SCALES = {"identity": "additive", "log": "multiplicative"}
@@ -74,6 +76,8 @@ class Setting:
     title: str
     axes: dict[str, Axis]
     target: Target
+    scale: TargetScale
+    """The scale on which components add up."""
     order: np.ndarray
     """The indices of the rows in order of time; of a table in the order of fitting."""
     labels: list[str]
@@ -101,8 +105,7 @@ class Setting:
             named = context.target_name != Context.target_name
             target = Target(f"{context.target_name} = {classes[1]}" if named else classes[1], scale="odds")
         else:
-            scale = SCALES.get(result.fitted.component_scale.transform.name, "transformed")
-            target = Target(context.target_name, context.target_unit, scale)
+            target = _target(result, context)
         series = time is not None and classes is None
         ends = zip(columns, rows.min(axis=0), rows.max(axis=0), strict=True)
         dates = () if result.table is None else result.table.dates
@@ -123,6 +126,7 @@ class Setting:
             title=context.title,
             axes=axes,
             target=target,
+            scale=result.fitted.component_scale,
             order=np.argsort(rows[:, 0], kind="stable") if series else np.arange(len(rows)),
             labels=labels,
             time=time if series else None,
@@ -137,6 +141,20 @@ class Setting:
     def count(self) -> int:
         """The number of rows that were fitted."""
         return len(self.order) if self.sampled_from is None else self.sampled_from
+
+    def size(self, t: float) -> float:
+        """A size on the scale of the components in words: in units of y, or relative where components multiply."""
+        if self.target.scale == "multiplicative":
+            return float(np.expm1(t))
+        if self.target.typical is None:
+            return t
+        return t * float(np.exp(-self.scale.transform.log_slope(np.array(self.target.typical))))
+
+    def added(self, t: float) -> float:
+        """What a value on that scale adds to y, in words: in units of y where it is typical, or relative."""
+        if self.target.typical is None:
+            return self.size(t)
+        return float(self.scale.transform.inverse(np.array(self.scale.mean + t))) - self.target.typical
 
     @property
     def axis(self) -> Axis:
@@ -198,6 +216,16 @@ class Setting:
         gaps = "" if frequency == "irregular" else f", {f'{self.time.gaps:,} missing' if self.time.gaps else 'no gaps'}"
         name = "" if is_time(axis) else f" of {axis.name}"
         return f"{rows} from {first} to {last}{name}, {said}{gaps}."
+
+
+def _target(result: Result, context: Context) -> Target:
+    """The target of numbers. Of degrees nobody says per cent: their sizes are told in degrees, at a typical level."""
+    name, unit, components = context.target_name, context.target_unit, result.fitted.component_scale
+    scale = SCALES.get(components.transform.name, "transformed")
+    if scale == "multiplicative" and in_degrees(name, unit):
+        scale = "transformed"
+    typical = float(components.inverse(np.zeros(1))[0]) if scale == "transformed" else None
+    return Target(name, unit, scale, typical)
 
 
 def _columns(table: TableInputs) -> str:

@@ -1,8 +1,9 @@
 """The numbers behind the plots: the fit, every component alone, the running sum, and the residual after it.
 
-Components are in units of y, factors where they multiply, or on the transformed scale of y. Running sums and residuals
-are always in units of y. Each component is centred: its mean over the data is added to the level. The data do not tell
-the mean of a slow component from the level, and a band with this uncertainty would hide the shape.
+Components are in units of y, or factors where they multiply; on a transformed scale they are in units of y at its
+typical level. Running sums and residuals are always in units of y. Each component is centred: its mean over the data is
+added to the level. The data do not tell the mean of a slow component from the level, and a band with this uncertainty
+would hide the shape.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ import numpy as np
 
 from farrier.explain.centring import centred
 from farrier.explain.context import Setting
-from farrier.explain.findings import Findings, columns_of, in_words_of
+from farrier.explain.findings import Findings, columns_of
 from farrier.explain.levels import category_of, lines_of
 from farrier.explain.measures import Z95
 from farrier.model.result import Result
@@ -107,24 +108,26 @@ class Curves:
     def size_of_rest(self) -> float:
         """The standard deviation of the rest, as explanations state it."""
         n = len(self.rows.y)
-        return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, :n].std()) * self.z_scale)
+        return self.rows.setting.size(float(self.mean[-1, :n].std()) * self.z_scale)
 
     def swing_of_rest(self) -> float:
         """The distance of the rest from low to high, as explanations state it."""
         n = len(self.rows.y)
-        return in_words_of(self.rows.setting.target.scale, float(np.ptp(self.mean[-1, :n])) * self.z_scale)
+        return self.rows.setting.size(float(np.ptp(self.mean[-1, :n])) * self.z_scale)
 
     def end_of_rest(self) -> float | None:
         """The rest at the end of the forecast, as explanations state it; None without a forecast."""
         if len(self.rows.x) == len(self.rows.y):
             return None
-        return in_words_of(self.rows.setting.target.scale, float(self.mean[-1, -1]) * self.z_scale)
+        return self.rows.setting.size(float(self.mean[-1, -1]) * self.z_scale)
 
 
 def band_of(setting: Setting, z_scale: float, mean: np.ndarray, sd: np.ndarray) -> tuple[np.ndarray, ...]:
     """The mean and the ends of the 95 % band of a component; factors where components multiply."""
-    curves = (z_scale * (mean + side * sd) for side in (0.0, -Z95, Z95))
-    return tuple(np.exp(curve) if setting.target.scale == "multiplicative" else curve for curve in curves)
+    curves = [z_scale * (mean + side * sd) for side in (0.0, -Z95, Z95)]
+    if setting.target.scale == "multiplicative":
+        return tuple(np.exp(curve) for curve in curves)
+    return tuple(np.array([setting.added(t) for t in curve.tolist()]) for curve in curves)
 
 
 def short(values: np.ndarray) -> list[float]:
@@ -195,8 +198,8 @@ def _by_level(result: Result, found: Findings, place: int, own: tuple[str, ...])
     column = result.columns.index(numbers[0])
     ticks = np.linspace(setting.axes[numbers[0]].low, setting.axes[numbers[0]].high, CURVE_POINTS)
     lines = lines_of(result, result.kernels[i], i, column, ticks)
-    scale, multiplies = result.fitted.scale.sd, setting.target.scale == "multiplicative"
-    curves = [(name, np.exp(scale * mean) if multiplies else scale * mean) for name, mean in lines]
+    scale = result.fitted.scale.sd
+    curves = [(name, band_of(setting, scale, mean, np.zeros(len(mean)))[0]) for name, mean in lines]
     return {
         "column": numbers[0],
         "category": next(name for name in own if name not in numbers),

@@ -20,15 +20,15 @@ from farrier.explain.numbers import (
     calendar_name,
     capital,
     count,
-    decimals,
     fixed,
+    forecast_decimals,
     in_days,
     listing,
     per_cent,
     significant,
     span,
 )
-from farrier.explain.parts import SCALES, given, read, wanders
+from farrier.explain.parts import given, in_degrees, read, wanders
 from farrier.explain.phrases import amount, chance, phrase
 from farrier.explain.profiles import CALENDAR as ROUND_NAMES
 from farrier.model.result import Result
@@ -184,7 +184,9 @@ def _level(result: Result, found: Findings, median: np.ndarray, half: np.ndarray
     if abs(change) < SAME * half.mean():
         return f"{said}, about as much as in {past}."
     more = "more" if change > 0 else "less"
-    by = per_cent(abs(change) / before) if y.min() > 0 else _text(abs(change), "", half)
+    target = setting.target
+    relative = y.min() > 0 and not in_degrees(target.name, target.unit)
+    by = per_cent(abs(change) / before) if relative else _text(abs(change), "", half)
     return f"{said}, {by} {more} than in {past}."
 
 
@@ -270,10 +272,10 @@ def _without_effect(result: Result, found: Findings) -> list[str]:
 
 
 def _unit(target: Target) -> str:
-    return "" if target.scale in SCALES and not target.unit else target.unit
+    return target.unit
 
 
 def _text(value: float, unit: str, half: np.ndarray) -> str:
-    """A number with its unit, to about a tenth of the smallest half width of the intervals."""
-    narrow = float(np.min(half))
-    return f"{fixed(float(value), decimals(narrow, 1)) if narrow > 0 else significant(float(value))} {unit}".rstrip()
+    """A number with its unit and as many decimals as the table of the forecast; `half` are half widths of intervals."""
+    wide = (2.0 * half).tolist()
+    return f"{fixed(float(value), forecast_decimals([0.0] * len(wide), wide))} {unit}".rstrip()

@@ -15,7 +15,7 @@ from farrier.explain.checks import Check
 from farrier.explain.context import Context
 from farrier.explain.findings import Findings, findings
 from farrier.explain.frames import to_frame
-from farrier.explain.numbers import capital, known, per_cent, significant
+from farrier.explain.numbers import capital, known, per_cent, sized
 from farrier.explain.residual_checks import model_checks
 from farrier.explain.story import story
 from farrier.explain.variance import variance_of
@@ -119,6 +119,10 @@ class Explanation:
         for i, name in enumerate(columns["component"]):
             error, evidence = columns["error_after"][i], columns["evidence"][i]
             share, together = per_cent(columns["share"][i]), per_cent(columns["cumulative"][i])
-            said = (significant(error) if known(error) else "", f"{evidence:.1f}" if known(evidence) else "")
+            relative = self.findings.setting.target.scale == "multiplicative"
+            said = (
+                sized(error, relative=relative) if known(error) else "",
+                f"{evidence:.1f}" if known(evidence) else "",
+            )
             rows.append((str(i + 1), name.replace("|", "\\|"), share, together, *said))
         return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -45,6 +45,8 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
     if parts.walks or parts.damped:
         return wandering.course(parts)
     if parts.alone == "line":
+        if target.scale == "transformed":
+            return f"it continues {AHEAD}, faster where {target.name or 'y'} is higher"
         way = "at the same rate" if target.scale == "multiplicative" else "in a straight line"
         return f"it continues {way} {AHEAD}"
     if parts.lines:

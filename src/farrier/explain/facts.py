@@ -43,8 +43,11 @@ class Target:
     name: str
     unit: str = ""
     scale: str = "additive"
-    """'additive'; 'multiplicative': components multiply, sizes are relative; 'transformed': sizes on a transformed
-    scale; 'odds': the probit score of the second class, which `name` names."""
+    """'additive'; 'multiplicative': components multiply, sizes are relative; 'transformed': components add up on
+    another scale, sizes are in units of y where y is near `typical`; 'odds': the probit score of the second class,
+    which `name` names."""
+    typical: float | None = None
+    """On a transformed scale: the y at which sizes are told."""
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,6 @@ posterior at the fitted rows; intervals come from the appraisal, if there is one
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
@@ -141,11 +140,9 @@ def _rounds(
         if own:
             # the patterns are estimated together, so their variances are at least not too small when added
             sd = np.sqrt(np.maximum(spread[own].sum(axis=0), 0.0))
-
-            def say(size: float) -> float:
-                return in_words_of(setting.target.scale, size * result.fitted.scale.sd)
-
-            levels = profile_of(name, setting.axis, _local(result, x), mean[own].sum(axis=0), sd, say)
+            unit = result.fitted.scale.sd
+            curve = unit * mean[own].sum(axis=0), unit * sd
+            levels = profile_of(name, setting.axis, _local(result, x), *curve, setting.added)
             found.append(Round(name, tuple(Level(*level) for level in levels), tuple(own)))
     return tuple(one for one in found if one.profile)
 
@@ -155,11 +152,6 @@ def _local(result: Result, x: np.ndarray) -> np.ndarray:
     factors = [factor for kernel in result.kernels for factor in kernel.products()[0]]
     local = next((one for one in factors if isinstance(one, LocalDay | CalendarPattern) and len(one.offsets)), None)
     return x if local is None else local_times({key: local.entries(key, 1) for key in local.parameters()}, x)
-
-
-def in_words_of(target_scale: str, size: float) -> float:
-    """A size on the model's scale as explanations state it: in units of y, or relative where components multiply."""
-    return float(np.expm1(size)) if target_scale == "multiplicative" else size
 
 
 def columns_of(kernel: Kernel, columns: Sequence[str]) -> tuple[str, ...]:
@@ -198,31 +190,30 @@ class _Curve:
 def _facts(
     result: Result, setting: Setting, curve: _Curve, i: int, place: int, shares: tuple[float, float], dates: Dates
 ) -> Facts:
-    fitted, kernel, scale = result.fitted, result.kernels[i], setting.target.scale
+    fitted, kernel = result.fitted, result.kernels[i]
     appraisal, z_scale = fitted.appraisal, fitted.scale.sd
     factors = _factors(result, kernel, i, dates)
     quantiles = [float(fitted.weights(level)[i]) for level in (0.5, 0.025, 0.975)]
-    errors = [None if error is None else in_words_of(scale, error * z_scale) for error in _errors(fitted, i)]
+    errors = [None if error is None else setting.size(error * z_scale) for error in _errors(fitted, i)]
     nouns = [factor.kind for factor in factors if factor.kind != "constant"]
     coded, own = category_of(kernel) is not None, columns_of(kernel, result.columns)
-    say = partial(in_words_of, scale)
     return Facts(
         formula=kernel.formula(result.names),
         factors=factors,
         share=float(shares[0]),
         cumulative=float(shares[1]),
-        sd=in_words_of(scale, float(curve.mean.std()) * z_scale),
+        sd=setting.size(float(curve.mean.std()) * z_scale),
         weight=Estimate(*quantiles),
         evidence=None if appraisal is None else appraisal.losses[i],
         error_before=errors[0],
         error_after=errors[1],
-        slope=_slope(result, own, i, say) if nouns == ["linear"] else None,
+        slope=_slope(result, own, i, setting.size) if nouns == ["linear"] else None,
         monotone=None if coded else _monotone(curve, own, result.columns),
-        move=_move(kernel, quantiles, scale) if nouns == ["walk"] else None,
+        move=_move(kernel, quantiles, setting) if nouns == ["walk"] else None,
         **_way(curve, own, result.columns, whole=setting.kind != "series", damped="damped" in nouns),
-        **(_levels(result, curve, kernel, scale) if "periodic" not in nouns else {}),
-        **level_facts(result, kernel, i, say),
-        **({} if coded else _shown(result, setting, curve, factors, i, say)),
+        **(_levels(result, curve, kernel, setting) if "periodic" not in nouns else {}),
+        **level_facts(result, kernel, i, setting.added),
+        **({} if coded else _shown(result, setting, curve, factors, i)),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 
@@ -308,14 +299,14 @@ def _steps(curve: _Curve, own: tuple[str, ...], columns: Sequence[str]) -> tuple
     return np.diff(curve.mean[first]), FLAT * float(np.ptp(curve.mean))
 
 
-def _move(kernel: Kernel, weights: Sequence[float], scale: str) -> Estimate:
+def _move(kernel: Kernel, weights: Sequence[float], setting: Setting) -> Estimate:
     """The standard deviation of the change of a random walk over a unit of x, from the weight's median and interval."""
     walk = next(factor for factor in kernel.products()[0] if isinstance(factor, base.RandomWalk))
     root = float(np.sqrt(_entry(walk.scale, 0)))
-    return Estimate(*(in_words_of(scale, weight / root) for weight in weights))
+    return Estimate(*(setting.size(weight / root) for weight in weights))
 
 
-def _levels(result: Result, curve: _Curve, kernel: Kernel, scale: str) -> dict[str, Any]:
+def _levels(result: Result, curve: _Curve, kernel: Kernel, setting: Setting) -> dict[str, Any]:
     """The levels of a pattern of the calendar, and the difference of two, as fields of `Facts`."""
     pattern = next((one for one in kernel.products()[0] if isinstance(one, CalendarPattern)), None)
     if pattern is None:
@@ -327,7 +318,7 @@ def _levels(result: Result, curve: _Curve, kernel: Kernel, scale: str) -> dict[s
 
     def estimate(mean: float, spread: float) -> Estimate:
         ends = (mean, mean - Z95 * spread, mean + Z95 * spread)
-        return Estimate(*(in_words_of(scale, float(end) * unit) for end in ends))
+        return Estimate(*(setting.added(float(end) * unit) for end in ends))
 
     shown = there if pattern.shares is not None else [one for one in there if one[0] != names[0]]
     found: dict[str, Any] = {"profile": tuple(Level(name, estimate(mean, spread)) for name, mean, spread in shown)}
@@ -352,9 +343,7 @@ def _slope(result: Result, own: tuple[str, ...], i: int, say: Say) -> Estimate |
     return measures.slope(result, i, result.columns.index(own[0]), say) if len(own) == 1 else None
 
 
-def _shown(
-    result: Result, setting: Setting, curve: _Curve, factors: Sequence[Factor], i: int, say: Say
-) -> dict[str, Any]:
+def _shown(result: Result, setting: Setting, curve: _Curve, factors: Sequence[Factor], i: int) -> dict[str, Any]:
     """What the chart of a component shows, as fields of `Facts`."""
     unit, kernel = result.fitted.scale.sd, result.kernels[i]
     own = columns_of(kernel, result.columns)
@@ -362,22 +351,22 @@ def _shown(
     kinds = {factor.kind for factor in factors} - {"constant", "from", "until"}
     d = result.columns.index(own[0]) if own else 0
     x = curve.inputs[:, d] * result.scale.x_scale[d] + result.scale.x_mean[d]
-    found: dict[str, Any] = {"swing": measures.low_to_high(x, curve.mean, factors, unit, say)}
+    found: dict[str, Any] = {"swing": measures.low_to_high(x, curve.mean, factors, unit, setting.size)}
     if windows and not kinds and len({factor.columns for factor in windows}) == 1:
-        found["jump"] = measures.jump(result, i, d, windows, say)
+        found["jump"] = measures.jump(result, i, d, windows, setting.added)
     if kinds == {"linear"} and len(own) > 1 and len(factors) == 1:
-        each = [measures.slope(result, i, result.columns.index(column), say) for column in own]
+        each = [measures.slope(result, i, result.columns.index(column), setting.size) for column in own]
         found["plane"] = tuple(zip(own, each, strict=True))
     name = round_of(factors, setting.axis) if setting.kind == "series" and len(own) == 1 else ""
     if name and "periodic" in kinds:
         sd = np.sqrt(np.maximum(curve.variance, 0.0))
-        levels = profile_of(name, setting.axis, _local(result, x), curve.mean, sd, lambda size: say(size * unit))
+        levels = profile_of(name, setting.axis, _local(result, x), unit * curve.mean, unit * sd, setting.added)
         found["profile"] = tuple(Level(*level) for level in levels)
     effect = len(own) == 1 and not windows and not setting.axes[own[0]].timed
     if effect and kinds and kinds <= {"linear", "smooth", "rough"} and measures.two_valued(result, d):
-        found["contrast"] = measures.contrast(result, i, d, say)
+        found["contrast"] = measures.contrast(result, i, d, setting.added)
     elif effect and kinds <= {"smooth", "rough"}:
-        shape = measures.shape(result, i, d, x, curve.mean, say)
+        shape = measures.shape(result, i, d, x, curve.mean, setting.size)
         found |= {"turn": shape.turn, "straight": shape.slope}
     return found
 
@@ -394,4 +383,4 @@ def _stays(result: Result, setting: Setting, facts: Sequence[Facts]) -> bool:
 def _noise(fitted: Fitted, setting: Setting) -> float | None:
     if setting.kind == "classes" or fitted.counts:
         return None
-    return in_words_of(setting.target.scale, float(np.sqrt(fitted.noise_variance)) * fitted.scale.sd)
+    return setting.size(float(np.sqrt(fitted.noise_variance)) * fitted.scale.sd)

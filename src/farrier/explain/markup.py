@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from typing import Any
 
-from farrier.explain.numbers import decimals, fixed, per_cent, significant
+from farrier.explain.numbers import fixed, per_cent, significant
 
 DASH = "\N{EN DASH}"
 MINUS = "\N{MINUS SIGN}"
@@ -60,12 +60,8 @@ def extremes(values: Iterable[Any]) -> tuple[str, str]:
     return (number(min(real)), number(max(real))) if real else (DASH, DASH)
 
 
-def fixed_columns(rows: Sequence[Sequence[float | None]]) -> list[list[str]]:
-    """Rows of numbers with one number of decimals for all, which tells a tenth of the smallest width of a row."""
-    known = [[value for value in row if value is not None] for row in rows]
-    widths = [max(row) - min(row) for row in known if len(row) > 1 and max(row) > min(row)]
-    largest = max((abs(value) for row in known for value in row), default=0.0)
-    places = decimals(min(widths), 2) if widths else decimals(largest, 3)
+def fixed_columns(rows: Sequence[Sequence[float | None]], places: int) -> list[list[str]]:
+    """Rows of numbers with so many decimals."""
     return [[DASH if value is None else fixed(value, places).replace("-", MINUS) for value in row] for row in rows]
 
 

@@ -7,6 +7,7 @@ size. Dates are as fine as the range of the data needs. Every estimate has its 9
 
 import calendar
 import math
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
 
 from farrier.explain.facts import Axis, Estimate
@@ -79,6 +80,8 @@ GRAINS = (("year", 20 * DAYS_A_YEAR), ("month", 2 * DAYS_A_YEAR), ("day", 2 * DA
 
 MONTH_BEGINS = 0.07
 """Tolerance for the beginning of a month in decimal years, in months: 1 March is 59 of 365 days, or 1.94 months."""
+FACTOR = 0.5
+"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
 FINER = 2
 """Most extra decimals to tell the ends of an interval from its value."""
 OUT_OF_REACH = "a time out of reach"
@@ -146,14 +149,17 @@ def per_cent(share: float) -> str:
     return f"{said.removesuffix('.0')} %"
 
 
-def pair(a: float, b: float, digits: int = 3, most: int = 5) -> tuple[str, str]:
-    """Two numbers with enough digits to tell them apart; the same text twice if `most` digits are not enough."""
-    low = min(decimals(x, digits) for x in (a, b) if x or a == b)
-    for extra in range(most - digits + 1):
-        texts = fixed(a, low + extra), fixed(b, low + extra)
-        if texts[0] != texts[1]:
-            return texts
-    return fixed(a, low), fixed(a, low)
+def sized(x: float, *, relative: bool, digits: int = 3) -> str:
+    """A size with so many significant digits; a relative one in per cent, or from `FACTOR` on 'a factor of 2.1'."""
+    if not relative:
+        return significant(x, digits)
+    return f"a factor of {significant(1 + x, 2)}" if x >= FACTOR else per_cent(x)
+
+
+def forecast_decimals(low: Sequence[float], high: Sequence[float]) -> int:
+    """Decimals for all numbers of a forecast, in sentences and tables: a tenth of its narrowest 80 % interval."""
+    widths = [b - a for a, b in zip(low, high, strict=True) if b > a]
+    return decimals(min(widths), 2) if widths else decimals(max(map(abs, (*low, *high)), default=0.0), 3)
 
 
 def interval(estimate: Estimate, places: int, unit: str = "", finer: int = FINER) -> str:

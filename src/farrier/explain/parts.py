@@ -4,11 +4,12 @@ One kind of factor gives the noun: the first that is present of noise, periodic,
 damped trend, linear, changepoint, constant. The other factors modify it (phrases.py). All thresholds are by judgement.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from farrier.explain.facts import Axis, Estimate, Factor, Facts
-from farrier.explain.numbers import known
+from farrier.explain.facts import Axis, Estimate, Factor, Facts, Target
+from farrier.explain.numbers import known, significant
 
 SLOW = 1 / 2
 """A lengthscale above this part of the range of the data is a trend, whose length is not given."""
@@ -33,10 +34,8 @@ GRADUAL = 1 / 100
 NAMED = 3
 """Most inputs that a title names one by one; a summary names one component more than that."""
 
-FACTOR = 0.5
-"""The relative size from which a factor is said instead of per cent: nothing goes down by 110 %."""
-SCALES = {"transformed": " on the square-root scale", "odds": " on the probit scale"}
-"""What follows a size that is in no unit of y, by the scale."""
+DEGREES = re.compile(r"°|\b(temp|temps|temperat\w*|température\w*|tmin|tmax|tavg|celsius|fahrenheit|kelvin|degrees?)\b")
+"""Names and units, in small letters, of what is measured from an arbitrary zero, so that a part of it says nothing."""
 
 CALENDAR = ("weekday", "weekend", "month", "monthday", "monthend", "holiday")
 """The kinds of factors that are patterns of the calendar."""
@@ -175,6 +174,18 @@ def steady(parts: Parts, axis: Axis) -> bool:
 def drifting(parts: Parts, axis: Axis) -> bool:
     """Whether the shape of a pattern changes within the data."""
     return bool(parts.walks or parts.damped or (parts.smooth and not steady(parts, axis)))
+
+
+def in_degrees(name: str, unit: str) -> bool:
+    """Whether a quantity is a temperature, of which nobody says that it rose by 8 %."""
+    return bool(DEGREES.search(f"{name} {unit}".lower().replace("_", " "))) or unit in ("C", "F", "K")
+
+
+def scale_of(target: Target) -> str:
+    """Where a size holds that differs with the level of y: ' where sales is near 225 EUR'; empty if it does not."""
+    if target.scale != "transformed" or target.typical is None:
+        return ""
+    return f" where {target.name or 'y'} is near {f'{significant(target.typical, 2)} {target.unit}'.rstrip()}"
 
 
 def wanders(parts: Parts) -> bool:

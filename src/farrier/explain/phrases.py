@@ -20,16 +20,13 @@ from farrier.explain.numbers import (
     moment,
     number,
     ordinal,
-    per_cent,
     rate,
     say_period,
     scaled,
-    significant,
+    sized,
 )
 from farrier.explain.parts import (
-    FACTOR,
     GRADUAL,
-    SCALES,
     SINE,
     Parts,
     axis_of,
@@ -38,6 +35,7 @@ from farrier.explain.parts import (
     given,
     of_table,
     pace,
+    scale_of,
     steady,
 )
 from farrier.explain.windows import VERBS, brief_growth, growth, smallest, title_growth, window
@@ -78,7 +76,7 @@ def _lines(facts: Facts, axes: Mapping[str, Axis], target: Target) -> str:
         change, unit = rate(slope, axis_of((column,), axes), relative=target.scale == "multiplicative")
         first, bracket, interval = calendar_words.signed(change, target, interval=True).partition(" (")
         said.append(f"{column} {first} {unit.replace(f' of {column}', '')}{bracket}{interval}")
-    return f"a straight line along each: {', '.join(said)}{calendar_words.scale_of(target)}" if said else ""
+    return f"a straight line along each: {', '.join(said)}{scale_of(target)}" if said else ""
 
 
 def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> list[str]:
@@ -103,15 +101,12 @@ def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
     return said
 
 
-def amount(size: float, target: Target) -> str:
-    """A size of y: 'about 31 passengers', 'about 12 %', 'a factor of about 2.1'."""
-    if target.scale == "multiplicative" and size >= FACTOR:
-        return f"a factor of about {significant(1 + size, 2)}"
-    if target.scale == "multiplicative":
-        said = per_cent(size)
-        return f"about {said}" if said[0].isdigit() else said
-    unit = "" if target.scale in SCALES else target.unit
-    return f"about {significant(size, 2)} {unit}".rstrip() + SCALES.get(target.scale, "")
+def amount(size: float, target: Target, where: str = "") -> str:
+    """A size of y: 'about 31 passengers', 'about 12 %', 'a factor of about 2.1'; `where` follows it."""
+    relative = target.scale == "multiplicative"
+    said = sized(size, relative=relative, digits=2).replace("a factor of", "a factor of about")
+    said = f"about {said}" if said[0].isdigit() or said[0] == "-" else said
+    return f"{said if relative else f'{said} {target.unit}'.rstrip()}{where}{scale_of(target)}"
 
 
 def periods(parts: Parts, axis: Axis, *, brief: bool) -> list[str]:
@@ -141,9 +136,10 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
     if parts.lines:
         direction = f"{facts.monotone} " if facts.monotone in DIRECTIONS else ""
         k = len(parts.lines)
-        log = " on the log scale" if target.scale == "multiplicative" else ""
         noun = "curve" if curve else "trend"
-        return f"a {direction}{POWERS[k]} {noun}{log}" if k < len(POWERS) else f"a polynomial {noun} of degree {k}{log}"
+        if target.scale in ("multiplicative", "transformed"):
+            return f"a {direction}curved {noun}"
+        return f"a {direction}{POWERS[k]} {noun}" if k < len(POWERS) else f"a polynomial {noun} of degree {k}"
     if parts.windows:
         return _level(facts, parts, target, brief=brief)
     return "a constant factor" if target.scale == "multiplicative" else "a constant level"
@@ -200,20 +196,24 @@ def _variation(facts: Facts, parts: Parts, axis: Axis, *, brief: bool, curve: bo
 
 def _line(facts: Facts, axis: Axis, target: Target, *, brief: bool) -> str:
     slope, relative = given(facts.slope), target.scale == "multiplicative"
+    # what is a line on another scale is none in units of y
+    straight = "steady" if target.scale == "transformed" else "linear"
     way = facts.monotone if slope is None else "falling" if slope.value < 0 else "rising"
     if brief or slope is None:
         steady = {"rising": "steady growth", "falling": "a steady decline"}.get(way or "", "a steady trend")
-        return steady if relative else f"a linear {DIRECTIONS.get(way or '', 'trend')}"
+        return steady if relative else f"a {straight} {DIRECTIONS.get(way or '', 'trend')}"
     if target.scale == "odds":
         doubt = ", so that its direction is not certain" if slope.low < 0 < slope.high else ""
         return f"a line, {odds.along(slope, axis)}{doubt}"
-    noun = ("a decline" if way == "falling" else "growth") if relative else f"a linear {DIRECTIONS[way or 'rising']}"
+    noun = f"a {straight} {DIRECTIONS[way or 'rising']}"
+    if relative:
+        noun = "a decline" if way == "falling" else "growth"
     change, unit = rate(slope, axis, relative=relative)
     change = scaled(change, (-1 if way == "falling" else 1) * (100 if relative else 1))
-    said = number(change, "%" if relative else "" if target.scale in SCALES else target.unit)
+    said = number(change, "%" if relative else target.unit)
     first, bracket, interval = said.partition(" (")
     doubt = ", so that its direction is not certain" if change.low < 0 < change.high else ""
-    return f"{noun} of {first} {unit}{bracket}{interval}{SCALES.get(target.scale, '')}{doubt}"
+    return f"{noun} of {first} {unit}{bracket}{interval}{scale_of(target)}{doubt}"
 
 
 def _level(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:
@@ -221,7 +221,7 @@ def _level(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:
     ends = any(factor.kind == "until" for factor in parts.windows)
     jump = given(facts.jump)
     size = "" if brief or jump is None else calendar_words.signed(jump, target, interval=True)
-    size += SCALES.get(target.scale, "") if size else ""
+    size += scale_of(target) if size else ""
     way = facts.monotone or ("" if jump is None else "rising" if jump.value > 0 else "falling")
     if starts and not ends:
         return f"a {DIRECTIONS.get(way, 'change')} of the level{f', {size},' if size else ''}"
@@ -290,7 +290,7 @@ def _effect(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
     if facts.straight is not None:
         change, unit = rate(facts.straight, axis, relative=target.scale == "multiplicative")
         first, bracket, interval = calendar_words.signed(change, target, interval=True).partition(" (")
-        return f"{name}: nearly a straight line, {first} {unit}{bracket}{interval}{SCALES.get(target.scale, '')}"
+        return f"{name}: nearly a straight line, {first} {unit}{bracket}{interval}{scale_of(target)}"
     if facts.turn is not None:
         looks = "U-shaped" if facts.turn.kind == "lowest" else "hump-shaped"
         noun += f", {looks}, {facts.turn.kind} near {moment(facts.turn.at, axis)}"

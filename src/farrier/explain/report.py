@@ -21,8 +21,8 @@ from typing import Any
 
 from farrier.explain import report_backtest, report_figures, report_repeat, variance
 from farrier.explain.facts import Axis, Estimate
-from farrier.explain.markup import DASH, estimate, foldout, join, number, share, tenths, text
-from farrier.explain.numbers import capital, say_period
+from farrier.explain.markup import DASH, estimate, foldout, join, number, prose, share, tenths, text
+from farrier.explain.numbers import capital, say_period, sized
 from farrier.explain.report_opening import UNTITLED, opening
 from farrier.model.writing import write_whole
 
@@ -152,16 +152,20 @@ def _component(story: Story, i: int, part: Story) -> str:
 
 
 def _error(story: Story) -> Callable[[float | None], str]:
-    """The function that formats errors: in per cent where components multiply."""
-    return share if (story.get("target") or {}).get("scale") == "multiplicative" else number
+    """The function that formats errors as sentences do."""
+    relative = (story.get("target") or {}).get("scale") == "multiplicative"
+    return lambda error: DASH if error is None else prose(sized(error, relative=relative))
 
 
-def _size(target: Story, sd: float | None) -> str:
+def _size(target: Story, swing: float | None) -> str:
+    """The distance from low to high, as sentences say it."""
+    if swing is None:
+        return DASH
     scale = target.get("scale")
     if scale == "multiplicative":
-        return share(sd)
-    note = {"transformed": "on the square-root scale", "odds": "of the score"}.get(str(scale))
-    return f"{number(sd)}<small>{text(note or target.get('unit'))}</small>"
+        return prose(sized(swing, relative=True))
+    note = "of the score" if scale == "odds" else target.get("unit")
+    return f"{number(swing, 2)}<small>{text(note)}</small>"
 
 
 def _period(story: Story, period: Story | None) -> str:

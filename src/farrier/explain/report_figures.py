@@ -1,7 +1,7 @@
 """The figures of the report: for each, what report.js draws, and a text that says what it shows.
 
-Components are in the units of y, factors where they multiply, or on a transformed scale; the labels of the axes say
-which. In the map of two inputs, z[i][j] belongs to x[j] and y[i].
+Components are in the units of y, or factors where they multiply; the labels of the axes say which. In the map of two
+inputs, z[i][j] belongs to x[j] and y[i].
 """
 
 import math
@@ -196,8 +196,9 @@ def own_axis(story: Story) -> tuple[str, int]:
         ]
         return ("multiplies by", 1) if all(value is None or value > 0 for value in curves) else ("adds, log scale", 0)
     added = f"adds, in {target['unit']}" if target.get("unit") else f"adds to {target.get('name') or 'y'}"
-    special = {"transformed": "adds, square-root scale", "odds": "adds to the score"}
-    return special.get(str(target.get("scale")), added), 0
+    if target.get("typical") is not None:
+        added += f" near {number(target['typical'], 2)}"
+    return "adds to the score" if target.get("scale") == "odds" else added, 0
 
 
 def _residual_scale(story: Story, part: Story) -> tuple[bool, bool]:

@@ -18,12 +18,11 @@ from farrier.explain.numbers import (
     known,
     listing,
     ordinal,
-    pair,
     per_cent,
     significant,
+    sized,
 )
 from farrier.explain.parts import (
-    FACTOR,
     MODERATE,
     MOST,
     NAMED,
@@ -219,8 +218,8 @@ def _size(facts: Facts, parts: Parts, target: Target) -> str:
             even = chance(target).replace("the", "an even", 1)
             said.append(f"typically turns {even} into {per_cent(up)} or {per_cent(1 - up)}")
         elif not straight and known(facts.swing):
-            ends = "from end to end" if facts.monotone or facts.overall else "from low to high"
-            said.append(f"moves {target.name or 'y'} by {amount(facts.swing, target)} {ends}")
+            ends = " from end to end" if facts.monotone or facts.overall else " from low to high"
+            said.append(f"moves {target.name or 'y'} by {amount(facts.swing, target, ends)}")
     if known(facts.share) and not wanders(parts):
         larger = known(facts.cumulative) and facts.cumulative > 1.0005 * facts.share
         larger = larger and per_cent(facts.cumulative) != per_cent(facts.share)
@@ -238,7 +237,8 @@ def _evidence(facts: Facts, target: Target, name: str, *, several: bool) -> str:
         said.append(evidence_words(facts.evidence))
     gain = fall(facts)
     if gain is not None and facts.error_before is not None and facts.error_after is not None:
-        before, after = _errors(facts.error_before, facts.error_after, target)
+        relative = target.scale == "multiplicative"
+        before, after = (sized(error, relative=relative) for error in (facts.error_before, facts.error_after))
         if gain >= WORTH and before != after:
             ratio = 1 - gain
             strength = "strongly" if ratio < STRONG else "somewhat" if ratio < SOME else "a little"
@@ -261,17 +261,3 @@ def evidence_words(nats: float) -> str:
 def error_name(axes: Mapping[str, Axis]) -> str:
     """What a leave-one-out error is: along time it is one of interpolation, not of a forecast."""
     return "interpolation error" if any(axis.timed for axis in axes.values()) else "cross-validated error"
-
-
-def _errors(before: float, after: float, target: Target) -> tuple[str, str]:
-    """The error without and with a component, in per cent where sizes are relative."""
-    if target.scale != "multiplicative":
-        return pair(before, after)
-    said = [
-        f"a factor of {significant(1 + x, 2)}" if x >= FACTOR else f"{significant(100 * x, 2)} %"
-        for x in (before, after)
-    ]
-    if said[0] != said[1]:
-        return said[0], said[1]
-    first, second = pair(100 * before, 100 * after, 2)
-    return f"{first} %", f"{second} %"

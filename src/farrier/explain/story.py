@@ -22,6 +22,7 @@ from farrier.explain.facts import Estimate, Facts, Level
 from farrier.explain.findings import Findings, findings
 from farrier.explain.notes import about_columns
 from farrier.explain.numbers import capital, count, per_cent
+from farrier.explain.parts import scale_of
 from farrier.explain.phrases import amount
 from farrier.explain.report import plain
 from farrier.explain.residual_checks import model_checks
@@ -32,7 +33,7 @@ from farrier.search.settings import SearchSettings
 
 SUBTITLES = {
     "multiplicative": "Components multiply: each is a factor, and its size is relative.",
-    "transformed": "Components add up on the scale of the {transform}.",
+    "transformed": "Components add up on the scale of the {transform}: sizes are those{where}.",
     "odds": "Components add up to a score; the higher it is, the more likely is {name}.",
 }
 """The line below the title, by the scale of the target."""
@@ -57,7 +58,7 @@ def story(
     rows = Rows.of(result, setting, setting.horizon(horizon))
     target = asdict(setting.target)
     subtitle = SUBTITLES.get(target["scale"], "").format(
-        transform=f"{result.fitted.component_scale.transform.name}s", **target
+        transform=f"{result.fitted.component_scale.transform.name}s", where=scale_of(setting.target), **target
     )
     curves, steps = fit_of(result, rows), len(rows.x) - len(rows.y)
     stays = forecast_stays(result, setting, curves["future"]) if steps else found.stays

@@ -7,8 +7,8 @@ The unit is that of the spacing of the rows, or a longer one where next to nothi
 import math
 
 from farrier.explain.facts import Axis, Estimate, Facts, Target
-from farrier.explain.numbers import MOST_LOG, known, number, per_cent, scaled, significant, units_from_spacing
-from farrier.explain.parts import FACTOR, SCALES, Parts, given
+from farrier.explain.numbers import FACTOR, MOST_LOG, known, number, per_cent, scaled, significant, units_from_spacing
+from farrier.explain.parts import Parts, given, scale_of
 
 AHEAD = "beyond the data"
 NOUNS = {"rising": "growth", "falling": "a decline"}
@@ -42,7 +42,7 @@ def moves(facts: Facts, axis: Axis, target: Target) -> list[str]:
     # what is independent adds up in its variance
     root, relative = math.sqrt(size), target.scale == "multiplicative"
     if not relative:
-        return [_moved(number(scaled(move, root), "" if target.scale in SCALES else target.unit, 2), unit, target)]
+        return [_moved(number(scaled(move, root), target.unit, 2), unit, target)]
     logs = [root * math.log1p(max(end, 0.0)) if known(end) else math.nan for end in (move.value, move.low, move.high)]
     if not logs[0] < MOST_LOG:
         return []
@@ -72,7 +72,7 @@ def course(parts: Parts) -> str:
 
 def _moved(said: str, unit: str, target: Target) -> str:
     first, bracket, interval = said.partition(" (")
-    return f"it typically moves by about {first} {unit}{bracket}{interval}{SCALES.get(target.scale, '')}"
+    return f"it typically moves by about {first} {unit}{bracket}{interval}{scale_of(target)}"
 
 
 def _fades(parts: Parts, axis: Axis) -> str:

@@ -42,13 +42,19 @@ class Outliers:
 
 def residuals_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The means of the leave-one-out predictions of the fitted rows, and the leave-one-out residuals."""
+    mean, sd = expected_of(fitted, X, z)
+    return mean, (z - mean) / sd
+
+
+def expected_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The leave-one-out predictions of the fitted rows: means, and standard deviations of an ordinary observation."""
     likelihood, posterior = fitted.likelihood, fitted.posterior
     mean, variance = _left_out(posterior, likelihood, X, z)
     if isinstance(likelihood, StudentT):
         noise = likelihood.ordinary_variance
     else:
         _, (noise,) = likelihood.predict(np.zeros(1), np.zeros(1))
-    return mean, (z - mean) / np.sqrt(variance + noise)
+    return mean, np.sqrt(variance + noise)
 
 
 def _left_out(posterior: Draws, likelihood: Likelihood, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -132,6 +138,19 @@ class Doubt:
         margin = max(settings.margin, settings.table_margin * len(y)) if of_table else settings.margin
         clear = tails.gain > margin and bool(odd.any()) and counts.max() < settings.tied * len(y)
         return cls(residuals, tails, odd, clear)
+
+
+def expected_intervals(result: Result, level: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """For each fitted row what all others make expected, in units of y: the median, and the ends of an interval.
+
+    The interval should hold `level` per cent of ordinary values. The rows of `outliers_of` lie outside if the level is
+    at most that of its limit.
+    """
+    fitted = result.fitted
+    mean, sd = expected_of(fitted, result.inputs, result.scaled_target)
+    half = ndtri(0.5 + level / 200.0) * sd
+    median, low, high = (fitted.scale.inverse(one) for one in (mean, mean - half, mean + half))
+    return median, low, high
 
 
 def outliers_of(result: Result) -> Outliers:
