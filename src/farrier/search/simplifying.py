@@ -116,7 +116,11 @@ class Simplifying(TableMoves):
         own, kernels = self.settings.candidates, [part.kernel for part in structure.parts]
         changes = candidates.changes_of([kernel for i, kernel in enumerate(kernels) if i != place], own)
         extent = candidates.Extent.of(self.X[:, 0])
-        return [side for one in candidates.over_time([kernels[place]]) for side in candidates.sides(one, changes, extent, own)]
+        return [
+            side
+            for one in candidates.over_time([kernels[place]])
+            for side in candidates.sides(one, changes, extent, own)
+        ]
 
     def _in_place(self, structure: Structure, place: int, kernel: Kernel) -> Structure:
         """The structure with another kernel for one of its components; fitted further only if that is promising."""
