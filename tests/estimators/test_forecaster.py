@@ -8,10 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
-from farrier.evaluation.covariance import covariance_of
 from farrier.model.progress import Progress
-from farrier.search.search import Search
-from farrier.search.structure import Part
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}
 LEVEL_COLUMNS = ["mean", "median", "low_80", "high_80", "low_95", "high_95"]
@@ -231,23 +228,6 @@ def test_known_regressors_explain_beside_the_season(priced):
             forecaster.forecast(*arguments[:2], future=arguments[2] if len(arguments) > 2 else None)
 
 
-def test_the_search_tries_seasons_of_time_beside_regressors(priced):
-    X = np.column_stack([np.linspace(-1.7, 1.7, 72), priced["price"]])
-    y = (priced["sold"] - priced["sold"].mean()).to_numpy() / priced["sold"].std()
-    search = Search(X, y, covariance_of(X), known=[3.4 / 6], timed=True)
-    columns = ["month", "price"]
-    for kernels in (search.propose(search.empty()), search.ordinary([3.4 / 6], [])):
-        formulas = {kernel.formula(columns) for kernel in kernels}
-        assert {"SE[month]", "Per0[month] * SE[month]", "SE[price]"} <= {
-            f.replace("SE[month] * Per0[month]", "Per0[month] * SE[month]") for f in formulas
-        }
-        # nothing mixes the two, which would fade away outside of the data
-        assert not any("month" in formula and "price" in formula for formula in formulas)
-    # a component of time that was found grows as one of a series does
-    found = search.fit([Part(k, k, 0.5) for k in [SquaredExponential(1.0, dims=(0,))]], 0.3, 2)
-    assert "Lin[month] * SE[month]" in {kernel.formula(columns) for kernel in search.propose(found)}
-
-
 # what is refused
 
 FRAME = pd.DataFrame({"when": STAMPS["month ends"][:N], "a": VALUES, "b": VALUES})
@@ -258,6 +238,12 @@ REFUSED = [
     (lambda f: f.fit(FRAME, target="c"), "target: there is no column 'c'"),
     (lambda f: f.fit(FRAME[["a", "b"]] * [1, 0], target="a", time="x"), "time: there is no column 'x'"),
     (lambda f: f.fit(FRAME, target="a", regressors=["c"]), "regressors: there is no column 'c'"),
+    (lambda f: f.fit(FRAME, target="a", regressors=["b", "a"]), "regressors: 'a' is the target as well: leave it out"),
+    (lambda f: f.fit(FRAME, time="when", regressors=["when"]), "regressors: 'when' is the time as well: leave it out"),
+    (
+        lambda f: f.fit(FRAME.rename(columns={"b": "time"}).set_index("when").rename_axis(None), regressors=["time"]),
+        "regressors: 'time' is what the index is called as well: rename the column",
+    ),
     (lambda f: f.fit(FRAME, VALUES), "y: the values are a column of the frame"),
     (lambda f: f.fit(FRAME, id="shop", target="a"), "id: there is no column 'shop'"),
     (lambda f: f.fit(months(N), VALUES, id="shop"), "id='shop' names a column of a frame"),

@@ -25,9 +25,14 @@ def backtest_of(
     search_again: bool,
     progress: Show | None = None,
 ) -> Backtest:
-    """Forecasts of a series from past origins, by models with the settings of a `Regressor`."""
+    """Forecasts of a series from past origins, by models with the settings of a `Regressor`.
+
+    A regressor that has one value in all rows before the first origin, such as a promotion that begins later, is left
+    out: nothing was known about its effect.
+    """
     axis, rows = observed.axis, observed.check().present
     y, known = observed.y[rows], origins(len(rows), folds, horizon)
+    whole, observed = observed, observed.with_regressors(np.ptp(observed.extra[rows[: known[0]]], axis=0) > 0)
     ahead = len(rows) - known[-1]
     season, period = season_of(axis, settings.get("periods"))
     model: Regressor | None = None
@@ -50,4 +55,4 @@ def backtest_of(
             model = model.refit(inputs(past), y[past])
         return model.predict_quantiles(inputs(later), QUANTILES)
 
-    return Backtest(observed, backtest(y, known, ahead, season, forecast, auto_ets()), period, search_again)
+    return Backtest(whole, backtest(y, known, ahead, season, forecast, auto_ets()), period, search_again)

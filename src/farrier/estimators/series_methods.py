@@ -63,7 +63,7 @@ class SeriesMethods(CheckedParameters):
         present = rows.present
         if len(present) < 2:
             raise ValueError(f"series: {len(present)} values have no R squared: give two or more.")
-        X = one.observed.inputs(one.observed.axis.locate(rows.stamps), rows.extra)[present]
+        X = one.observed.inputs(one.observed.axis.locate(rows.stamps)[present], rows.extra[present])
         return float(r2_score(rows.y[present], one.model.predict(X)))
 
     def sample(self, when: Any, count: int = 100, *, future: Any = None, random_state: int = 0) -> Any:
@@ -110,7 +110,7 @@ class SeriesMethods(CheckedParameters):
         if series is None:
             median, low, high = expected_intervals(one.model.result_, float(level))
         else:
-            X = one.observed.inputs(one.observed.axis.locate(rows.stamps), rows.extra)[present]
+            X = one.observed.inputs(one.observed.axis.locate(rows.stamps)[present], rows.extra[present])
             tail = 0.5 - level / 200.0
             low, median, high = one.model.predict_quantiles(X, [tail, 0.5, 1.0 - tail]).T
         outside = np.flatnonzero((value < low) | (value > high))

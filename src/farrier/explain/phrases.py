@@ -42,6 +42,8 @@ from farrier.explain.windows import VERBS, brief_growth, growth, smallest, title
 
 NEVER = Estimate(math.inf, math.inf, math.inf)
 """A length that nobody knows."""
+ROUNDING = 1e-9
+"""A value below this part of the range of an input is zero, by judgement."""
 DIRECTIONS = {"rising": "rise", "falling": "fall"}
 """The noun for each `Facts.monotone`."""
 
@@ -301,7 +303,8 @@ def _contrast(contrast: Estimate, column: str, axes: Mapping[str, Axis], target:
     """The phrase for an input of two values: 'the effect of promo: +55 (53 to 57) where promo is 1'."""
     axis = axis_of((column,), axes)
     where = f"where {'it' if brief else column} is {axis.high:g}"
-    where += "" if axis.low == 0.0 else f" beside {axis.low:g}"
+    # standardising and back leaves next to nothing of zero
+    where += "" if abs(axis.low) < ROUNDING * (axis.high - axis.low) else f" beside {axis.low:g}"
     if brief and target.scale == "odds":
         return f"the effect of {column}, {'raising' if contrast.value > 0 else 'lowering'} {chance(target)} {where}"
     if brief:

@@ -116,7 +116,12 @@ class Observed:
         if self.layout.backend is None:
             return np.column_stack([numbers, extra])
         columns = dict(zip(self.layout.regressors, extra.T, strict=True))
-        return replace(self.layout, id=None).write(numbers, columns)
+        return replace(self.layout, id=None, indexed=False).write(numbers, columns)
+
+    def with_regressors(self, kept: np.ndarray) -> "Observed":
+        """This series with some of its regressors, which are marked in `kept`."""
+        names = tuple(name for name, keep in zip(self.layout.regressors, kept, strict=True) if keep)
+        return replace(self, layout=replace(self.layout, regressors=names), extra=self.extra[:, kept])
 
     def extended(self, more: "Observed") -> "Observed":
         """This series with more rows. New rows may fill in times that had no value."""
@@ -184,6 +189,9 @@ def read_frame(
             raise ValueError(
                 f"regressors: there is no column {quoted(name)}: choose among {list_names(frame.columns)}."
             )
+        if name in (time, target):
+            role = "time" if name == time else "target"
+            raise ValueError(f"regressors: {quoted(name)} is the {role} as well: leave it out of the regressors.")
     native = frame.to_native()
     index = _index_of_times(native, time)
     columns = {name: read_column(frame[name]) for name in frame.columns if name not in (*names, id)}
@@ -197,6 +205,8 @@ def read_frame(
         raise ValueError(
             f"time: None, and no column of the frame looks like times: choose one of {list_names(columns)}."
         )
+    if found in names:
+        raise ValueError(f"regressors: {quoted(found)} is what the index is called as well: rename the column.")
     indexed = index is not None and found == called
     layout = Layout(found, target, names, id, frame.implementation.name.lower(), indexed)
     y = read_numbers(columns[target], Column(target))

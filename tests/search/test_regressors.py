@@ -1,0 +1,105 @@
+"""Laws of the effects of regressors: each has one, nothing mixes them with time, and curves need strong evidence."""
+
+import numpy as np
+import pytest
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
+from farrier.search.beliefs import Beliefs
+from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.regressors import acts_on, curves_for, effects, lines, simpler
+from farrier.search.search import Search
+from farrier.search.structure import Part
+
+RNG = np.random.default_rng(0)
+TIME = np.linspace(-1.7, 1.7, 70)
+YEAR = 3.4 / 6
+PRICE, PROMO = RNG.standard_normal(70), (RNG.random(70) < 0.2).astype(float)
+X = np.column_stack([TIME, PRICE, PROMO])
+OWN = CandidateSettings()
+COLUMNS = ["day", "price", "promo"]
+
+
+def formulas(kernels):
+    return [kernel.formula(COLUMNS) for kernel in kernels]
+
+
+def search_of(y, X=X):
+    y = (y - y.mean()) / y.std()
+    beliefs = Beliefs.of(X, [YEAR], timed=True)
+    return Search(X, y, covariance_of(X, timed=True), known=[YEAR], beliefs=beliefs)
+
+
+def test_a_line_for_each_regressor_without_an_effect():
+    assert formulas(lines(3, [])) == ["Lin[price]", "Lin[promo]"]
+    assert formulas(lines(3, [SquaredExponential(1.0, dims=(1,)), Linear(0.0, dims=(0,))])) == ["Lin[promo]"]
+    both = Linear(0.0, dims=(1,)) * Linear(0.0, dims=(2,))
+    assert formulas(lines(3, [both])) == ["Lin[price]", "Lin[promo]"]
+    assert lines(1, []) == []
+    assert [acts_on(one) for one in (both, Linear(0.0), Linear(0.0, dims=(0,)))] == [(1, 2), (), ()]
+
+
+def test_only_a_number_of_more_than_two_values_may_have_a_curve_and_each_curve_a_line_in_its_place():
+    line, off = lines(3, [])
+    assert set(formulas(curves_for(line, X, OWN))) == {"SE[price]"}
+    assert curves_for(off, X, OWN) == []
+    assert curves_for(Linear(0.0, dims=(0,)), X, OWN) == curves_for(line * off, X, OWN) == []
+    assert formulas(simpler(curves_for(line, X, OWN)[0])) == ["Lin[price]"]
+    assert simpler(line) == simpler(SquaredExponential(1.0, dims=(0,))) == []
+
+
+def test_regressors_with_effects_may_have_an_interaction():
+    found = [Linear(0.0, dims=(2,)), SquaredExponential(1.0, dims=(1,))]
+    assert formulas(effects(X, found, OWN)) == ["Lin[price] * Lin[promo]"]
+    assert effects(X, [*found, *effects(X, found, OWN)], OWN) == []
+    assert set(formulas(effects(X, found[:1], OWN))) == {"Lin[price]", "SE[price]"}
+
+
+def test_candidates_for_time_act_on_time_alone():
+    search = search_of(RNG.standard_normal(70))
+    found = search.fit([search.part(k, 0.5) for k in (SquaredExponential(1.0), Linear(0.0, dims=(1,)))], 0.3, 2)
+    kernels = [
+        *search.propose(search.empty()),
+        *search.ordinary([YEAR], []),
+        *(move.kernel for move in search.moves(found)),
+        *(part.kernel for part in found.parts),
+    ]
+    columns = [{d for factor in kernel.products()[0] for d in factor.dims or (None,)} for kernel in kernels]
+    assert all(one == {0} or 0 not in one for one in columns)
+    assert None not in set().union(*columns)
+    assert {"RW[day]", "Damp[day]", "Lin[day]", "Mat12[day]", "SE[price]", "Lin[promo]"} <= set(formulas(kernels))
+    # what was found is not proposed again, and grows
+    proposed = formulas(search.propose(found))
+    assert "Lin[price]" not in proposed
+    assert "Lin[day] * SE[day]" in proposed
+    assert [move.kernel.formula(COLUMNS) for move in search.moves(found) if move.place == 1] == ["SE[price]"] * 2
+
+
+def test_kernels_that_were_made_for_time_keep_its_learned_priors_and_lines_of_regressors_have_none():
+    alone, beliefs = Beliefs.of(X[:, :1], [YEAR], timed=True), Beliefs.of(X, [YEAR], timed=True)
+    walk = beliefs.walk
+    assert walk is not None
+    for kernel in (walk, CentredPeriodic(YEAR, 1.0), Linear(0.0)):
+        part, other = beliefs.part(kernel, 0.3, 3), alone.part(kernel, 0.3, 1)
+        assert formulas([part.kernel]) == [f"{kernel.formula()}[day]"]
+        assert part.scale == other.scale
+        assert beliefs.log_structure([part], 3) == alone.log_structure([other], 1)
+    assert beliefs.part(Linear(0.0, dims=(1,)), 0.3, 3).scale == beliefs.settings.scale
+    assert isinstance(beliefs.part(walk, 0.3, 3).kernel, RandomWalk)
+
+
+@pytest.mark.parametrize(("effect", "formula"), [(PRICE, "Lin[price]"), (PRICE**2, "SE[price]")], ids=["line", "curve"])
+def test_a_curve_takes_the_place_of_a_line_where_the_evidence_is_strong(effect, formula):
+    search = search_of(2.0 * effect + 0.5 * TIME + 0.5 * np.random.default_rng(1).standard_normal(70))
+    whole = search.whole([YEAR])
+    assert [one for one in formulas(part.kernel for part in whole.parts) if "price" in one] == [formula]
+    # another model of the same rows starts with that decision
+    again = search.whole([YEAR], whole)
+    assert [one for one in formulas(part.kernel for part in again.parts) if "price" in one] == [formula]
+
+
+def test_a_curve_that_is_nearly_a_line_becomes_one():
+    search = search_of(2.0 * PRICE + 0.5 * np.random.default_rng(1).standard_normal(70))
+    curve = SquaredExponential(4.0, dims=(1,))
+    found = search.simplify(search.fit([Part(curve, curve, 1.0)], 0.1), 1)
+    assert formulas(part.kernel for part in found.parts) == ["Lin[price]"]
