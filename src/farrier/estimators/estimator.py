@@ -31,7 +31,7 @@ from farrier.model.result import Recipe, Result
 from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import Scale, check_cells
 from farrier.model.target_scale import TargetScale
-from farrier.search.codes import Codes
+from farrier.search.codes import Codes, moved
 from farrier.search.settings import SearchSettings
 from farrier.search.starting_kernels import Start, paper_kernels
 from farrier.search.structure import Decision
@@ -88,8 +88,9 @@ class Estimator(ExplainingMixin, CheckedParameters):
 
     @property
     def pool_(self) -> list[Kernel]:
-        """The kernels of the components after the fit, in the units of X."""
-        return self.result_.kernels
+        """The kernels of the components after the fit, in the units of X and the order of its columns."""
+        found, order = self.result_.kernels, self.result_.order
+        return found if order is None else [moved(kernel, order) for kernel in found]
 
     @property
     def transform_(self) -> str:

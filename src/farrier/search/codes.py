@@ -55,11 +55,13 @@ class Codes:
         """Products of a table without codes, moved to the columns of the numbers."""
         if not self.coded:
             return list(kernels)
-        numbers = self.numbers
-        return [
-            product_of([f.replace(dims=tuple(numbers[d] for d in f.positions(len(numbers)))) for f in factors])
-            for factors in (kernel.products()[0] for kernel in kernels)
-        ]
+        return [moved(kernel, self.numbers) for kernel in kernels]
+
+
+def moved(kernel: Kernel, places: Sequence[int]) -> Kernel:
+    """A product that acts on the input `places[d]` where it acted on d."""
+    factors = kernel.products()[0]
+    return product_of([f.replace(dims=tuple(places[d] for d in f.positions(len(places)))) for f in factors])
 
 
 def table(
