@@ -137,6 +137,17 @@ def test_a_backtest_stays_apart_from_the_values(run, sales):
     assert len(err.splitlines()) == 2
 
 
+def test_times_that_are_called_as_a_forecast_are_not_lost(run, tmp_path):
+    path = tmp_path / "sales.csv"
+    path.write_text(text_of("mean,sales", monthly()))
+    code, out, _ = run("forecast", path, "--horizon", 2, "--quick", "--quiet")
+    assert code == 0
+    assert out.splitlines()[0].startswith("(mean),mean,median")
+    code, out, _ = run("explain", path, "--horizon", 2, "--quick", "--quiet", "--json")
+    assert code == 0
+    assert next(iter(json.loads(out)["forecast"][0])) == "(mean)"
+
+
 def test_forecast_knows_many_series_in_one_file(run, tmp_path):
     rows = [(name, *row) for name, offset in (("north", 0), ("south", 50)) for row in monthly(16, offset=offset)]
     path = tmp_path / "shops.csv"

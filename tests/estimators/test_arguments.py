@@ -7,8 +7,9 @@ import pandas as pd
 import polars as pl
 import pytest
 
-from farrier import Classifier, Forecaster, Regressor, load
+from farrier import Category, Classifier, Forecaster, Regressor, load
 from farrier.estimators.arguments import FARTHEST, LARGEST, SMALLEST, check_reach, check_scale, check_table
+from farrier.out_of_core import fit
 
 N = 24
 X = np.arange(float(N))[:, None]
@@ -80,7 +81,7 @@ def test_arrays_with_an_empty_mask_are_kept_as_plain_ones_and_saved(tmp_path):
         again = load(model.save(tmp_path / "series.farrier"))
         np.testing.assert_array_equal(again.forecast(3)["mean"], model.forecast(3)["mean"])
     text = np.ma.array(np.column_stack([X[:, 0].astype(object), np.where(Y > 0, "a", "b")]))
-    table = Regressor(["SE"], iterations=5).fit(text, Y)
+    table = Regressor(["SE", Category(dims=1)], iterations=5).fit(text, Y)
     np.testing.assert_array_equal(load(table.save(tmp_path / "table.farrier")).predict(text), table.predict(text.data))
 
 
@@ -137,6 +138,26 @@ def test_a_series_needs_columns_named_by_text():
 def test_values_that_are_no_floats_are_refused(values, words):
     with pytest.raises(ValueError, match=words):
         check_table(values, "X")
+
+
+@pytest.mark.parametrize("kind", ["dates", "days", "durations", "complex", "dates with a zone"])
+def test_dates_and_complex_numbers_are_no_target(kind):
+    times = pd.date_range("2024-01-01", periods=20)
+    y = {
+        "dates": times,
+        "days": times.to_numpy().astype("M8[D]"),
+        "durations": times - times[0],
+        "complex": np.arange(20.0) + 1j,
+        "dates with a zone": times.tz_localize("UTC"),
+    }[kind]
+    for given in (np.asarray(y), list(y), pd.Series(y)):
+        with pytest.raises(ValueError, match=r"where numbers belong: give dates and such as numbers|^Complex data not"):
+            Regressor().fit(np.arange(20.0)[:, None], given)
+        with pytest.raises(ValueError, match=r"^column 'y', row 0: .* is not a number such as 1234.5"):
+            Forecaster(search="quick").fit(times, given)
+    if kind != "dates with a zone":
+        with pytest.raises(ValueError, match=r"^y: give an array of 20 numbers"):
+            fit(np.arange(20.0)[:, None], y=np.asarray(y))
 
 
 def test_rows_beyond_reach_are_refused():

@@ -44,6 +44,15 @@ def test_effects_of_levels_are_factors_in_their_intervals(fitted):
     assert "Counts vary about their expected value" in said
 
 
+def test_a_single_count_among_zeros_is_fitted():
+    y = np.zeros(36)
+    y[7] = 3.0
+    series = farrier.Forecaster(likelihood="poisson").fit(pd.date_range("2020-01-01", periods=36, freq="MS"), y)
+    assert_allclose(series.forecast(3)["mean"], y.mean(), atol=0.05)
+    rows = np.arange(36.0)[:, None]
+    assert np.all(Regressor(likelihood="poisson").fit(rows, y).predict(rows) < 3.0)
+
+
 def test_means_and_intervals_hold_for_new_rows(fitted):
     model, size = fitted
     frame, y, rate = claims(1, 1500, size)

@@ -72,6 +72,24 @@ def test_pandas_polars_and_arrays_give_the_same_numbers_each_in_its_kind():
             assert_allclose(found[name].to_numpy(), arrays[name], rtol=1e-12)
 
 
+@pytest.mark.parametrize("name", ["mean", "median", "low_95"])
+def test_a_column_that_is_called_as_one_of_the_forecast_is_not_lost(name):
+    frame = pd.DataFrame({name: months(N), "y": VALUES})
+    usual = Forecaster(**FAST).fit(frame.rename(columns={name: "month"}))
+    own, calm = Forecaster(**FAST).fit(frame), usual.forecast(3)
+    found = own.forecast(3)
+    assert list(found) == [f"({name})", *LEVEL_COLUMNS]
+    assert found[f"({name})"].tolist() == calm["month"].tolist()
+    assert_array_equal(found[LEVEL_COLUMNS], calm[LEVEL_COLUMNS])
+    past = own.backtest(folds=1, horizon=2).forecasts
+    assert past["(median)" if name == "median" else "median"].dtype.kind in "Mf"
+    assert list(past)[2] in (name, f"({name})")
+    inside = Forecaster(**FAST).fit(frame.rename(columns={name: "month", "y": name})).predict_in_sample()
+    assert_array_equal(inside[f"({name})"], VALUES)
+    many = Forecaster(**FAST).fit(frame.assign(shop="a"), id="shop").forecast(3)
+    assert list(many)[:3] == ["shop", f"({name})", "mean"]
+
+
 def test_text_stays_text_and_a_list_is_enough():
     found = Forecaster(**FAST).fit([str(m) for m in months(N)], list(VALUES)).forecast(2)
     assert found["time"] == ["2014-03", "2014-04"]

@@ -77,7 +77,7 @@ def test_the_explanation_says_what_was_done_with_each_column(fitted):
     said = " ".join(str(fitted[0].explain()).split())
     assert "The effect of city: Munich +1" in said
     assert "beside the mean" in said
-    assert "Left out: id (it counts the rows); agent (every row has its own value, so it identifies rows)." in said
+    assert "Left out: id (every row has its own value, so it identifies rows); agent (every row has its own" in said
     assert "Empty cells: age: 8 empty cells count as" in said
 
 
@@ -228,3 +228,14 @@ def test_the_effect_of_an_empty_cell_is_told_in_any_order_of_columns(order):
     (effect,) = (one.contrast for one in model.explain().findings.facts if "x missing" in one.formula)
     assert effect.low < -4.0 < effect.high
     assert effect.high - effect.low < 2.5
+
+
+@pytest.mark.parametrize("name", ["i", "index", "id"])
+def test_an_input_that_counts_the_rows_is_not_dropped(name):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({name: np.arange(60), "x": rng.uniform(size=60)})
+    y = frame[name].to_numpy(float)
+    assert abs(Regressor().fit(frame, y).predict(frame[3:4])[0] - 3.0) < 0.1
+    if name == "i":
+        mixed = frame.assign(city=rng.choice(["a", "b"], 60))
+        assert abs(Regressor().fit(mixed, y).predict(mixed[3:4])[0] - 3.0) < 0.1

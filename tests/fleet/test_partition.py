@@ -111,6 +111,16 @@ def test_rows_without_an_id_are_an_error_of_theirs():
     assert "fill in the id" in found["error"].iloc[3]
 
 
+def test_times_and_ids_that_are_called_as_a_forecast_are_not_lost(both):
+    for make in (lambda rows: rows, in_polars):
+        named = {"shop": "mean", "month": "low_80"}
+        rows = make(frame("a", "b"))
+        rows = rows.rename(columns=named) if make is not in_polars else rows.rename(named)
+        found = farrier.fleet.forecast(rows, **NAMED | {"id": "mean", "time": "low_80"})
+        assert list(found.columns)[:4] == ["(mean)", "(low_80)", "mean", "median"]
+        assert np.array_equal(found["mean"], both["mean"])
+
+
 def test_times_keep_their_type():
     rows = frame("a")
     whole = farrier.fleet.forecast(rows.assign(month=np.arange(16, dtype=np.int32)), **NAMED)

@@ -11,7 +11,7 @@ from farrier import Classifier, Regressor
 from farrier.evaluation.products import Products
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.likelihoods import Bernoulli, Gaussian, StudentT
+from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
 from farrier.kernels.parameters import as_array
 from farrier.kernels.registry import Matern12
 
@@ -88,6 +88,15 @@ def classes():
     chance = ndtr(1.8 * np.sin(1.5 * rows[:, 1]) + 0.8 * rows[:, 3])
     labels = np.where(generator.uniform(size=250) < chance, "yes", "no")
     return Classifier().fit(rows[:200], labels[:200]), rows, labels, chance
+
+
+@pytest.mark.parametrize(("y", "mean"), [(3.0, -2.5), (0.0, 40.0), (1e4, 0.0)])
+def test_a_site_of_a_count_is_near_and_keeps_the_slope(y, mean):
+    count, m, variance = np.array([y]), np.array([mean]), np.array([0.2])
+    sites = Sites.at(count, m, variance, Poisson())
+    (slope,), _ = Poisson().slopes(count, m, variance)
+    assert abs(sites.target[0] - mean) < 10.1
+    assert_allclose((sites.target[0] - mean) / sites.variance[0], slope, rtol=1e-9)
 
 
 def test_what_drives_the_odds_is_found(classes):

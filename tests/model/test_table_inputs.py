@@ -38,8 +38,7 @@ COLUMNS = {
     "dates": ([date(2024, 1, 1) + timedelta(days=31 * i) for i in range(N)], None),
     "text of its own in every row": ([f"a{i}" for i in range(N)], LeftOut),
     "nearly its own": ([f"a{i // 1.5}" for i in range(N)], LeftOut),
-    "a counter": (np.arange(100.0, 100.0 + N), LeftOut),
-    "a counter with a gap": (np.array([*range(N - 1), N + 2.0]), LeftOut),
+    "a counter": (np.arange(100.0, 100.0 + N), NumberInput),
     "the same": (["x"] * N, LeftOut),
     "the same number": (np.ones(N), LeftOut),
     "empty": ([None] * N, LeftOut),
@@ -95,6 +94,7 @@ def test_a_table_of_numbers_without_empty_cells_needs_no_table():
     assert TableInputs.of(X, OWN) is None
     assert TableInputs.of(pd.DataFrame(X, columns=["a", "b"]), OWN) is None
     assert TableInputs.of(X.tolist(), OWN) is None
+    assert TableInputs.of(pd.DataFrame({"id": np.arange(N), "x": NUMBER}), OWN) is None
     assert TableInputs.of(np.arange(N), OWN) is None
     assert TableInputs.of(np.full((N, 1), np.nan), OWN) is None  # a single number is checked elsewhere
 
@@ -128,5 +128,6 @@ def test_mistakes_are_one_line():
 def test_the_summary_is_one_line():
     table = table_of(Cells({"id": np.arange(float(N)), "city": [*CITY[:-1], None], "size": NUMBER}))
     assert table.summary() == (
-        "numbers: 'size'; categories: 'city'; left out: 'id' (it counts the rows); 1 empty cell kept"
+        "numbers: 'size'; categories: 'city'; left out: 'id' (every row has its own value, so it identifies rows); "
+        "1 empty cell kept"
     )

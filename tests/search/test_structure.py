@@ -50,3 +50,8 @@ def test_components_start_at_the_values_of_a_similar_structure_each_season_at_it
     # the centres of the priors stay
     assert repr(found[1].centre) == repr(season(0.1, 1.0, 0.5).centre)
     assert starting_at(None, [line])[0] is line
+
+
+def test_a_fit_that_is_finite_nowhere_is_an_error_that_says_what_to_do():
+    with pytest.raises(ValueError, match="no fit has a finite likelihood: leave out extreme values"):
+        Structure((), 1.0, -np.inf).at_mode()

@@ -12,6 +12,7 @@ from farrier.cli.source import Source, fit
 from farrier.cli.writing import check_out
 from farrier.explain.many_classes import ClassExplanations, write_pages
 from farrier.series.backtests import origins
+from farrier.series.observed import beside
 
 if TYPE_CHECKING:
     from farrier.explain.explanation import Explanation
@@ -131,7 +132,7 @@ def forecast_rows(source: Source, model: Any, horizon: int) -> list[dict[str, An
     names = ["median", *(f"{end}_{level}" for level in LEVELS for end in ("low", "high")), "mean"]
     columns = [*model.predict_quantiles(X, [0.5, *ends]).T, model.predict(X)]
     return [
-        {axis.name: label} | {name: float(value) for name, value in zip(names, values, strict=True)}
+        beside({axis.name: label}, {name: float(value) for name, value in zip(names, values, strict=True)})
         for label, *values in zip(labels_of(axis, future.numbers, future.labels), *columns, strict=True)
     ]
 

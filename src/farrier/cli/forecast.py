@@ -18,6 +18,7 @@ from farrier.model.quoting import quoted
 from farrier.model.writing import write_whole
 from farrier.series.backtests import origins
 from farrier.series.columns import Table
+from farrier.series.observed import beside
 
 if TYPE_CHECKING:
     from farrier.estimators.forecaster import Forecaster
@@ -125,7 +126,7 @@ def _one(
         forecaster.fit(source.stamps, source.chosen.y)
         screen.doing("forecasting")
         table = forecaster.forecast(ahead[0], ahead[1])
-        found = {str(source.chosen.time): table.pop("time"), **table}
+        found = beside({str(source.chosen.time): table.pop("time")}, table)
     return found, str(forecaster.backtest(horizon=ahead[0])) if backtest else ""
 
 

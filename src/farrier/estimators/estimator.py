@@ -88,7 +88,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
 
     @property
     def pool_(self) -> list[Kernel]:
-        """The kernels of the components after the fit, in the units of X."""
+        """The kernels of the components after the fit, in the units of X and the order of its columns."""
         return self.result_.pool
 
     @property

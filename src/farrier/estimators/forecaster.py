@@ -37,7 +37,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.progress import Progress
 from farrier.model.quoting import quoted
 from farrier.model.result import Result
-from farrier.series.observed import Layout, read
+from farrier.series.observed import Layout, beside, read
 
 
 class Forecaster(SeriesReports, SeriesMethods):
@@ -209,9 +209,10 @@ class Forecaster(SeriesReports, SeriesMethods):
         """Mean, median and prediction intervals of the next `horizon` steps.
 
         Columns: the time under its own name ("time" for arrays), mean, median, and for each level in per cent low_80,
-        high_80 ... A pandas Series (or a frame indexed by dates) gives a frame indexed by the new dates, arrays give a
-        dictionary of arrays, many series give one long table. `future` is a frame with the future values of the
-        regressors; if it has the column of times, these are the times of the forecast.
+        high_80 ... (a time that is called so gets brackets). A pandas Series, or a frame indexed by dates, gives a
+        frame indexed by the new dates, arrays give a dictionary of arrays, many series give one long table. `future`
+        is a frame with the future values of the regressors; if it has the column of times, these are the times of the
+        forecast.
         """
         check_percent(levels)
         return self._table(horizon, future, lambda one, ahead: one.expected(ahead, levels))
@@ -231,7 +232,7 @@ class Forecaster(SeriesReports, SeriesMethods):
 
         def make(one: FittedSeries) -> tuple[Any, dict[str, Any]]:
             ahead = one.within()
-            return ahead.stamps, {one.observed.layout.target: one.observed.y} | one.expected(ahead, levels)
+            return ahead.stamps, beside({one.observed.layout.target: one.observed.y}, one.expected(ahead, levels))
 
         found = self._fitted()
         if isinstance(found, Panel):

@@ -22,7 +22,7 @@ from farrier.explain.context import labels_of, step_of, steps_in_words
 from farrier.explain.numbers import listing, significant
 from farrier.series.backtests import PastForecasts
 from farrier.series.calendar import TimeAxis
-from farrier.series.observed import Observed, take
+from farrier.series.observed import Observed, beside, take
 
 SEASONS = {
     ("years", 1.0): "last year's value",
@@ -79,14 +79,14 @@ class Backtest:
         columns: dict[str, Any] = {
             "known_until": self._stamps(np.repeat(past.known - 1, horizon)),
             "step": np.tile(np.arange(1, horizon + 1), folds),
-            self.observed.layout.time: self._stamps(rows),
-            self.observed.layout.target: past.truth.ravel(),
         }
         for name in ("median", "low_80", "high_80", "low_95", "high_95", "crps", "last_value", "last_season"):
             columns[name] = getattr(past, name).ravel()
         if past.auto_ets is not None:
             columns["auto_ets"] = past.auto_ets.ravel()
-        return self.observed.layout.table(columns)
+        layout = self.observed.layout
+        found = beside({layout.time: self._stamps(rows), layout.target: past.truth.ravel()}, columns)
+        return layout.table({name: found[name] for name in ("known_until", "step", *found)})
 
     @property
     def errors(self) -> dict[str, np.ndarray]:

@@ -17,7 +17,7 @@ import numpy as np
 from farrier.fleet.one_series import Job, Outcome, Plan, forecast_series
 from farrier.model.quoting import quoted
 from farrier.series.columns import list_names, read_column
-from farrier.series.observed import append, native_column, take
+from farrier.series.observed import append, beside, native_column, take
 
 ERROR = "error"
 """The column with the reason why a series has no forecast."""
@@ -116,8 +116,7 @@ def _written(keys: "nw.DataFrame[Any]", plan: Plan, last: Sequence[int], outcome
         for name in plan.columns
     }
     errors = [outcome.error for outcome, count in zip(outcomes, counts, strict=True) for _ in range(count)]
-    columns = {plan.time: _like(keys[plan.time].to_native(), times), **numbers}
-    return _frame(base, columns, errors)
+    return _frame(base, {plan.time: _like(keys[plan.time].to_native(), times)}, numbers, errors)
 
 
 def _like(column: Any, pieces: Sequence[Any]) -> Any:
@@ -131,15 +130,15 @@ def _like(column: Any, pieces: Sequence[Any]) -> Any:
     return import_module("pyarrow").array([value for piece in pieces for value in piece], type=column.type)
 
 
-def _frame(base: "nw.DataFrame[Any]", columns: dict[str, Any], errors: list[str | None]) -> Any:
+def _frame(base: "nw.DataFrame[Any]", times: dict[str, Any], numbers: dict[str, Any], errors: list[str | None]) -> Any:
     """The ids with the other columns, in a frame of the library that came in."""
     native = base.to_native()
-    id = base.columns[0]
+    own = {base.columns[0]: native[base.columns[0]], **times}
     if nw.dependencies.is_pandas_dataframe(native):
         pandas = import_module("pandas")
-        return pandas.DataFrame({id: native[id], **columns, ERROR: pandas.array(errors, dtype="string")})
+        return pandas.DataFrame(beside(own, numbers | {ERROR: pandas.array(errors, dtype="string")}))
     if nw.dependencies.is_polars_dataframe(native):
         polars = import_module("polars")
-        return polars.DataFrame({id: native[id], **columns, ERROR: polars.Series(errors, dtype=polars.String)})
+        return polars.DataFrame(beside(own, numbers | {ERROR: polars.Series(errors, dtype=polars.String)}))
     pyarrow = import_module("pyarrow")
-    return pyarrow.table({id: native[id], **columns, ERROR: pyarrow.array(errors, type=pyarrow.string())})
+    return pyarrow.table(beside(own, numbers | {ERROR: pyarrow.array(errors, type=pyarrow.string())}))

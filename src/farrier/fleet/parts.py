@@ -30,7 +30,7 @@ import numpy as np
 from farrier.fleet.csv_text import as_csv
 from farrier.fleet.one_series import Outcome
 from farrier.model.writing import write_whole
-from farrier.series.observed import append
+from farrier.series.observed import append, beside
 
 RUN, ERRORS, DIGEST, LOCK = "_run.json", "_errors.csv", "_digest.json", "_lock"
 """Files of a folder beside its parts."""
@@ -174,7 +174,8 @@ def columns_of(outcomes: Sequence[Outcome], id: str, time: str) -> dict[str, Any
     ids = [outcome.name for outcome in outcomes for _ in range(len(outcome.stamps))]
     stamps = append(*(outcome.stamps for outcome in outcomes))
     names = outcomes[0].columns
-    return {id: ids, time: stamps, **{name: np.concatenate([one.columns[name] for one in outcomes]) for name in names}}
+    columns = {name: np.concatenate([one.columns[name] for one in outcomes]) for name in names}
+    return beside({id: ids, time: stamps}, columns)
 
 
 def _kind() -> str:

@@ -21,6 +21,10 @@ OUTLIER_DEVIATIONS = 3.0
 [robust standard deviations, 1.4826 times the median absolute deviation; by judgement]"""
 LEAST_PRECISION, MOST_PRECISION = 1e-3, 1e6
 """Smallest and largest precision of a site. [1 / variance of f; by judgement]"""
+FARTHEST = 10.0
+"""Farthest that a site may lie from the mean of f; beyond it the precision rises, and the slope is kept. A count that
+is many times what is expected has a site far beyond its own logarithm, which a flexible component would follow. Of rare
+counts the precision of their level is too high by at most a tenth. [f; by judgement]"""
 NEGLIGIBLE_PRECISION = 0.05
 """Precision below which a row of a Student-t likelihood is ignored. [parts of the median precision; by judgement]"""
 
@@ -74,6 +78,7 @@ class Sites:
             return cls(np.where(precision < NEGLIGIBLE_PRECISION * np.median(precision), mean, y), 1.0 / precision)
         slope, bend = likelihood.slopes(y, mean, variance)
         precision = np.clip(-2.0 * bend, LEAST_PRECISION, MOST_PRECISION)
+        precision = np.maximum(precision, np.abs(slope) / FARTHEST)
         return cls(mean + slope / precision, 1.0 / precision)
 
     def left_out(

@@ -240,7 +240,7 @@ def free_name(name: str, taken: Collection[str]) -> str:
 
 def is_number(cell: Any) -> bool:
     """Whether a cell is a number, or the text of one; truth values are none."""
-    if isinstance(cell, bool | np.bool_) or (isinstance(cell, str) and "_" in cell):
+    if isinstance(cell, bool | np.bool_ | np.complexfloating) or (isinstance(cell, str) and "_" in cell):
         return False
     try:
         float(cell)

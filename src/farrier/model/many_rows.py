@@ -142,8 +142,7 @@ def _on_all_rows(
     contender: Contender, X: np.ndarray, z: np.ndarray, settings: SearchSettings
 ) -> tuple[ExactModel, float, CollapsedPosterior]:
     """The model of the structure, its bound and its posterior, fitted to all rows from its values on a part of them."""
-    mode, points = contender.structure.mode, settings.inducing
-    assert mode is not None
+    mode, points = contender.structure.at_mode(), settings.inducing
 
     def objective(model: ExactModel) -> CollapsedObjective:
         return CollapsedObjective.of(model, X, z, 1, points.tolerance, points.most, points.limits)

@@ -94,11 +94,10 @@ class Contender:
 
     def models(self, draws: int) -> list[ExactModel]:
         """The model at the mode, and at an even number of draws of its parameters, for all rows."""
-        mode, model = self.structure.mode, self.structure.model
+        model = self.structure.model
         if draws == 0 and model is not None:
             return [self.for_all_rows(model)]
-        assert mode is not None
-        return [self.for_all_rows(model) for model in mode.models(draws)]
+        return [self.for_all_rows(model) for model in self.structure.at_mode().models(draws)]
 
     def on_all_rows(self, X: np.ndarray, y: np.ndarray) -> "Contender":
         """The same structure fitted to all rows, from the values that it has; itself if it was fitted to them."""
@@ -144,8 +143,7 @@ def fitted_set(
         ]
     first, size = contenders[0], len(contenders[0].structure.parts)
     survivors = size if explains is None else len(explains.structure.parts)
-    mode = first.structure.mode
-    assert mode is not None
+    mode = first.structure.at_mode()
     heights = [one.height for one in contenders]
     said = [
         Decision(0, "averaged" if share > 0 else "dropped", one.name, height - heights[0], "evidence of the structure")
@@ -176,8 +174,7 @@ def fitted_set(
 
 def alone(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Alone:
     """The structure that explains, without the other candidates."""
-    mode, count = contender.structure.mode, len(contender.structure.parts)
-    assert mode is not None
+    mode, count = contender.structure.at_mode(), len(contender.structure.parts)
     posterior = member(contender, settings.averaging.explaining_share, X, y, settings).posterior
     weights, kernels = weights_of_structure(contender.structure), tuple(mode.model.pool)[:count]
     return Alone(posterior, weights, kernels, count, mode.model.noise)
@@ -185,8 +182,7 @@ def alone(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSe
 
 def weights_of_structure(structure: Structure) -> HalfCauchy:
     """The weights of a structure with their posterior deviations."""
-    mode = structure.mode
-    assert mode is not None
+    mode = structure.at_mode()
     prior = mode.model.prior
     assert isinstance(prior, HalfCauchy)
     return replace(prior, deviation=mode.deviations[: len(mode.model.pool)])
@@ -261,8 +257,7 @@ def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactM
 
     In a pool of many components most directions are flat, and Laplace's approximation reaches too far along them.
     """
-    mode, evaluator, own = contender.structure.mode, contender.evaluator, settings.stacking
-    assert mode is not None
+    mode, evaluator, own = contender.structure.at_mode(), contender.evaluator, settings.stacking
     if not contender.mode_only:
         return mode.models(settings.averaging.table_draws)
     if len(evaluator.y) > own.sampled_rows:

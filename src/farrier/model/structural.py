@@ -217,8 +217,7 @@ def _appraised(contender: Contender, means: np.ndarray) -> Appraisal:
 
     No component was removed, and no row left out, to see what it is worth. The effects of regressors always are.
     """
-    mode, count = contender.structure.mode, len(contender.structure.parts)
-    assert mode is not None
+    count = len(contender.structure.parts)
     settings = contender.evaluator.settings
     sizes = means[:count].std(axis=1)
     smallest = settings.structural.smallest_share * np.sum(sizes**2)

@@ -5,7 +5,8 @@
     table.coded, table.levels_of(1)              # which inputs are codes, and the names of their levels
 
 A column of text, truth values or categories is a category. It is left out if every row, or nearly every row, has its
-own value: such a column identifies rows and says nothing of others. So is a number that counts the rows.
+own value: such a column identifies rows and says nothing of others. So are whole numbers that differ in every row and
+are called so, beside other columns than numbers. A number that counts the rows is an input: rows may be in an order.
 """
 
 import re
@@ -42,14 +43,11 @@ IDENTIFIERS = re.compile(r"(.*[\W_])?(id|uuid|guid|index|key|nr|no|row|rownames)
 """Names of columns that identify rows; also no name at all."""
 CAMEL = re.compile(r".*[a-z](Id|ID)")
 """The same where words are joined, as in PassengerId."""
-TIMES = re.compile(r".*(year|time|date|day|week|month|hour|minute|second|quarter).*", re.IGNORECASE)
-"""Names of columns that count time, and hence not rows."""
 NESTED = (dict, list, tuple, set, np.ndarray)
 """Types of values that are no cells."""
 SAME = "the same in every row"
 OWN = "every row has its own value, so it identifies rows"
 NEARLY_OWN = "nearly every row has its own text"
-COUNTS = "it counts the rows"
 NOTHING = "every cell is empty"
 
 
@@ -75,9 +73,10 @@ class TableInputs:
 
     @classmethod
     def of(cls, X: Any, settings: ColumnSettings) -> "TableInputs | None":
-        """The columns of fitted rows; None if all are numbers without empty cells, of which none is left out.
+        """The columns of fitted rows; None if all are numbers without empty cells: then none is left out.
 
-        None also for what is no table of cells, and for a single number: the checks of numbers then say what is wrong.
+        The cells of a file are a table also where some of their numbers are left out. None also for what is no table
+        of cells, and for a single number: the checks of numbers then say what is wrong.
         """
         (cells, named), strict = cells_of(X), isinstance(X, Cells)
         if cells is None:
@@ -85,6 +84,8 @@ class TableInputs:
         first = next(iter(cells.values()), None)
         if len(cells) == 1 and isinstance(first, np.ndarray) and first.dtype.kind != "M":
             return None  # a curve of one number: rows without it say nothing
+        if not strict and all(_plain(column) for column in cells.values()):
+            return None
         found = tuple(_column(name, column, settings, named) for name, column in cells.items())
         told = [one for one in found if strict or not _refused(one, cells[one.name])]
         if all(isinstance(one, NumberInput) and not one.empty for one in told):
@@ -234,6 +235,11 @@ def _dates_or_cells(name: str, cells: list[Any]) -> Any:
     return cells
 
 
+def _plain(column: Any) -> bool:
+    """Whether a column holds numbers alone."""
+    return isinstance(column, np.ndarray) and column.dtype.kind == "f" and not np.isnan(column).any()
+
+
 def _refused(column: InputColumn, cells: Any) -> bool:
     """Whether a column is a constant number, which the checks of frames and arrays of numbers refuse."""
     return column.note == SAME and not column.empty and isinstance(cells, np.ndarray)
@@ -274,25 +280,17 @@ def _number(name: str, numbers: np.ndarray, empty: int, settings: ColumnSettings
     if np.ptp(present) == 0 and not flagged:
         return LeftOut(name, empty, SAME)
     if named and not empty and _identifies(name, present, settings):
-        return LeftOut(name, empty, COUNTS if _counts(present, settings) else OWN)
+        return LeftOut(name, empty, OWN)
     return NumberInput(name, empty, float(present.mean()), flagged)
 
 
 def _identifies(name: str, numbers: np.ndarray, settings: ColumnSettings) -> bool:
-    """Whether a number identifies rows: whole, different in every row, and called so or counting them."""
+    """Whether a number identifies rows: whole, different in every row, and called so."""
     if len(numbers) < settings.fewest_identified or np.any(numbers != np.rint(numbers)):
         return False
     if len(np.unique(numbers)) < len(numbers):
         return False
-    called = IDENTIFIERS.fullmatch(name.strip()) or CAMEL.fullmatch(name.strip())
-    return bool(called) or (not TIMES.fullmatch(name) and _counts(numbers, settings))
-
-
-def _counts(numbers: np.ndarray, settings: ColumnSettings) -> bool:
-    """Whether the numbers rise or fall from row to row, with few gaps."""
-    steps = np.diff(numbers)
-    one_way = bool(np.all(steps > 0) or np.all(steps < 0))
-    return one_way and abs(float(numbers[-1] - numbers[0])) <= settings.counter_gaps * len(numbers)
+    return bool(IDENTIFIERS.fullmatch(name.strip()) or CAMEL.fullmatch(name.strip()))
 
 
 def _date(name: str, dates: np.ndarray, settings: ColumnSettings) -> InputColumn:

@@ -6,6 +6,7 @@ are read and written by narwhals; all other code uses numpy arrays.
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from datetime import date, timedelta
 from typing import Any
 
 import narwhals.stable.v2 as nw
@@ -73,6 +74,10 @@ def frame_like(columns: dict[str, np.ndarray], like: Any) -> Any:
     return nw.from_dict(columns, backend=frame.implementation).to_native()
 
 
+NO_NUMBERS = (date, timedelta, np.datetime64, np.timedelta64, complex, np.complexfloating)
+"""Types of cells that a library may convert to numbers, though they are none."""
+
+
 def check_cells(X: Any, argument: str) -> None:
     """Raise ValueError for text, missing or infinite cells, naming the first one."""
     frame = nw.from_native(X, eager_only=True, allow_series=True, pass_through=True)
@@ -91,12 +96,18 @@ def _check_series(series: Any, place: str) -> None:
         raise ValueError(
             f"{place} holds text (such as {quoted(value)}) where numbers belong: encode it or leave it out."
         )
+    if not series.dtype.is_numeric():
+        _check_array(np.asarray(series.to_numpy()), place)
     if series.null_count() or series.dtype.is_numeric():
         values = [np.nan if value is None else value for value in series.to_list()]
         _check_array(np.asarray(values), place)
 
 
 def _check_array(array: np.ndarray, place: str) -> None:
+    cells = array.flat if array.dtype.kind in "OMmc" else ()
+    odd = next((cell for cell in cells if isinstance(cell, NO_NUMBERS)), None)
+    if odd is not None:
+        raise ValueError(f"{place} holds {quoted(str(odd))} where numbers belong: give dates and such as numbers.")
     if array.dtype.kind in "US" and array.size:
         raise ValueError(
             f"{place} holds text (such as {quoted(array.flat[0])}) where numbers belong: encode it or leave it out."

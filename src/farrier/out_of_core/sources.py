@@ -137,7 +137,7 @@ def _pieces(sizes: list[int], rows: int, columns: int) -> Iterator[tuple[int, in
 def _arrays(X: Any, y: Any, rows: int) -> Source:
     if not isinstance(X, np.ndarray) or X.ndim != 2:
         raise ValueError(f"data: {type(X).__name__} is not read in blocks: give a file, an array or a Dask array.")
-    if y is not None and (not isinstance(y, np.ndarray) or y.shape != (len(X),)):
+    if y is not None and (not isinstance(y, np.ndarray) or y.shape != (len(X),) or y.dtype.kind not in "fiub"):
         raise ValueError(f"y: give an array of {len(X):,} numbers, one for each row of X.")
     blocks = [
         ArrayBlock(i, _piece(X, start, count), None if y is None else _piece(y, start, count), start, count)

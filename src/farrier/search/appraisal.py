@@ -89,8 +89,7 @@ def left_out_error(K: np.ndarray, noise: np.ndarray, y: np.ndarray, settings: Ap
 
 def intervals(structure: Structure) -> tuple[tuple[Kernel, ...], tuple[Kernel, ...]]:
     """Kernels with the lower and with the upper ends of the 95 % intervals of all hyperparameters."""
-    mode, count = structure.mode, len(structure.parts)
-    assert mode is not None
+    mode, count = structure.at_mode(), len(structure.parts)
     pool = mode.model.pool
     deviations = mode.deviations[len(pool) + 1 :]
     ends = [pool.with_unbounded(pool.unbounded + sign * Z95 * deviations) for sign in (-1.0, 1.0)]

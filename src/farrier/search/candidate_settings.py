@@ -159,9 +159,6 @@ class ColumnSettings:
     free_text: float = 0.5
     """Number of different texts above which a column is left out: fewer than two rows a level tell next to nothing.
     [part of the rows; by judgement]"""
-    counter_gaps: float = 1.25
-    """Largest range of whole numbers that rise from row to row and count as a counter of the rows.
-    [range for each row; by judgement]"""
     fewest_empty: int = 3
     """Fewest empty cells of a number for which an effect of being empty is tried. [cells; by judgement]"""
     least_days: float = 300.0

@@ -109,6 +109,14 @@ class Structure:
     finished: bool = True
     """Whether its fit ended by itself, before it had made as many iterations as it might."""
 
+    def at_mode(self) -> Mode:
+        """The mode of the fit; ValueError if the likelihood is finite nowhere."""
+        if self.mode is None:
+            raise ValueError(
+                "y: no fit has a finite likelihood: leave out extreme values, or give another likelihood or scale."
+            )
+        return self.mode
+
 
 def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
     """The model of some components under the paper's horseshoe; `rows` is the known noise variance of each row."""

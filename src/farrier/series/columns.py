@@ -161,6 +161,8 @@ def is_number(value: Any) -> bool:
     """Whether a value is a number or the text of a number."""
     if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number; a CSV file means text
         return False
+    if isinstance(value, np.complexfloating):
+        return False
     try:
         float(value)
     except (TypeError, ValueError, OverflowError):

@@ -9,13 +9,14 @@ by time.
 """
 
 import importlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.model.input_columns import free_name
 from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
 from farrier.series.columns import Table, list_names, name_columns, read_column, read_numbers
@@ -24,6 +25,11 @@ from farrier.series.stamps import MISSING, Column
 MIN_ROWS = 4
 """Fewest values of a series; by judgement: a line needs two, its noise two more."""
 EMPTY = "the cell is empty: fill it in or delete the row"
+
+
+def beside(own: Mapping[str, Any], columns: Mapping[str, Any]) -> dict[str, Any]:
+    """Columns of the user's and of a result in one table. Of two with one name, the user's gets brackets."""
+    return {free_name(name, columns): values for name, values in own.items()} | dict(columns)
 
 
 @dataclass(frozen=True)
@@ -45,8 +51,8 @@ class Layout:
         first = {} if ids is None or self.id is None else {self.id: ids}
         if self.indexed:
             pandas = importlib.import_module("pandas")
-            return pandas.DataFrame(first | columns, index=pandas.Index(stamps, name=self.time))
-        return self.table({**first, self.time: stamps, **columns})
+            return pandas.DataFrame(beside(first, columns), index=pandas.Index(stamps, name=self.time))
+        return self.table(beside({**first, self.time: stamps}, columns))
 
     def table(self, columns: dict[str, Any]) -> Any:
         """Columns in a frame of the library that came in; a dictionary for arrays."""
