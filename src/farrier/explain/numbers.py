@@ -109,7 +109,7 @@ def ordinal(n: int) -> str:
     return f"{n}{ending}"
 
 
-def listing(words: list[str], last: str = "and") -> str:
+def listing(words: Sequence[str], last: str = "and") -> str:
     """The words as a list in a sentence: 'a, b and c'."""
     return words[0] if len(words) == 1 else f"{', '.join(words[:-1])} {last} {words[-1]}"
 

@@ -168,8 +168,8 @@ def _spread(stacking: Stacking, members: Sequence[LeftOut]) -> float:
     """
     first = members[0]
     some = np.unique(np.linspace(0, len(first.z) - 1, SPREAD_ROWS).round().astype(int))
-    each = zip(*((one.scale, one.mean[some], one.sd[some]) for one in members), strict=True)
-    values = mixed_quantiles(stacking.predictions(*each, first.level[some]), LEVELS)
+    scales, means, sds = zip(*((one.scale, one.mean[some], one.sd[some]) for one in members), strict=True)
+    values = mixed_quantiles(stacking.predictions(scales, means, sds, first.level[some]), LEVELS)
     errors = first.scale.inverse(first.z[some]) - values[MIDDLE].mean(axis=0)
     return float(np.sqrt(np.mean(errors**2) / np.mean(middle_spread(values) ** 2)))
 
