@@ -59,8 +59,10 @@ def test_the_papers_algorithm_says_in_one_line_how_to_install_it(run, tmp_path):
     path, rows = tmp_path / "model.farrier", (without_jax.X, without_jax.Y)
     farrier.Regressor(["SE"], method="stochastic", iterations=1, inducing=2).fit(*rows).save(path)
     said, looked = run("refuses", path)
-    needed = f"the paper's algorithm needs packages that are not installed ({', '.join(without_jax.EXTRA)})"
+    needed = f"the paper's algorithm needs packages that are not installed ({', '.join(without_jax.PAPER)})"
     assert looked
-    assert len(said.splitlines()) == 11
-    for line in said.splitlines():
+    (plot,), others = ([line for line in said.splitlines() if line.startswith("plot:") == own] for own in (True, False))
+    assert plot == 'plot: a plot needs packages that are not installed (matplotlib): pip install "farrier[plot]"'
+    assert len(others) == 11
+    for line in others:
         assert line.endswith(f'{needed}: pip install "farrier[paper]"')

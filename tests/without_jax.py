@@ -1,8 +1,8 @@
-"""What has to work, and what says how to install it, where jax is not installed: `python tests/without_jax.py works`.
+"""What has to work, and what says how to install it, without jax and matplotlib: `python tests/without_jax.py works`.
 
 It needs Farrier alone, so that it runs in an environment without the packages of the tests, too; test_without_jax.py
-runs it where the packages of the extra `paper` are hidden. `works` uses all that does without them; `refuses` prints
-one line for everything that does not, with a model of the paper's algorithm in a file if one is given.
+runs it where the packages of the extras `paper` and `plot` are hidden. `works` uses all that does without them;
+`refuses` prints one line for everything that does not, with a model of the paper's algorithm in a file if one is given.
 """
 
 import subprocess
@@ -16,8 +16,10 @@ import farrier
 from farrier import out_of_core
 from farrier.baselines import BASELINES
 
-EXTRA = ("jax", "jaxlib", "equinox", "optax", "jaxtyping")
+PAPER = ("jax", "jaxlib", "equinox", "optax", "jaxtyping")
 """The packages of the extra `paper`."""
+EXTRA = (*PAPER, "matplotlib")
+"""These, and that of the extra `plot`."""
 FOLDER = Path(tempfile.mkdtemp())
 X = np.arange(24.0)[:, None]
 NOISE = 0.1 * np.random.default_rng(0).standard_normal(24)
@@ -79,6 +81,7 @@ def refuses(saved=None):
         "pool": lambda: farrier.Pool,
         "farrier.paper": lambda: __import__("farrier.paper.anatomy"),
         "farrier.baselines": lambda: BASELINES["full-gp"](),
+        "plot": lambda: farrier.Regressor(["SE"]).fit(X, Y).plot(),
         **({} if saved is None else {"file": lambda: farrier.load(saved)}),
     }
     for name, ask in asked.items():

@@ -3,8 +3,10 @@
     ax = model.plot(horizon=24)
     ax.figure.savefig("fit.png")
 
-Every function draws on `ax`, or on a new figure, and returns the axes.
+Every function draws on `ax`, or on a new figure, and returns the axes. matplotlib comes with `farrier[plot]`.
 """
+
+# ruff: noqa: E402
 
 from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
@@ -12,6 +14,11 @@ from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from farrier.model.extras import require
+
+require("plot", "a plot", "matplotlib")
+
 from matplotlib import pyplot as plt
 from matplotlib.axes import Axes
 
