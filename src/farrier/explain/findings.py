@@ -12,7 +12,7 @@ import numpy as np
 
 from farrier.explain import calendar_words, measures
 from farrier.explain.changes import locations
-from farrier.explain.components import NEGLIGIBLE
+from farrier.explain.components import NEGLIGIBLE, Parts
 from farrier.explain.context import Context, Setting
 from farrier.explain.facts import Estimate, Factor, Facts, Level, Round
 from farrier.explain.levels import category_of, level_facts
@@ -28,8 +28,6 @@ from farrier.kernels.warped import Warped
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 
-MOST_ROWS = 4000
-"""Most rows at which the sizes of components are computed, by judgement."""
 OVERALL = 0.8
 """Net change over all changes of a curve together, above which it goes one way. [ratio; by judgement]"""
 LEVEL = 0.05
@@ -87,13 +85,9 @@ class Findings:
 def findings(result: Result, context: Context | None = None) -> Findings:
     """The findings of a result; `context` says what the inputs and the target are called."""
     fitted, setting = result.fitted, Setting.of(result, context)
-    rows = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
-    inputs = result.inputs[rows]
-    mean, spread = fitted.parts(inputs, range(fitted.survivors))
-    latent = setting.kind == "classes" or fitted.counts
-    target = mean.sum(axis=0) if latent else fitted.scale.forward(result.target[rows])
-    variance = max(float(np.var(target)), np.finfo(float).tiny)
-    shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
+    parts = Parts.of(result)
+    inputs, mean, spread, target = result.inputs[parts.rows], parts.mean, parts.spread, parts.target
+    variance, shares = parts.variance, parts.shares[1 : 1 + fitted.survivors]
     named = _order(fitted, shares)
     dates = locations(result)
     running = np.cumsum(mean[[1 + i for i in named]], axis=0)
