@@ -1,10 +1,13 @@
 """What to expect is what the forecast says: of a season that grows, of a random walk, of a table, of classes."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from farrier import Classifier, Forecaster, Regressor
 from farrier.explain.expectation import sharing, walk
+from farrier.explain.explanation import Explanation
 from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.series.calendar import TimeAxis
@@ -91,6 +94,16 @@ def test_a_forecast_that_leaves_the_last_value_is_not_called_the_last_value():
         said = [printed, model.explain().to_markdown(), told["summary"][0], told["expect"][0]]
         assert [any("best forecast is" in one for one in text.split(".")) for text in said] == [stays] * 4
         assert ("nearly like a random walk" in told["expect"][0]) is not stays
+
+
+def test_the_text_speaks_of_the_forecast_that_stands_beside_it():
+    """The same walk, with a forecast of one step and with one of 60."""
+    y = 100.0 + (0.4 + np.random.default_rng(2).standard_normal(60)).cumsum()
+    model = Forecaster().fit(np.arange("2015-01", "2020-01", dtype="M8[M]"), y).model_
+    model.describe(axis=TimeAxis.of(np.arange("2015-01", "2020-01", dtype="M8[M]"), "time"))
+    near, far = (str(Explanation(model.result_, replace(model.context_, steps=steps))) for steps in (1, 60))
+    assert "move like a random walk: the best forecast is the last value." in near
+    assert "move nearly like a random walk." in far
 
 
 def test_a_walk_that_is_left_says_where_the_forecast_lies():

@@ -63,3 +63,15 @@ def test_what_is_not_fitted_says_so(model, tmp_path):
         farrier.Regressor().report(tmp_path / "report.html")
     with pytest.raises(ValueError, match="horizon: -1 is not a number of steps"):
         model.report(tmp_path / "report.html", horizon=-1)
+
+
+def test_text_and_table_of_a_long_series_have_the_same_sizes():
+    """Evenly chosen rows had favoured some hours of the day, so that each of the two had a share of its own."""
+    x = np.arange(6001) / 24.0
+    pattern = 20.0 * np.cos(2 * np.pi * x) * (1.0 + 0.5 * np.cos(4 * np.pi * x))
+    y = pattern + 3.0 * np.random.default_rng(0).standard_normal(len(x))
+    model = farrier.Regressor([CentredPeriodic(1.0, 1.0)], iterations=2).fit(x[:, None], y)
+    (facts,), (row,) = model.explain().findings.facts, model.components_
+    assert model.tier_ == "linear"
+    assert (facts.share, facts.sd) == (row.share, row.sd)
+    assert facts.share == pytest.approx(np.var(pattern) / np.var(y), abs=0.002)

@@ -39,6 +39,16 @@ def test_months_have_their_names_and_their_levels():
     assert levels["July"].high - levels["July"].low == pytest.approx(2 * 1.96 * 0.1)
 
 
+def test_a_sample_of_the_rows_has_all_hours():
+    """Two of three rows; the pattern was the opposite until three weeks before the end."""
+    rows = np.sort(np.random.default_rng(0).choice(24 * 28, 16 * 28, replace=False))
+    x, hour = 18000.0 + rows / 24.0, rows % 24
+    mean = np.where(rows < 24 * 7, -1.0, 1.0) * np.where(hour == 12, 24.0, 0.0)
+    levels = dict(profile_of("daily", HOURS, x, mean, np.zeros(len(x)), float))
+    assert len(levels) == 24
+    assert levels["12:00"].value == pytest.approx(23.0)
+
+
 def test_quarters_have_theirs():
     axis = Axis("quarter", 2000.0, 2010.0, "years", spacing=0.25, timed=True)
     for shift in (0.0, 0.125):  # decimal years stand for the beginning of a quarter, stamps for its middle

@@ -22,7 +22,47 @@ NEGLIGIBLE = 1e-3
 
 
 MOST_ROWS = 20_000
-"""Most rows, evenly chosen, over which standard deviations of components are taken, by judgement."""
+"""Most rows over which sizes of components are taken, by judgement."""
+
+
+@dataclass(frozen=True, eq=False)
+class Parts:
+    """The components at fitted rows, on the scale of the model: all sizes and shares are computed from these."""
+
+    rows: np.ndarray
+    """The indices of the rows: all, or a random sample, since evenly chosen ones would favour some hours of the day."""
+    mean: np.ndarray
+    """The level, the survivors and the rest if there is one, (components, rows)."""
+    spread: np.ndarray
+    """The variances of these."""
+    target: np.ndarray
+    """What they explain: the scaled target; for classes and counts, which have no such scale, their sum."""
+
+    @classmethod
+    def of(cls, result: Result) -> "Parts":
+        """From a result."""
+        n, fitted = len(result.inputs), result.fitted
+        rows = np.arange(n)
+        if n > MOST_ROWS:
+            rows = np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
+        mean, spread = fitted.parts(result.inputs[rows], range(fitted.survivors))
+        latent = result.classes is not None or fitted.counts
+        return cls(rows, mean, spread, mean.sum(axis=0) if latent else result.scaled_target[rows])
+
+    @property
+    def variance(self) -> float:
+        """The variance to which shares refer."""
+        return max(float(np.var(self.target)), np.finfo(float).tiny)
+
+    @property
+    def sd(self) -> np.ndarray:
+        """The standard deviation of each component, the level first."""
+        return self.mean.std(axis=1)
+
+    @property
+    def shares(self) -> np.ndarray:
+        """The share of each component in the variance; components overlap, so these need not add up to one."""
+        return self.mean.var(axis=1) / self.variance
 
 
 @dataclass(frozen=True)
@@ -62,11 +102,9 @@ class ComponentTable(Sequence[Component]):
     def of(cls, result: Result) -> "ComponentTable":
         """The components of a result."""
         fitted = result.fitted
-        # standard deviations over very many rows are those over some of them
-        some = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
-        mean, _ = fitted.parts(result.inputs[some], range(fitted.survivors))
-        total = result.variance_to_explain(mean.sum(axis=0))
-        named, rest = mean[1 : 1 + fitted.survivors].std(axis=1), mean[1 + fitted.survivors :].sum(axis=0).std()
+        parts = Parts.of(result)
+        named, shares = (each[1 : 1 + fitted.survivors] for each in (parts.sd, parts.shares))
+        rest = parts.mean[1 + fitted.survivors :].sum(axis=0).std()
         low, median, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
         losses = fitted.appraisal.losses if fitted.appraisal else [None] * fitted.survivors
         rows = [
@@ -78,7 +116,7 @@ class ComponentTable(Sequence[Component]):
                 weight_low=float(low[i]),
                 weight_high=float(high[i]),
                 sd=float(named[i]) * fitted.scale.sd,
-                share=float(named[i] ** 2) / max(total, np.finfo(float).tiny),
+                share=float(shares[i]),
                 evidence=losses[i],
                 period=_periods_of(kernel),
             )

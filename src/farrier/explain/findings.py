@@ -12,8 +12,9 @@ import numpy as np
 
 from farrier.explain import calendar_words, measures
 from farrier.explain.changes import locations
-from farrier.explain.components import NEGLIGIBLE
+from farrier.explain.components import NEGLIGIBLE, Parts
 from farrier.explain.context import Context, Setting
+from farrier.explain.events import in_total
 from farrier.explain.facts import Estimate, Factor, Facts, Level, Round
 from farrier.explain.levels import category_of, level_facts
 from farrier.explain.measures import Z95, Say
@@ -28,8 +29,6 @@ from farrier.kernels.warped import Warped
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 
-MOST_ROWS = 4000
-"""Most rows at which the sizes of components are computed, by judgement."""
 OVERALL = 0.8
 """Net change over all changes of a curve together, above which it goes one way. [ratio; by judgement]"""
 LEVEL = 0.05
@@ -87,13 +86,9 @@ class Findings:
 def findings(result: Result, context: Context | None = None) -> Findings:
     """The findings of a result; `context` says what the inputs and the target are called."""
     fitted, setting = result.fitted, Setting.of(result, context)
-    rows = np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))
-    inputs = result.inputs[rows]
-    mean, spread = fitted.parts(inputs, range(fitted.survivors))
-    latent = setting.kind == "classes" or fitted.counts
-    target = mean.sum(axis=0) if latent else fitted.scale.forward(result.target[rows])
-    variance = max(float(np.var(target)), np.finfo(float).tiny)
-    shares = mean.var(axis=1)[1 : 1 + fitted.survivors] / variance
+    parts = Parts.of(result)
+    inputs, mean, spread, target = result.inputs[parts.rows], parts.mean, parts.spread, parts.target
+    variance, shares = parts.variance, parts.shares[1 : 1 + fitted.survivors]
     named = _order(fitted, shares)
     dates = locations(result)
     running = np.cumsum(mean[[1 + i for i in named]], axis=0)
@@ -211,7 +206,7 @@ def _facts(
         monotone=None if coded else _monotone(curve, own, result.columns),
         move=_move(kernel, quantiles, setting) if nouns == ["walk"] else None,
         **_way(curve, own, result.columns, whole=setting.kind != "series", damped="damped" in nouns),
-        **(_levels(result, curve, kernel, setting) if "periodic" not in nouns else {}),
+        **(_levels(result, setting, curve, i) if "periodic" not in nouns else {}),
         **level_facts(result, kernel, i, setting.added),
         **({} if coded else _shown(result, setting, curve, factors, i)),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
@@ -306,9 +301,9 @@ def _move(kernel: Kernel, weights: Sequence[float], setting: Setting) -> Estimat
     return Estimate(*(setting.size(weight / root) for weight in weights))
 
 
-def _levels(result: Result, curve: _Curve, kernel: Kernel, setting: Setting) -> dict[str, Any]:
+def _levels(result: Result, setting: Setting, curve: _Curve, i: int) -> dict[str, Any]:
     """The levels of a pattern of the calendar, and the difference of two, as fields of `Facts`."""
-    pattern = next((one for one in kernel.products()[0] if isinstance(one, CalendarPattern)), None)
+    pattern = next((one for one in result.kernels[i].products()[0] if isinstance(one, CalendarPattern)), None)
     if pattern is None:
         return {}
     d, names, unit = (pattern.dims or (0,))[0], pattern.level_names(), result.fitted.scale.sd
@@ -321,7 +316,8 @@ def _levels(result: Result, curve: _Curve, kernel: Kernel, setting: Setting) -> 
         return Estimate(*(setting.added(float(end) * unit) for end in ends))
 
     shown = there if pattern.shares is not None else [one for one in there if one[0] != names[0]]
-    found: dict[str, Any] = {"profile": tuple(Level(name, estimate(mean, spread)) for name, mean, spread in shown)}
+    profile = [Level(name, estimate(mean, spread)) for name, mean, spread in shown]
+    found: dict[str, Any] = {"profile": in_total(result, i, profile, setting.added)}
     if len(names) == len(there) == 2:
         # a pattern of two levels is one number times their difference
         (_, first, sd_first), (_, second, sd_second) = there

@@ -88,7 +88,7 @@ def _parts(name: str, axis: Axis) -> Parts | None:
 def profile_of(
     name: str, axis: Axis, x: np.ndarray, mean: np.ndarray, sd: np.ndarray, say: Callable[[float], float]
 ) -> list[tuple[str, Estimate]]:
-    """The level of each part of a round with its 95 % interval, from the last full round of a curve.
+    """The level of each part of a round with its 95 % interval, from the last full rounds of a curve.
 
     `x` are the times of the rows, `mean` and `sd` the curve on the scale of the model; `say` converts a size to words.
     """
@@ -96,8 +96,9 @@ def profile_of(
     if found is None:
         return []
     period = found.length * len(found.names) / in_days(axis)
-    last = x > x.max() - period * (1.0 - 1e-6)
-    level, here = found.level(x[last], axis.kind), mean[last]
+    every = found.level(x, axis.kind)
+    last = _last(every, x, period)
+    level, here = every[last], mean[last]
     there = np.unique(level)
     if len(there) < len(found.names) // 2:
         return []
@@ -109,3 +110,15 @@ def profile_of(
             (found.names[one], Estimate(*(say(float(v)) for v in (middle, middle - spread, middle + spread))))
         )
     return levels
+
+
+def _last(level: np.ndarray, x: np.ndarray, period: float) -> np.ndarray:
+    """Which rows are of the last round; of a sample of rows, of so many rounds that more would add no level."""
+
+    def window(rounds: int) -> np.ndarray:
+        return x > x.max() - rounds * period * (1.0 - 1e-6)
+
+    rounds = 1
+    while len(np.unique(level[window(2 * rounds)])) > len(np.unique(level[window(rounds)])):
+        rounds *= 2
+    return window(rounds)

@@ -162,10 +162,6 @@ class Result:
         """Rows in the user's units, converted to the scale of the model."""
         return self.scale.inputs(X)
 
-    def variance_to_explain(self, f: np.ndarray) -> float:
-        """The variance to which shares refer: that of the scaled target; for classes and counts that of the fit f."""
-        return float(np.var(f if self.classes is not None or self.fitted.counts else self.scaled_target))
-
 
 def plain_value(value: Any) -> Any:
     """A setting as numbers, text and lists; anything else as `str` writes it."""
