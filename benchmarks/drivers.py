@@ -10,8 +10,8 @@ A series of days is the sum of one of six courses, the effects of its regressors
     step      a level that rises by 5 after three fifths of the rows
 
 Regressors are a 0/1 promotion (blocks of 3 to 5 days, about a seventh of all), whose effect is an amount, and a price
-(it stays for some days, then changes), whose effect is an amount for each unit of it. Sizes are drawn, with either sign.
-With a country its holidays are tried, and its public holidays are lower by 3.
+(it stays for some days, then changes), whose effect is an amount for each unit of it. Sizes are drawn, with either
+sign. With a country its holidays are tried, and its public holidays are lower by 3.
 
     inside:  for each regressor, whether the 95 % interval that the explanation tells holds the effect; False where the
              effect is not told

@@ -179,9 +179,9 @@ class Beliefs:
     def log_structure(self, parts: Sequence[Part], inputs: int, rows: int = 1) -> float:
         """The log prior of a structure.
 
-        Every factor is one of the families, and in a table of one of the inputs or of any set of them. A step in a table
-        is at one of the gaps between its rows. A line from there on is one thing with it, a bend, whose place is known
-        less well. A series has time, and regressors that the user has named: no input is chosen among others.
+        Every factor is one of the families, and in a table of one of the inputs or of any set of them. A step in a
+        table is at one of the gaps between its rows. A line from there on is one thing with it, a bend, whose place is
+        known less well. A series has time, and regressors that the user has named: no input is chosen among others.
         """
         total = 0.0
         for part in parts:

@@ -1,10 +1,10 @@
 """The candidates of a round of the search: products of kernels with starting values from the data.
 
-For one input, which may be the time of a series with regressors (regressors.py): lines; smooth kernels on a grid of lengthscales; cycles with the periods of the residual and of the
-calendar, also with a drifting shape or a growing amplitude; a change of level where the residual has one; and every
-component found so far times a line, a smooth kernel, or one side of that change. For several inputs: each input alone,
-all together, and pairs of the inputs with the highest correlation. Inputs are standardised. Starting values are on
-grids, which replaces random restarts.
+For one input, which may be the time of a series with regressors (regressors.py): lines; smooth kernels on a grid of
+lengthscales; cycles with the periods of the residual and of the calendar, also with a drifting shape or a growing
+amplitude; a change of level where the residual has one; and every component found so far times a line, a smooth kernel,
+or one side of that change. For several inputs: each input alone, all together, and pairs of the inputs with the highest
+correlation. Inputs are standardised. Starting values are on grids, which replaces random restarts.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """What the fit of the ordinary candidates decides: whether there is a cycle, and which regressors have curves.
 
-A series whose calendar has no season, such as one of years, may have a cycle: lynx, sunspots, an economy. Without it its
-ups and downs are taken as growth that wanders, whose future has no limits. The effect of a regressor is a line, unless
-the evidence for a curve is strong.
+A series whose calendar has no season, such as one of years, may have a cycle: lynx, sunspots, an economy. Without it
+its ups and downs are taken as growth that wanders, whose future has no limits. The effect of a regressor is a line,
+unless the evidence for a curve is strong.
 """
 
 from collections.abc import Callable, Sequence
