@@ -20,6 +20,7 @@ from benchmarks import (
     competition_table,
     competitions,
     drivers,
+    evaluation,
     fleet,
     forecasters,
     forecasts,

@@ -213,10 +213,11 @@ def priced(rows, later):
     ]
 
 
-def test_regressors_take_their_future_from_the_rows_without_target(run, tmp_path):
+@pytest.mark.parametrize("quick", [(), ("--quick",)], ids=["search", "quick"])
+def test_regressors_take_their_future_from_the_rows_without_target(run, tmp_path, quick):
     path = tmp_path / "prices.csv"
     path.write_text(text_of("month,price,sales", priced(30, 3)))
-    named = (path, "--target", "sales", "--regressors", "price", "--scale", "identity", "--quiet")
+    named = (path, "--target", "sales", "--regressors", "price", "--scale", "identity", "--quiet", *quick)
     code, out, err = run("forecast", *named, "--horizon", "3")
     assert (code, err) == (0, "")
     found = [(row["month"], float(row["mean"])) for row in csv.DictReader(io.StringIO(out))]

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from farrier.model.long_rows import resolved_rows, window_rows
+from farrier.model.long_rows import resolved_rows, uncommon_rows, window_rows
 from farrier.search.long_settings import LongSettings
 
 SETTINGS = LongSettings(search=120, pieces=3, length=20, spread=30)
@@ -43,3 +43,14 @@ def test_a_fit_sees_whole_pieces_and_rows_over_all():
 
 def test_few_rows_are_all_fitted():
     assert_array_equal(window_rows(TIMES[:90], SETTINGS), np.arange(90))
+
+
+def test_days_on_which_a_regressor_has_an_uncommon_value_are_among_the_rows():
+    rare, common = np.isin(TIMES, [40, 9_000, 9_001, 17_777]), np.random.default_rng(1).random(20_000) < 0.4
+    price = np.random.default_rng(2).standard_normal(20_000)
+    X, chosen = np.column_stack([TIMES, rare, common, price]), np.arange(100)
+    found = uncommon_rows(X, chosen, SETTINGS.search)
+    assert_array_equal(np.sort(TIMES[found]), [39, 40, 8_999, 9_000, 9_001, 17_776, 17_777])
+    # enough of them are among the rows already
+    assert len(uncommon_rows(X, found, SETTINGS.search)) == 0
+    assert len(uncommon_rows(X[:, [0, 3]], chosen, SETTINGS.search)) == len(uncommon_rows(X[:, :1], chosen, 120)) == 0

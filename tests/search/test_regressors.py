@@ -7,7 +7,7 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidate_settings import CandidateSettings
-from farrier.search.regressors import acts_on, curves_for, effects, lines, simpler
+from farrier.search.regressors import acts_on, curves_for, effects, lines, noise_beside, simpler
 from farrier.search.search import Search
 from farrier.search.structure import Part
 
@@ -53,6 +53,13 @@ def test_regressors_with_effects_may_have_an_interaction():
     assert formulas(effects(X, found, OWN)) == ["Lin[price] * Lin[promo]"]
     assert effects(X, [*found, *effects(X, found, OWN)], OWN) == []
     assert set(formulas(effects(X, found[:1], OWN))) == {"Lin[price]", "SE[price]"}
+
+
+def test_the_noise_at_the_start_is_that_of_neighbours_whatever_the_trend_and_the_effects():
+    order, noise = RNG.permutation(70), 0.3 * np.random.default_rng(2).standard_normal(70)
+    y = noise + np.sin(TIME) + 5.0 * PROMO - 2.0 * PRICE
+    assert noise_beside(X[order], y[order]) == pytest.approx(np.var(noise), rel=0.3)
+    assert noise_beside(X, np.tile([1.0, -1.0], 35)) == pytest.approx(1.0)
 
 
 def test_candidates_for_time_act_on_time_alone():

@@ -119,7 +119,7 @@ def explain(
     reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes, step, cluster, jobs or 1)
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _bounds(floor, cap)
-    settings |= _search(settings, periods, reading, quick=quick)
+    settings |= _search(settings, periods, quick=quick)
     source = open_source(data, reading, quiet=quiet, mixed=not regressors)
     asked = context.obj if isinstance(context.obj, str) else ""
     command.explain(source, settings, horizon, path, backtest=backtest, quiet=quiet, as_json=as_json, command=asked)
@@ -184,7 +184,7 @@ def forecast(
         _settings(scale, likelihood, method, prior, kernels, seed) | {"n_jobs": jobs or 1} | _days(country, holidays)
     )
     settings |= _bounds(floor, cap) | ({} if step is None else {"step": step})
-    settings |= _search(settings, periods, reading, quick=quick)
+    settings |= _search(settings, periods, quick=quick)
     ahead = horizon, tuple(levels or (80, 95))
     command.forecast(data, reading, settings, ahead, out, id=id, backtest=backtest, escape=escape, quiet=quiet)
 
@@ -288,7 +288,7 @@ def _names(given: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in given or () for name in each.split(",") if name))
 
 
-def _search(settings: dict[str, Any], periods: list[float] | None, reading: Any, *, quick: bool) -> dict[str, Any]:
+def _search(settings: dict[str, Any], periods: list[float] | None, *, quick: bool) -> dict[str, Any]:
     """The settings of `--periods` and `--quick`."""
     for period in periods or ():
         if not 0 < period < float("inf"):

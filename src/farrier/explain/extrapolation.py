@@ -30,7 +30,7 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
     if parts.categories:
         return category_words.course(facts, parts)
     if of_table(parts, axes) and parts.columns and any(axis.timed for axis in axes.values()):
-        return f"a forecast takes it from the future values of {listing(parts.columns)}"
+        return f"a forecast takes it from the future values of {listing(list(parts.columns))}"
     if facts.contrast is not None and not facts.profile:
         return f"it is the same wherever {axis.name} is {axis.high:g}"
     if parts.interaction:

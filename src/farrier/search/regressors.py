@@ -43,6 +43,18 @@ def curves_for(kernel: Kernel, X: np.ndarray, settings: CandidateSettings) -> li
     return [SquaredExponential(length, dims=on) for length in settings.input_lengthscales]
 
 
+def noise_beside(X: np.ndarray, y: np.ndarray) -> float:
+    """About the noise variance of a series with regressors, or more: half the mean square of what lines of the
+    regressors leave of the differences of neighbours, at most the variance of y.
+
+    A fit that starts with far less noise takes the effects of regressors for larger than they are.
+    """
+    order = np.argsort(X[:, 0], kind="stable")
+    changes, steps = np.diff(y[order]), np.diff(X[order, 1:], axis=0)
+    left = changes - steps @ np.linalg.lstsq(steps, changes, rcond=None)[0]
+    return float(min(0.5 * np.mean(left**2), np.var(y)))
+
+
 def simpler(kernel: Kernel) -> list[Kernel]:
     """A line in place of the curve of a regressor; nothing for another kernel."""
     (first, *more), on = kernel.products()[0], acts_on(kernel)

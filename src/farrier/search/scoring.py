@@ -27,6 +27,7 @@ from farrier.inference.lbfgs import Climb, climb, moving_of
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
+from farrier.search.regressors import noise_beside
 from farrier.search.settings import SearchSettings
 from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_curvature import curvature_at_start
@@ -131,6 +132,8 @@ class Evaluator:
         fits = self.settings.fits
         tolerance = None if least == np.inf else fits.final_tolerance
         usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
+        if self.of_series and self.X.shape[1] > 1:
+            usual = max(usual, noise_beside(self.X, self.y))
         starts = [] if near is None else [(starting_at(near, parts), near.noise)]
         starts += [(parts, factor * usual) for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
         white, ends = log_normal(float(self.y @ self.y), 0.0, len(self.y)), []
