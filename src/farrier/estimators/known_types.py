@@ -70,6 +70,7 @@ HOMES: dict[str, tuple[str, ...]] = {
     "farrier.series.backtests": ("PastForecasts",),
     "farrier.series.calendar": ("TimeAxis",),
     "farrier.series.observed": ("Observed", "Layout"),
+    "farrier.series.recurrences": ("HalfMonths", "Openings", "WorkingDays"),
     "farrier.series.steps": ("Steps",),
     "farrier.series.stamp_forms": (
         "Number",

@@ -192,7 +192,8 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         """Find the components of y as a function of X.
 
         `sample_weight` says how much each row counts: a row of weight 4 has half the noise of a row of weight 1. With
-        weights the noise is Gaussian, and inference exact. Dask arrays and large memory maps are read in blocks.
+        weights the noise is Gaussian, and inference exact or collapsed. Dask arrays and large memory maps are read in
+        blocks.
         """
         if is_large(X):
             return self._fit_large(X, y, sample_weight)
@@ -224,7 +225,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         floor, cap = bounds_of(target, self.floor, self.cap)
         factors = factors_of(sample_weight, len(rows))
         if factors is not None:
-            check_weights(self, *rows.shape)
+            check_weights(self, *rows.shape, searched=self._searches() and not self._timed)
         begin = perf_counter()
         scale = Scale.of(rows, transform.forward(target), coded)
         inputs = scale.inputs(rows)

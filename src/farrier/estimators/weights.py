@@ -32,9 +32,9 @@ def factors_of(sample_weight: Any, rows: int) -> np.ndarray | None:
     return None if np.ptp(weights) == 0.0 else weights.mean() / weights
 
 
-def check_weights(estimator: Any, rows: int, inputs: int) -> None:
-    """Raise ValueError for what weights are not possible with."""
-    for name, possible in (("likelihood", ("auto", "gaussian")), ("method", ("auto", "exact"))):
+def check_weights(estimator: Any, rows: int, inputs: int, *, searched: bool) -> None:
+    """Raise ValueError for what weights are not possible with; `searched` says that the rows are a searched table."""
+    for name, possible in (("likelihood", ("auto", "gaussian")), ("method", ("auto", "exact", "collapsed"))):
         value = getattr(estimator, name)
         if value not in possible:
             raise ValueError(
@@ -42,5 +42,8 @@ def check_weights(estimator: Any, rows: int, inputs: int) -> None:
             )
     settings = SearchSettings().rows
     most = settings.exact if inputs == 1 else settings.exact_table
-    if rows > most and estimator.method != "exact":
-        raise ValueError(f"sample_weight: {rows:,} rows are too many: give at most {most:,}, or leave the weights out.")
+    if rows > most and estimator.method == "auto" and (inputs == 1 or searched):
+        raise ValueError(
+            f"sample_weight: {rows:,} rows are too many for method='auto': give at most {most:,}, or "
+            "method='collapsed'."
+        )

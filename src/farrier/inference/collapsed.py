@@ -237,7 +237,8 @@ class CollapsedObjective(CollapsedBound):
         return slopes
 
     def _precision(self) -> np.ndarray:
-        return np.ones(len(self.y)) if self.template.rows is None else 1.0 / np.asarray(self.template.rows)
+        noise = self.template.factors if self.template.rows is None else self.template.rows
+        return np.ones(len(self.y)) if noise is None else 1.0 / np.asarray(noise)
 
 
 class Features:

@@ -68,8 +68,8 @@ def learn(
 
     `known` are the seasons of the rows (None: not known), and `calendar` patterns over the first input, in units of the
     standardised inputs. `timed` says that the first input is time, `coded` which inputs are codes of categories.
-    `factors` are the noise variances of the rows over the common one, for exact inference. `tell` is called with the
-    current phase and bound.
+    `factors` are the noise variances of the rows over the common one. `tell` is called with the current phase and
+    bound.
     """
     if (X.shape[1] > 1 or coded) and not timed and tier in ("auto", "exact"):
         if factors is None:
@@ -218,7 +218,8 @@ def _finish_many_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> Fitted:
     search, structure, settings = scaled.search, scaled.structure, scaled.search.settings
     search.tell("fitting the predictive model", structure.score)
     parts, z = prediction_pool(search, structure), scaled.scale.forward(y)
-    model = collapsed_fit([*parts, LEVEL], structure.noise, X, z, search.tell, settings)
+    start, factors = structure.noise, scaled.factors
+    model = collapsed_fit([*parts, LEVEL], start, X, z, search.tell, settings, factors=factors)
     posterior, bound = POSTERIORS["collapsed"](model, X, z, settings), bound_of("collapsed", model, X, z, settings)
     return finished(
         Predictor(model, posterior, tuple(model.pool), "collapsed", bound),

@@ -5,6 +5,7 @@ This file chooses between them, and has the bound, the fit and the posterior of 
 """
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -89,13 +90,14 @@ def collapsed_fit(
     settings: SearchSettings,
     rounds: int | None = None,
     rows: np.ndarray | None = None,
+    factors: np.ndarray | None = None,
 ) -> ExactModel:
     """Components fitted to all rows by collapsed inference; inducing points are chosen again in each round.
 
-    `rows` is the known noise variance of each row, if there is one.
+    `rows` is the known noise variance of each row, if there is one, and `factors` are those over the common one.
     """
     rounds = settings.fits.collapsed_rounds if rounds is None else rounds
-    model = horseshoe_model(parts, noise, X.shape[1], rows)
+    model = replace(horseshoe_model(parts, noise, X.shape[1], rows), factors=factors)
     for _ in range(rounds):
         structure, _ = climbed(
             "collapsed",

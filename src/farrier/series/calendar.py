@@ -10,6 +10,7 @@ month k of year Y is Y + (k - 1/2) / 12, so that steps are equal. If steps are s
 apart when the clocks change, and in UTC if steps are shorter. Plain numbers stay as they are.
 """
 
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import tzinfo
@@ -127,6 +128,8 @@ class TimeAxis:
         if isinstance(self._form, Number):
             numbers = self.numbers.max() + (self.chosen.size if self.chosen else self.spacing) * ahead
             return FutureTimes(numbers, self._form.write(numbers, self.name, local=True), _plain(numbers))
+        if steps.frequency == "irregular" and steps.recurrence is None and self.chosen is None:
+            self._warn()
         last, end = self._clock.max(), self._form.last
         most = min(horizon, steps.most(last, end))
         times = steps.after(last, ahead[:most])
@@ -139,6 +142,15 @@ class TimeAxis:
         stamps = self._form.write(times, self.name, local=self._local)
         labels = _label(read_stamps(stamps, Column(self.name)), self._detail)
         return FutureTimes(_numbers(times, self.frequency), stamps, labels)
+
+    def _warn(self) -> None:
+        """Say that the dates ahead are guessed."""
+        size = f"{self.spacing:.3g} days" if self.spacing >= 1.0 else f"{24.0 * self.spacing:.3g} hours"
+        warnings.warn(
+            f"time: the dates of {quoted(self.name)} follow no known rule, and those of the forecast are {size} apart, "
+            "the median: choose a step such as 'month' (step=, or --step), or give the dates ahead.",
+            stacklevel=2,
+        )
 
     def stepped(self, step: str | float | None) -> "TimeAxis":
         """The axis whose future has the step that the user has chosen, such as "week"; only irregular times take it."""

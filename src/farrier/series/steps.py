@@ -1,11 +1,12 @@
 """The step from one time to the next: found from the times, or chosen by the user, and the times that follow."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from farrier.model.quoting import quoted
+from farrier.series.recurrences import Recurrence, recurrence_of, weekday_of
 
 COMPLETE = 2 / 3
 """Stamps on a grid are regular if at least this share of the grid is present, else irregular; by judgement."""
@@ -30,8 +31,11 @@ class Steps:
     size: float
     """The size of one step: in months for yearly, quarterly and monthly, else in microseconds."""
     gaps: int
-    day: str | int = 0
-    """The day of the month of the stamps: a number, "end", "business end" or "business start"."""
+    day: str | int | tuple[int, int] = 0
+    """The day of the month of the stamps: a number, "end", "business end" or "business start", or the number and the
+    weekday (Monday 0) of a day such as the third Friday, (3, 4), or the last one, (-1, 4)."""
+    recurrence: Recurrence | None = None
+    """The rule of times that go on otherwise than in equal steps."""
 
     def most(self, last: np.datetime64, end: np.datetime64) -> int:
         """At least the number of steps from `last` to `end`: months count as their shortest, 28 days."""
@@ -40,6 +44,8 @@ class Steps:
 
     def after(self, last: np.datetime64, ahead: np.ndarray) -> np.ndarray:
         """The times `ahead` steps after `last`, datetime64[us]."""
+        if self.recurrence is not None:
+            return self.recurrence.after(last, ahead)
         date = last.astype("M8[D]")
         if self.frequency in MONTHS:
             return _in_month(date.astype("M8[M]") + int(self.size) * ahead, self.day) + (last - date)
@@ -50,6 +56,13 @@ class Steps:
 
 def infer_steps(times: np.ndarray, months: int) -> Steps:
     """The steps of sorted times, each of which stands for `months` months (0: an instant or a day)."""
+    found = _equal_steps(times, months)
+    even = found.frequency in MONTHS or found.frequency == "business-daily" or len(np.unique(np.diff(times))) < 2
+    return found if even else replace(found, recurrence=recurrence_of(times))
+
+
+def _equal_steps(times: np.ndarray, months: int) -> Steps:
+    """The same without regard to recurrences."""
     dates = times.astype("M8[D]")
     dated = len(np.unique(times - dates)) == 1
     if len(times) == 1:
@@ -78,8 +91,12 @@ def _infer_months(dates: np.ndarray) -> Steps | None:
     step = np.diff(month.astype(np.int64))
     if not step.all():
         return None
-    largest = int((dates - month.astype("M8[D]")).max().astype(int)) + 1
-    for day in ("end", largest, "business end", "business start"):
+    of_month = (dates - month.astype("M8[D]")).astype(int)
+    days: list[str | int | tuple[int, int]] = ["end", int(of_month.max()) + 1, "business end", "business start"]
+    if len(np.unique(np.diff(dates))) > 1:  # every fourth Friday is no third Friday of the month
+        weekday = int(weekday_of(dates[:1])[0])
+        days += [(int(of_month[0]) // 7 + 1, weekday), (-1, weekday)]
+    for day in days:
         if np.array_equal(_in_month(month, day), dates):
             size = int(np.gcd.reduce(step))
             frequency = next(name for name, width in MONTHS.items() if size % width == 0)
@@ -87,7 +104,7 @@ def _infer_months(dates: np.ndarray) -> Steps | None:
     return None
 
 
-def _in_month(month: np.ndarray, day: str | int) -> np.ndarray:
+def _in_month(month: np.ndarray, day: str | int | tuple[int, int]) -> np.ndarray:
     """The date on a day of each month; the last day of months that are shorter."""
     first, last = month.astype("M8[D]"), (month + 1).astype("M8[D]") - 1
     match day:
@@ -97,7 +114,11 @@ def _in_month(month: np.ndarray, day: str | int) -> np.ndarray:
             return np.busday_offset(last, 0, roll="backward")
         case "business start":
             return np.busday_offset(first, 0, roll="forward")
-    return np.minimum(first + (int(day) - 1), last)
+        case (-1, int(weekday)):
+            return last - (weekday_of(last) - weekday) % 7
+        case (int(number), int(weekday)):
+            return first + (weekday - weekday_of(first)) % 7 + 7 * (number - 1)
+    return np.minimum(first + (int(str(day)) - 1), last)
 
 
 def chosen_step(step: str | float, times: np.ndarray, *, plain: bool) -> Steps:
