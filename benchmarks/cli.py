@@ -20,7 +20,6 @@ from benchmarks import (
     competition_table,
     competitions,
     drivers,
-    evaluation,
     fleet,
     forecasters,
     forecasts,
