@@ -259,7 +259,7 @@ def test_words_and_numbers_stay_whole_at_every_width(width):
 def test_the_noise_that_is_asked_for_reaches_the_model(run):
     code, _, err = run("explain", "airline", "--likelihood", "student-t", "--method", "exact")
     assert code == 2
-    assert "method='exact' needs likelihood='gaussian', got 'student-t'" in err
+    assert "--method exact needs --likelihood gaussian, got 'student-t'" in err
 
 
 @pytest.mark.parametrize(

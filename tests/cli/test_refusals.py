@@ -9,8 +9,10 @@ import sys
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from farrier import Forecaster
 from farrier.cli import source
 from farrier.cli.screen import ends_cleanly
 from farrier.fleet.csv_text import as_csv
@@ -241,3 +243,29 @@ def test_ctrl_c_while_libraries_load_is_one_line():
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert ran.stderr == "farrier: stopped\n"
     assert ran.returncode == -signal.SIGINT
+
+
+def test_many_series_in_a_file_are_told_the_option_that_forecasts_them(run, tmp_path):
+    path = tmp_path / "long.csv"
+    rows = [f"{day},{symbol},{place}.5,{place}" for place, (day, _) in enumerate(LONG) for symbol in "ABCDE"]
+    path.write_text("\n".join(["date,symbol,close,open", *rows]))
+    many = "the times of 'date' come more than once, and once for each 'symbol': use farrier forecast --id 'symbol'"
+    for command in ("forecast", "explain"):
+        code, _, err = run(command, path, "--horizon", "3", "--quick")
+        assert code == 2
+        assert err.startswith("farrier: --target: 2 columns hold numbers: choose one of 'close', 'open'; --regressors")
+        assert err.endswith(f"{many}\n")
+    code, _, err = run("forecast", path, "--target", "close", "--horizon", "3", "--quick")
+    assert (code, err) == (2, f"farrier: --id: {many}\n")
+    code, _, err = run("explain", path, "--target", "close", "--horizon", "3", "--quick")
+    assert (code, err.splitlines()[-1]) == (2, f"farrier: --horizon: {many}, or leave --horizon out")
+    with pytest.raises(ValueError, match=r"^id: the times of 'date' come more than once, .*: give id='symbol'"):
+        Forecaster().fit(pd.read_csv(path), target="close")
+
+
+def test_settings_in_errors_are_options(run, sales):
+    code, _, err = run("explain", sales, "--method", "collapsed", "--likelihood", "student-t")
+    assert (code, err.splitlines()[-1]) == (
+        2,
+        "farrier: --method collapsed needs --likelihood gaussian, got 'student-t': try --method auto.",
+    )

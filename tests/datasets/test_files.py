@@ -260,7 +260,7 @@ def test_a_table_without_times_has_inputs_and_a_target(table, names, expected):
 
 def test_a_table_is_no_series(write):
     text = "a,b,c\n" + "".join(f"{i % 3},{i},{i % 5}\n" for i in range(20))
-    expected = "time: None, and no column of 'sales.csv' looks like times: choose one of 'a', 'b', 'c'"
+    expected = "--time: no column of 'sales.csv' looks like times: choose one of 'a', 'b', 'c'"
     assert message(write(text)) == expected
 
 
@@ -320,8 +320,13 @@ PAIRS = "month,sales,costs,y2\n2020-01,3,4,5\n"
 @pytest.mark.parametrize(
     ("text", "chosen", "expected"),
     [
-        (PAIRS, {}, "target: None, with 3 columns of numbers: choose one of 'sales', 'costs', 'y2'"),
-        ("a,b,y\n2020-01,2021-01,3\n", {}, "time: None, and 'a', 'b' all look like times: choose one of them"),
+        (
+            PAIRS,
+            {},
+            "--target: 3 columns hold numbers: choose one of 'sales', 'costs', 'y2'; --regressors names others whose "
+            "future is known",
+        ),
+        ("a,b,y\n2020-01,2021-01,3\n", {}, "--time: 'a', 'b' all look like times: choose one of them"),
         (
             SHOPS,
             {"time": "date"},

@@ -254,7 +254,7 @@ FRAME = pd.DataFrame({"when": STAMPS["month ends"][:N], "a": VALUES, "b": VALUES
 DUPLICATED = STAMPS["month ends"][[*range(N - 1), 5]]
 REFUSED = [
     (lambda f: f.fit(VALUES), "y: None, and series holds no times"),
-    (lambda f: f.fit(FRAME), "target: None, with 2 columns of numbers: choose one of 'a', 'b'"),
+    (lambda f: f.fit(FRAME), "target: 2 columns hold numbers: choose one of 'a', 'b'; regressors names others"),
     (lambda f: f.fit(FRAME, target="c"), "target: there is no column 'c'"),
     (lambda f: f.fit(FRAME[["a", "b"]] * [1, 0], target="a", time="x"), "time: there is no column 'x'"),
     (lambda f: f.fit(FRAME, target="a", regressors=["c"]), "regressors: there is no column 'c'"),

@@ -73,7 +73,7 @@ def test_long_names_are_cut_in_lists():
 
 
 def test_a_table_needs_a_column_beside_the_time():
-    with pytest.raises(ValueError, match="target: None, and 'frame' has no column beside the time"):
+    with pytest.raises(ValueError, match="target: 'frame' has no column beside the time"):
         name_columns(Table("frame", {"day": DAYS}), "day", None)
 
 

@@ -36,7 +36,7 @@ def explain(
     check_out(path)
     for option, asked in (("--horizon", horizon), ("--backtest", backtest)):
         if asked and source.chosen.axis is None:
-            raise ValueError(f"{option}: this table has no times: name their column with --time, or leave {option} out")
+            raise source.without_times(option)
     if horizon:
         source.future(horizon)  # raises before the work begins if it goes past the calendar, or is not in the file
     if source.chosen.axis is not None:

@@ -22,6 +22,8 @@ from rich.table import Table
 from farrier.estimators.progress_bar import Bar
 from farrier.model.progress import Progress
 
+SETTING = re.compile(r"\b(kernels|likelihood|method|prior|scale)='([^']*)'")
+"""An argument in an error, which is an option here."""
 TRACEBACK = "FARRIER_TRACEBACK"
 """The environment variable that, if set, makes errors show Python's traceback."""
 
@@ -126,7 +128,7 @@ def _words(error: Exception) -> str:
     if isinstance(error, OSError) and error.strerror:
         return f"{error.filename}: {error.strerror}" if error.filename else error.strerror
     if isinstance(error, ValueError | OSError | ArithmeticError):
-        return text
+        return SETTING.sub(r"--\1 \2", text)
     if isinstance(error, MemoryError):
         return "there is not enough memory: try fewer rows, or --method collapsed"
     return f"something went wrong inside ({type(error).__name__}: {text}); {TRACEBACK}=1 shows where"

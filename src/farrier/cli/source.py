@@ -18,7 +18,15 @@ from farrier.model.table_inputs import Cells, TableInputs
 from farrier.model.tables import check_varies
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import FutureTimes
-from farrier.series.columns import LISTED, TARGET_WORDS, Table, list_names, read_numbers
+from farrier.series.columns import (
+    LISTED,
+    TARGET_WORDS,
+    Table,
+    about_many,
+    holds_stamps,
+    list_names,
+    read_numbers,
+)
 from farrier.series.observed import Layout, Observed
 from farrier.series.stamps import Column
 
@@ -73,6 +81,13 @@ class Source:
             )
         return _take(self.table[self.chosen.time], self.chosen.rows)
 
+    def without_times(self, option: str) -> ValueError:
+        """Why an option for series does not suit this table, and what to do."""
+        for time in self.table:
+            if holds_stamps(self.table.columns[time]) and (many := about_many(self.table, time)):
+                return ValueError(f"{option}: {many}, or leave {option} out")
+        return ValueError(f"{option}: this table has no times: name their column with --time, or leave {option} out")
+
     def observed(self) -> Observed:
         """The series with its regressors, as a backtest needs it."""
         return Observed.of(Layout(regressors=self.regressors), self.stamps, self.chosen.y, self.chosen.X[:, 1:])
@@ -81,7 +96,7 @@ class Source:
         """The next steps, and the inputs of the model there; ValueError if the future of a regressor is not known."""
         axis = self.chosen.axis
         if axis is None or self.chosen.time is None:
-            raise ValueError("--horizon: this table has no times: name their column with --time")
+            raise self.without_times("--horizon")
         if not self.regressors:
             found = axis.future(horizon)
             return found, found.numbers[:, None]

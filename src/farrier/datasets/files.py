@@ -30,7 +30,15 @@ from farrier.datasets.sheets import Sheet, sheet_of
 from farrier.datasets.tables import Columns, Reading, read_cells
 from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
-from farrier.series.columns import Table, holds_numbers, list_names, name_columns, read_column, read_numbers
+from farrier.series.columns import (
+    Table,
+    holds_numbers,
+    list_names,
+    name_columns,
+    read_column,
+    read_numbers,
+    refuse_many,
+)
 from farrier.series.stamps import Column
 
 MIN_ROWS = 12
@@ -89,7 +97,7 @@ def read_csv(
     chosen = choose_columns(table, time, target)
     if chosen.axis is None or chosen.time is None:
         raise ValueError(
-            f"time: None, and no column of {table.name!r} looks like times: choose one of {list_names(table)}"
+            f"{table.option('time')}: no column of {table.name!r} looks like times: choose one of {list_names(table)}"
         )
     name = Path(table.name.removesuffix(".gz")).stem
     return Dataset(
@@ -152,6 +160,7 @@ def choose_columns(table: Mapping[str, Any], time: str | None = None, target: st
     if not isinstance(table, Table):
         table = Table("table", dict(table))
     time, target = name_columns(table, time, target)
+    refuse_many(table, time)
     rows, y = _usable(table, target)
     called = table.rows()
     names = [called[i] for i in rows]

@@ -104,7 +104,8 @@ def _check_series(series: Any, place: str) -> None:
 
 
 def _check_array(array: np.ndarray, place: str) -> None:
-    cells = array.flat if array.dtype.kind in "OMmc" else ()
+    # Python's dates in X are refused where they are converted
+    cells = array.flat if array.dtype.kind in ("Mmc" if place[0] == "X" else "OMmc") else ()
     odd = next((cell for cell in cells if isinstance(cell, NO_NUMBERS)), None)
     if odd is not None:
         raise ValueError(f"{place} holds {quoted(str(odd))} where numbers belong: give dates and such as numbers.")

@@ -23,6 +23,8 @@ TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year"
 """Names of a column of times, in lower case; by judgement."""
 TARGET_WORDS = frozenset({"y", "target"})
 """Names of the target, in lower case; by judgement."""
+IN_PYTHON = ("frame", "table")
+"""The names of tables that are no files: their columns are named by arguments, and those of files by options."""
 LISTED = 12
 """The number of columns that an error lists before it counts the others; by judgement."""
 
@@ -59,6 +61,10 @@ class Table(Mapping[str, Any]):
     def __len__(self) -> int:
         return len(self.columns)
 
+    def option(self, name: str) -> str:
+        """What names a column of this table: an argument, or an option of the command line."""
+        return name if self.name in IN_PYTHON else f"--{name}"
+
     def rows(self) -> list[str]:
         """The names of the rows in errors."""
         if self.lines is None:
@@ -91,14 +97,14 @@ def _guess_time(table: Table, target: str | None) -> str | None:
     if not found:  # "month" from 1 to 12 over and over is an input, "year" once a row is a time
         found = [name for name in worded if not _repeats(table.columns[name])]
     if len(found) > 1:
-        raise ValueError(f"time: None, and {list_names(found)} all look like times: choose one of them")
+        raise ValueError(f"{table.option('time')}: {list_names(found)} all look like times: choose one of them")
     return found[0] if found else None
 
 
 def _guess_target(table: Table, time: str | None) -> str:
     others = [name for name in table if name != time]
     if not others:
-        raise ValueError(f"target: None, and {table.name!r} has no column beside the time: add a column of values")
+        raise ValueError(f"target: {table.name!r} has no column beside the time: add a column of values")
     worded = [name for name in others if name.lower() in TARGET_WORDS]
     if len(worded) == 1:
         return worded[0]
@@ -106,8 +112,36 @@ def _guess_target(table: Table, time: str | None) -> str:
         return others[-1]
     numeric = [name for name in others if holds_numbers(table.columns[name])]
     if len(numeric) > 1:
-        raise ValueError(f"target: None, with {len(numeric)} columns of numbers: choose one of {list_names(numeric)}")
+        many = about_many(table, time)
+        raise ValueError(
+            f"{table.option('target')}: {len(numeric)} columns hold numbers: choose one of {list_names(numeric)}; "
+            f"{table.option('regressors')} names others whose future is known{many and '; ' + many}"
+        )
     return numeric[0] if numeric else others[-1]
+
+
+def about_many(table: Table, time: str) -> str:
+    """What to do if times come more than once, but once for each value of another column; empty if there is none.
+
+    Text comes before numbers.
+    """
+    cells = table.columns[time]
+    if len(np.unique(cells) if isinstance(cells, np.ndarray) else set(cells)) == len(cells):
+        return ""
+    times = list(map(str, cells))
+    for name in sorted((one for one in table if one != time), key=lambda one: holds_numbers(table.columns[one])):
+        series = list(map(str, table.columns[name]))
+        if 2 * len(set(series)) <= len(series) and len(set(zip(times, series, strict=True))) == len(times):
+            said = f"the times of {quoted(time)} come more than once, and once for each {quoted(name)}: "
+            by = f"give id={name!r}" if table.name in IN_PYTHON else f"use farrier forecast --id {quoted(name)}"
+            return said + by
+    return ""
+
+
+def refuse_many(table: Table, time: str | None) -> None:
+    """Raise ValueError for the times of many series."""
+    if time is not None and (many := about_many(table, time)):
+        raise ValueError(f"{table.option('id')}: {many}")
 
 
 def read_column(series: Any) -> np.ndarray | list[Any]:

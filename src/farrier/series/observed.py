@@ -19,7 +19,7 @@ import numpy as np
 from farrier.model.input_columns import free_name
 from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
-from farrier.series.columns import Table, list_names, name_columns, read_column, read_numbers
+from farrier.series.columns import Table, list_names, name_columns, read_column, read_numbers, refuse_many
 from farrier.series.stamps import MISSING, Column
 
 MIN_ROWS = 4
@@ -208,11 +208,11 @@ def read_frame(
         columns |= {name: _as_dates(frame[name].to_native()) for name in columns if _is_period(frame[name].to_native())}
     found, target = name_columns(Table("frame", columns), called or time, target)
     if found is None:
-        raise ValueError(
-            f"time: None, and no column of the frame looks like times: choose one of {list_names(columns)}."
-        )
+        raise ValueError(f"time: no column of the frame looks like times: choose one of {list_names(columns)}.")
     if found in names:
         raise ValueError(f"regressors: {quoted(found)} is what the index is called as well: rename the column.")
+    if id is None:
+        refuse_many(Table("frame", columns), found)
     indexed = index is not None and found == called
     layout = Layout(found, target, names, id, frame.implementation.name.lower(), indexed)
     y = read_numbers(columns[target], Column(target))
