@@ -93,6 +93,44 @@ def plain(path: Path) -> str:
     return "\n".join(rows) + "\n"
 
 
+def plain_tables(path: Path) -> str:
+    """What intervals hold where little or nothing is found in a table."""
+    rows = [
+        "## Tables of noise and weak effects\n",
+        "Inputs without effect, or one that explains 8 % of the variance. The predictive standard deviation is a root "
+        "mean square over 2,000 new rows, divided by that of the noise. Where half of y is one value, intervals hold "
+        "more than they say: no row lies below them. `python -m benchmarks run plain-tables`.\n",
+        "| table | number | predictive sd | inside the 80 % interval | inside the 95 % interval | version |",
+        "|---|---|---|---|---|---|",
+    ]
+    for kind, own in grouped(read(path), "kind"):
+        sd, *inside = (mean(line["figures"][name] for line in own) for name in ("sd", "inside_80", "inside_95"))
+        shares = " | ".join(f"{100 * share:.1f} %" for share in inside)
+        rows.append(f"| {kind} | {len(own)} | {sd:.2f} | {shares} | {version_of(own)} |")
+    return "\n".join(rows) + "\n"
+
+
+def drivers(path: Path) -> str:
+    """How often the interval of a regressor's effect holds it."""
+    rows = [
+        "## Series with regressors\n",
+        "Made series of 60 to 3,000 days with a 0/1 promotion, a price or both, with and without the calendar of a "
+        "country: how many effects lie in their 95 % intervals, and the share of the next 14 days inside the 95 % "
+        "intervals of the forecast. `python -m benchmarks run drivers`.\n",
+        "| series | number | effects in their intervals | days inside | processor time of a fit, median | version |",
+        "|---|---|---|---|---|---|",
+    ]
+    for course, own in grouped(read(path), "course"):
+        inside = [held for line in own for held in line["figures"]["inside"].values()]
+        days = mean(line["figures"]["holds"] for line in own)
+        seconds = median(line["figures"]["fit_cpu_seconds"] for line in own)
+        rows.append(
+            f"| {course} | {len(own)} | {sum(inside)} of {len(inside)} | {100 * days:.1f} % | {seconds:.2f} s "
+            f"| {version_of(own)} |"
+        )
+    return "\n".join(rows) + "\n"
+
+
 def calendar(path: Path) -> str:
     """Series with patterns of the calendar."""
     rows = [
@@ -116,6 +154,8 @@ SECTIONS: Mapping[str, Callable[[Path], str]] = {
     "known": known,
     "recovery": recovery,
     "plain": plain,
+    "plain-tables": plain_tables,
+    "drivers": drivers,
     "calendar": calendar,
     "table-times": table_times,
 }

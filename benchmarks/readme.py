@@ -150,6 +150,37 @@ def _intervals(results: Path) -> Row | None:
     )
 
 
+def _plain_tables(results: Path) -> Row | None:
+    """Coverage of the intervals of tables in which little is found."""
+    lines = present(results / "plain-tables.jsonl")
+    if not lines:
+        return None
+    inside = mean(line["figures"]["inside_95"] for line in lines)
+    kinds = len({line["settings"]["kind"] for line in lines})
+    return Row(
+        "values inside the 95 % intervals of tables in which little is found",
+        f"{len(lines)} made tables of noise and weak effects, {kinds} kinds",
+        f"{100 * inside:.1f} %",
+        f"{100 * NOMINAL:.0f} %",
+        (1.0 - inside) / (1.0 - NOMINAL),
+    )
+
+
+def _drivers(results: Path) -> Row | None:
+    """How often the interval of a regressor's effect holds it."""
+    lines = present(results / "drivers.jsonl")
+    if not lines:
+        return None
+    inside = [held for line in lines for held in line["figures"]["inside"].values()]
+    return Row(
+        "effects of regressors inside their 95 % intervals",
+        f"{len(lines)} made series of 60 to 3,000 days",
+        f"{100 * mean(inside):.0f} %",
+        f"{100 * NOMINAL:.0f} %",
+        (1.0 - mean(inside)) / (1.0 - NOMINAL),
+    )
+
+
 def _extrapolation(results: Path) -> Row | None:
     """Errors on rows outside of the others."""
     figures = _figures(results, "uci", "table")
@@ -220,6 +251,8 @@ ROWS: tuple[Callable[[Path], Row | None], ...] = (
     _time_of_tables,
     _structures,
     _intervals,
+    _plain_tables,
+    _drivers,
     _extrapolation,
     _last_tenth,
     _forecasts,
