@@ -56,6 +56,13 @@ def test_the_search_finds_the_effects_and_its_forecast_holds_what_comes(cell):
     assert np.mean((found["low_95"].to_numpy() <= sales) & (sales <= found["high_95"].to_numpy())) > 0.7
 
 
+def test_an_effect_needs_no_strong_evidence_where_nothing_else_is_found():
+    """The user has named the regressor: it was not chosen among many."""
+    model, _, effects = fitted(Cell("flat", "0/1", 60, "US"), "full", seed=2033)
+    assert [row.formula for row in model.components_] == ["Lin[promo]"]
+    assert_told(model, effects)
+
+
 def test_a_promotion_is_told_as_an_amount_and_a_price_with_its_direction():
     model, _, effects = fitted(RETAIL, "quick")
     text, promo, price = text_of(model), *(effect_of(told(model)[name]) for name in ("promo", "price"))
