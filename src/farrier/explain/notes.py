@@ -3,7 +3,7 @@
 import numpy as np
 
 from farrier.explain.context import Setting
-from farrier.explain.numbers import significant
+from farrier.explain.numbers import listing, significant
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.copies import without_copies
@@ -17,7 +17,8 @@ MOST_ROWS = 200
 
 def notes(result: Result, setting: Setting) -> tuple[str, ...]:
     """One sentence for each note."""
-    return (*about_counts(result), *about_columns(result), *about_copies(result), *about_bounds(result, setting))
+    said = *about_counts(result), *about_columns(result), *about_copies(result), *about_bounds(result, setting)
+    return (*said, *about_regressors(result, setting))
 
 
 def about_counts(result: Result) -> list[str]:
@@ -31,6 +32,16 @@ def about_counts(result: Result) -> list[str]:
     if isinstance(likelihood, Poisson):
         return ["Counts vary about their expected value as a Poisson does: the variance is the expected value."]
     return []
+
+
+def about_regressors(result: Result, setting: Setting) -> list[str]:
+    """The regressors of a series for which the search found no effect."""
+    if setting.kind != "series" or result.fitted.appraisal is None:
+        return []
+    inputs = len(result.columns)
+    used = {d for kernel in result.kernels for factor in kernel.products()[0] for d in factor.positions(inputs)}
+    gone = [name for d, name in enumerate(result.columns) if d > 0 and d not in used]
+    return [f"No effect of {listing(gone, 'or')} was found."] if gone else []
 
 
 def about_columns(result: Result) -> list[str]:

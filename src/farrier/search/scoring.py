@@ -126,25 +126,36 @@ class Evaluator:
         noise.
 
         From a noise that is far too small, the first steps of a fit can lead to the far end of the limits. If rows are
-        clearly less likely at the end than as white noise, the fit starts again with a larger noise. A fit that gets no
-        score is only a start for the next one, and ends earlier.
+        clearly less likely at the end than as white noise, the fit starts again with a larger noise; with regressors,
+        which explain some of y also there, if it ends with weights that should be others. A fit that gets no score is
+        only a start for the next one, and ends earlier.
         """
-        fits = self.settings.fits
+        fits, driven = self.settings.fits, self.of_series and self.X.shape[1] > 1
         tolerance = None if least == np.inf else fits.final_tolerance
         usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
-        if self.of_series and self.X.shape[1] > 1:
-            usual = max(usual, noise_beside(self.X, self.y))
         starts = [] if near is None else [(starting_at(near, parts), near.noise)]
+        starts += [(parts, max(usual, noise_beside(self.X, self.y)))] if driven else []
         starts += [(parts, factor * usual) for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
         white, ends = log_normal(float(self.y @ self.y), 0.0, len(self.y)), []
         lowest = white - self.settings.growing.strong_evidence
         for start in starts or [(parts, usual)]:
             end = self.fit(*start, fits.final_iterations, tolerance, least)
             assert end.terms is not None
-            if end.terms.evidence > lowest or self.rows is not None:
+            likely = end.terms.evidence > lowest or self.rows is not None
+            if likely and (not driven or self._settled(end)):
                 return end
             ends.append(end)
         return max(ends, key=lambda one: one.terms.total)
+
+    def _settled(self, structure: Structure) -> bool:
+        """Whether the weights of a fit are where it cannot gain by moving them: the log posterior density has no slope
+        there, while that of a weight far beyond all sense is one at least, by its prior alone."""
+        mode = structure.mode
+        if mode is None:
+            return True
+        y = self.covariance.scatter(self.y)
+        _, slope = ExactObjective(mode.model, self.covariance, y, np.zeros((1, 0))).terms(mode.u)
+        return bool(np.abs(slope[: len(mode.model.pool)]).max() < 0.5)
 
     def _objective(self, parts: Sequence[Part], noise: float) -> ExactObjective:
         model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)

@@ -234,18 +234,22 @@ class Search(Simplifying):
         ends = [self._simplest(end) for end in _distinct(ends) if end.score > top - settings.hopeless_margin]
         found = max(ends, key=lambda end: end.score)
         # a start may hold components that were never compared with noise alone
-        plain = self.plain()
+        plain = self.plain([] if self.of_table else [p for p in found.parts if regressors.acts_on(p.kernel)])
         # the evidence of sites is that of rows only where they were made
         needed = 0.0 if self.of_table or self.rows is not None else settings.strong_evidence
         return found if found.score > plain.score + needed else plain
 
-    def plain(self) -> Structure:
-        """What is believed of a series unless the evidence against it is strong: noise alone, or a random walk."""
-        walk, empty = None if self.of_table else self.beliefs.walk, self.empty()
+    def plain(self, effects: Sequence[Part] = ()) -> Structure:
+        """What is believed of a series unless the evidence against it is strong: noise alone, or a random walk.
+
+        Beside these there may be effects of regressors: the user has named them, so that none was chosen among many.
+        """
+        walk, noise = None if self.of_table else self.beliefs.walk, self.settings.fits.start_noise
+        plain = self.fit(effects, noise) if effects else self.empty()
         if walk is None:
-            return empty
-        alone = self.fit([self.part(walk, self.beliefs.scale(walk))], self.settings.fits.start_noise)
-        return max(empty, alone, key=lambda one: one.score)
+            return plain
+        wandering = self.fit([self.part(walk, self.beliefs.scale(walk)), *effects], noise)
+        return max(plain, wandering, key=lambda one: one.score)
 
     def single(self) -> Structure:
         """The best structure of one ordinary component, of one change of level, or of none."""
