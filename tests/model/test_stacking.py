@@ -9,7 +9,7 @@ from scipy.optimize import check_grad
 from scipy.special import logsumexp, softmax
 from scipy.stats import t as student
 
-from farrier.model.stacking import LeftOut, Stacking, _Problem, stacked
+from farrier.model.stacking import LeftOut, Stacking, _Problem, spread_of, stacked
 from farrier.model.target_scale import TargetScale, named
 from farrier.search.stacking_settings import StackingSettings
 
@@ -157,3 +157,12 @@ def test_the_part_of_the_further_variance_is_that_of_errors_at_the_ends(root):
 def test_without_ends_all_of_the_further_variance_counts():
     found, _ = stacked([left_out(RNG.standard_normal(ROWS), 1.0)], SETTINGS)
     assert found.further == 1.0
+
+
+@pytest.mark.parametrize("size", [0.5, 1.0, 2.0])
+def test_the_spread_is_the_size_of_errors_over_that_of_the_predictions(size):
+    members = [left_out(RNG.standard_normal(ROWS), 1.0)]
+    found, _ = stacked(members, SETTINGS)
+    errors = [replace(members[0], z=LEVEL + size * (members[0].z - LEVEL))]
+    assert spread_of(found, errors) == pytest.approx(size * spread_of(found, members), rel=0.02)
+    assert spread_of(found, members) == pytest.approx(1.0, abs=0.1)

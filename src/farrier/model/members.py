@@ -21,7 +21,7 @@ from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.weight_priors import HalfCauchy
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
-from farrier.model.stacking import LeftOut, Stacking, stacked
+from farrier.model.stacking import LeftOut, Stacking, spread_of, stacked
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal
@@ -245,11 +245,12 @@ def stacked_shares(left: Sequence[LeftOut], settings: SearchSettings) -> tuple[n
     stacking, _ = stacked(left, settings.stacking)
     shares = stacking.shares(left[0].level).mean(axis=1)
     kept = (shares >= settings.averaging.smallest_share) | (np.arange(len(shares)) == 0)
+    some = [one for one, keep in zip(left, kept, strict=True) if keep]
     if not kept.all():
-        some = [one for one, keep in zip(left, kept, strict=True) if keep]
         stacking, _ = stacked(some, settings.stacking)
         shares[kept] = stacking.shares(left[0].level).mean(axis=1)
-    return np.where(kept, np.maximum(shares, np.finfo(float).eps), 0.0), stacking
+    shares = np.where(kept, np.maximum(shares, np.finfo(float).eps), 0.0)
+    return shares, replace(stacking, spread=spread_of(stacking, some))
 
 
 def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactModel]:

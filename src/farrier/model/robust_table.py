@@ -30,7 +30,7 @@ from farrier.model.members import Contender, RowNoise, weights_of_structure, wit
 from farrier.model.outliers import left_out_score
 from farrier.model.robust_long import expected_factors
 from farrier.model.row_noise import expected
-from farrier.model.stacking import LeftOut, stacked
+from farrier.model.stacking import LeftOut, spread_of, stacked
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import Tell
 from farrier.search.appraisal import Appraisal, appraise
@@ -111,7 +111,7 @@ class RobustTable:
             noises=explains.noises,
             share=float(shares[0]),
             others=tuple(others),
-            stacking=stacking,
+            stacking=replace(stacking, spread=spread_of(stacking, left)),
         )
 
     def _left_out(self, members: Sequence[Member]) -> list[LeftOut]:

@@ -38,9 +38,6 @@ from farrier.model.predictions import LEVELS, MIDDLE, StudentPrediction, middle_
 from farrier.model.target_scale import TargetScale
 from farrier.search.stacking_settings import StackingSettings
 
-SPREAD_ROWS = 500
-"""The most left-out rows whose quantiles are computed for the size of errors: it is known to 3 % then. [rows]"""
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -157,20 +154,18 @@ def stacked(members: Sequence[LeftOut], settings: StackingSettings) -> tuple[Sta
     laplace = Laplace.of(found.x, problem.curvature(found.x), float(np.max(problem.spread)) ** -2)
     draws = np.vstack([found.x[None], laplace.draws(settings.sampled_draws)])
     ready = replace(problem.stacking(start, draws), further=_further(top, ends, len(level), settings))
-    return replace(ready, spread=_spread(ready, members)), ready.log_densities(members)
+    return ready, ready.log_densities(members)
 
 
-def _spread(stacking: Stacking, members: Sequence[LeftOut]) -> float:
+def spread_of(stacking: Stacking, members: Sequence[LeftOut]) -> float:
     """The size of left-out errors over what the middle of the predictions says, as root mean squares.
 
-    Far tails of a fitted distribution are wide on a logarithm and short beside many equal values: the standard
+    Far tails of a fitted distribution are wide on a logarithm, and short where many values are equal: the standard
     deviation is learned from errors.
     """
-    first = members[0]
-    some = np.unique(np.linspace(0, len(first.z) - 1, SPREAD_ROWS).round().astype(int))
-    scales, means, sds = zip(*((one.scale, one.mean[some], one.sd[some]) for one in members), strict=True)
-    values = mixed_quantiles(stacking.predictions(scales, means, sds, first.level[some]), LEVELS)
-    errors = first.scale.inverse(first.z[some]) - values[MIDDLE].mean(axis=0)
+    scales, means, sds = zip(*((one.scale, one.mean, one.sd) for one in members), strict=True)
+    values = mixed_quantiles(stacking.predictions(scales, means, sds, members[0].level), LEVELS)
+    errors = scales[0].inverse(members[0].z) - values[MIDDLE].mean(axis=0)
     return float(np.sqrt(np.mean(errors**2) / np.mean(middle_spread(values) ** 2)))
 
 
