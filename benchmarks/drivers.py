@@ -212,10 +212,11 @@ def summary(found: Sequence[dict[str, Any]]) -> str:
     seconds = [figures["fit_cpu_seconds"] for figures in found]
     series = sum(all(figures["inside"].values()) for figures in found)
     best = [abs(z) <= Z95 for figures in found for z in figures["best"].values()]
+    held = 100 * np.mean([one["holds"] for one in found])
     return (
-        f"{sum(inside)} of {len(inside)} effects inside their {LEVEL} % intervals ({sum(best)} with the true "
-        f"model), all of them in {series} of {len(found)} series; forecasts hold {100 * np.mean([one['holds'] for one in found]):.1f} %; fits take "
-        f"{np.median(seconds):.2f} s of processor time (median), at most {max(seconds):.1f} s"
+        f"{sum(inside)} of {len(inside)} effects inside their {LEVEL} % intervals ({sum(best)} with the true model), "
+        f"all of them in {series} of {len(found)} series; forecasts hold {held:.1f} %; "
+        f"fits take {np.median(seconds):.2f} s of processor time (median), at most {max(seconds):.1f} s"
     )
 
 
