@@ -7,7 +7,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from benchmarks.drivers import AHEAD, Cell, covering_cells, every_cell, make, run
+from benchmarks.drivers import AHEAD, Cell, best_errors, covering_cells, every_cell, make, run
 from benchmarks.record import Recorder
 
 
@@ -26,6 +26,13 @@ def test_a_series_has_the_effects_that_it_says(course):
     changes = made.frame[["promo", "price"]].diff()[1:].to_numpy()
     found = np.linalg.lstsq(changes, made.frame["sales"].diff()[1:].to_numpy(), rcond=None)[0]
     assert found == pytest.approx(list(made.effects.values()), abs=0.6)
+
+
+@pytest.mark.parametrize("course", ["walk", "damped"])
+def test_the_true_model_has_errors_as_large_as_it_says(course):
+    cell = Cell(course, "both", 60, "US")
+    errors = [z for seed in range(60) for z in best_errors(make(cell, seed), 60).values()]
+    assert 0.8 < np.std(errors) < 1.2
 
 
 def test_a_series_is_measured_once_and_says_whether_intervals_hold(tmp_path, capsys):

@@ -18,7 +18,7 @@ RETAIL = Cell("season", "both", 60, None)
 
 
 def fitted(cell, search, seed=SEED, **settings):
-    frame, effects = make(cell, seed)
+    frame, effects, *_ = make(cell, seed)
     model = Forecaster(search=search, country=cell.country, **{"scale": "identity", **settings})
     return model.fit(frame[: cell.rows], regressors=list(effects), **NAMES), frame, effects
 
@@ -115,7 +115,7 @@ def test_a_rare_promotion_of_a_long_series_is_found():
 
 
 def test_a_model_with_regressors_does_all_that_others_do(tmp_path):
-    frame, effects = make(RETAIL, SEED)
+    frame, effects, *_ = make(RETAIL, SEED)
     frame = frame.set_index("day")
     model = Forecaster(search="quick").fit(frame[:60], regressors=list(effects), target="sales")
     assert {"Lin[promo]", "Lin[price]"} <= {row.formula for row in model.components_}
@@ -138,7 +138,7 @@ def test_a_model_with_regressors_does_all_that_others_do(tmp_path):
 
 
 def test_outliers_beside_regressors_get_heavy_tails():
-    frame, effects = make(RETAIL, SEED)
+    frame, effects, *_ = make(RETAIL, SEED)
     frame.loc[[9, 23, 41, 52], "sales"] += [40.0, -35.0, 50.0, 45.0]
     model = Forecaster(search="quick", scale="identity").fit(frame[:60], regressors=list(effects), **NAMES)
     assert model.model_.likelihood_ == "student-t"
@@ -146,14 +146,14 @@ def test_outliers_beside_regressors_get_heavy_tails():
 
 
 def test_times_without_a_calendar_may_have_regressors():
-    frame, effects = make(RETAIL, SEED)
+    frame, effects, *_ = make(RETAIL, SEED)
     frame["day"] = np.cumsum(np.random.default_rng(0).uniform(0.5, 1.5, len(frame)))
     model = Forecaster(search="quick", scale="identity").fit(frame[:60], regressors=list(effects), **NAMES)
     assert len(model.forecast(future=frame[60:])) == len(frame) - 60
 
 
 def test_a_backtest_leaves_out_a_regressor_of_which_nothing_was_known():
-    frame, effects = make(RETAIL, SEED)
+    frame, effects, *_ = make(RETAIL, SEED)
     frame["promo"] = (np.arange(len(frame)) >= 50).astype(float)
     model = Forecaster(search="quick").fit(frame[:60], regressors=list(effects), **NAMES)
     assert np.isfinite(model.backtest(1, 12).summary["error"])
