@@ -43,6 +43,13 @@ def predictions(rows: int, **settings) -> np.ndarray:
     return np.stack(Regressor(**settings).fit(X, y).predict(X[:10] + 0.1, return_std=True))
 
 
+def again(rows: int) -> np.ndarray:
+    """The same of a table that is fitted to fewer rows, then to all."""
+    X, y = made(rows, 2)
+    model = Regressor().fit(X[: rows // 2], y[: rows // 2]).refit(X, y)
+    return np.stack(model.predict(X[:10] + 0.1, return_std=True))
+
+
 def chances(rows: int, **settings) -> np.ndarray:
     """Probabilities of ten rows."""
     X, y = made(rows, 2)
@@ -54,6 +61,7 @@ CASES = {
     "quick": lambda: forecast(48, search="quick"),
     "long quick": lambda: forecast(200, search="quick"),
     "table": lambda: predictions(30),
+    "table fitted again": lambda: again(90),
     "classes": lambda: chances(40),
     "classes of many rows": lambda: chances(200, kernels=["SE", "Lin"]),
     "many rows": lambda: predictions(1200, kernels=["SE", "Lin"], iterations=3),

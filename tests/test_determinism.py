@@ -16,7 +16,7 @@ from joblib import Parallel, delayed
 from farrier.model.tables import Scale
 from tests.determinism import CASES, digest
 
-SMALL = ("series", "quick", "long quick", "table", "classes", "classes of many rows")
+SMALL = ("series", "quick", "long quick", "table", "table fitted again", "classes", "classes of many rows")
 """Cases that take a second."""
 
 

@@ -55,7 +55,8 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
         )
     tell("refitting the structure", np.nan)
     one = _refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites
-    again = (one if fitted.noises is None else _refit_set)(fitted, X, y, tell)
+    with one_thread(small=fitted.tier == "linear" or len(X) <= fitted.settings.rows.exact):
+        again = (one if fitted.noises is None else _refit_set)(fitted, X, y, tell)
     return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
 
 
@@ -127,8 +128,7 @@ def _refit_member(
 def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For Gaussian noise."""
     if fitted.tier == "linear" and fitted.level is not None:
-        with one_thread():
-            return refit_long_series(fitted, X, y, tell)
+        return refit_long_series(fitted, X, y, tell)
     settings, tier = fitted.settings, fitted.tier
     timed = fitted.beliefs.clock is not None
     z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
@@ -165,8 +165,7 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
 def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For other likelihoods."""
     if fitted.tier == "linear" and fitted.level is not None:
-        with one_thread():
-            return refit_robust_long(fitted, X, y, tell)
+        return refit_robust_long(fitted, X, y, tell)
     settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
     timed = fitted.beliefs.clock is not None
     z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
