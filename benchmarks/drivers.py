@@ -225,4 +225,5 @@ def _wanted(cells: Sequence[Cell], seeds: Sequence[int], *, drawn: bool) -> Iter
         if drawn:
             yield cells[int(np.random.default_rng([5001, seed]).integers(len(cells)))], seed
         else:
-            yield from ((cell, seed) for cell in cells)
+            # noise of its own for every cell
+            yield from ((cell, len(every_cell()) * seed + place) for place, cell in enumerate(cells))

@@ -56,6 +56,13 @@ def test_the_search_finds_the_effects_and_its_forecast_holds_what_comes(cell):
     assert np.mean((found["low_95"].to_numpy() <= sales) & (sales <= found["high_95"].to_numpy())) > 0.7
 
 
+def test_an_interval_knows_that_other_structures_may_be_right():
+    """The walk is not found in so few rows: given the structure that is, the price would be sure to 3.7 deviations."""
+    model, _, effects = fitted(Cell("walk", "both", 60, "US"), "full", seed=4043)
+    assert {row.formula for row in model.components_} == {"Lin[promo]", "Lin[price]"}
+    assert_told(model, effects)
+
+
 def test_an_effect_needs_no_strong_evidence_where_nothing_else_is_found():
     """The user has named the regressor: it was not chosen among many."""
     model, _, effects = fitted(Cell("flat", "0/1", 60, "US"), "full", seed=2033)

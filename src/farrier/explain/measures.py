@@ -10,7 +10,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.explain.facts import Estimate, Factor, Turn
+from farrier.model.fitted import Draws, Fitted
 from farrier.model.result import Result
+from farrier.search.regressors import acts_on
 
 Z95 = 1.96
 """The 97.5 % quantile of the standard normal distribution."""
@@ -49,9 +51,32 @@ def difference(result: Result, i: int, a: np.ndarray, b: np.ndarray) -> tuple[fl
     if tier == "stochastic":
         mean, variance = (each[i] for each in posterior.components(both))
         return float(mean[1] - mean[0]), float(np.sqrt(max(variance.sum(), 0.0)))
-    mean, covariance = posterior.joint(both, np.array([i]))
+    value, variance = _apart(posterior, both, [i])
+    fitted = result.fitted
+    if fitted.beliefs.clock is not None and fitted.alone is not None and acts_on(fitted.alone.kernels[i]):
+        variance = max(variance, _variance_of_members(fitted, i, both, value))
+    return value, float(np.sqrt(variance))
+
+
+def _apart(posterior: Draws, both: np.ndarray, parts: Sequence[int]) -> tuple[float, float]:
+    """The difference of some components between two rows, and its variance."""
+    mean, covariance = posterior.joint(both, np.array(parts))
     variance = covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1]
-    return float(mean[1] - mean[0]), float(np.sqrt(max(variance, 0.0)))
+    return float(mean[1] - mean[0]), float(max(variance, 0.0))
+
+
+def _variance_of_members(fitted: Fitted, i: int, both: np.ndarray, value: float) -> float:
+    """The variance about `value` of the effect of a regressor in all structures that predict.
+
+    Its size depends on what else there is: of few rows, one structure is surer of it than the rows allow.
+    """
+    on, found = acts_on(fitted.explaining.kernels[i]), []
+    for one in (fitted, *fitted.others):
+        parts = [k for k, kernel in enumerate(one.kernels) if acts_on(kernel) == on]
+        if parts and one.scale.transform.name == fitted.scale.transform.name:
+            unit, (mean, variance) = one.scale.sd / fitted.scale.sd, _apart(one.posterior, both, parts)
+            found.append((one.share, unit**2 * variance + (unit * mean - value) ** 2))
+    return float(np.average([size for _, size in found], weights=[share for share, _ in found])) if found else 0.0
 
 
 def estimate(value: float, sd: float, unit: float, say: Say) -> Estimate:
