@@ -150,7 +150,7 @@ def told(forecaster: Forecaster) -> dict[str, Facts]:
 
 
 def effect_of(facts: Facts | None) -> Estimate | None:
-    """The amount of a 0/1 regressor, or the slope of another one; None where neither is told."""
+    """The amount of a 0/1 regressor, or the slope of another one; None if it has neither."""
     return None if facts is None else facts.contrast or facts.slope or facts.straight
 
 

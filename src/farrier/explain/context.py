@@ -219,7 +219,7 @@ class Setting:
 
 
 def _target(result: Result, context: Context) -> Target:
-    """The target of numbers. Of degrees nobody says per cent: their sizes are told in degrees, at a typical level."""
+    """The target of numbers. A size in degrees is reported in degrees at a typical level, never in per cent."""
     name, unit, components = context.target_name, context.target_unit, result.fitted.component_scale
     scale = SCALES.get(components.transform.name, "transformed")
     if scale == "multiplicative" and in_degrees(name, unit):

@@ -1,8 +1,8 @@
 """What an event adds, over all components that know the holidays.
 
 Patterns of named holidays, of all holidays together, and of days off share what a holiday does: a sale of +100 may be
-+70 of its own and +30 as a day off. An event is told in total: the sum of these components on its days, minus their sum
-on ordinary days of the same kind, working days or weekends.
++70 of its own and +30 as a day off. The reported effect of an event is the total: the sum of these components on its
+days, minus their sum on ordinary days of the same kind (working days or weekends).
 """
 
 from collections.abc import Sequence

@@ -45,7 +45,7 @@ MOST_ROWS = 0.05, 0.95
 NAMED = 4
 """Most inputs without effect, and most components, that are named, by judgement."""
 AGO = {"yearly": "year", "weekly": "week", "daily": "day", "hourly": "hour"}
-"""The unit in which rows of a season before are told, by the name of its period."""
+"""The unit of "63 days before", for rows one season earlier, by the name of the season."""
 
 
 def expectation(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
