@@ -150,7 +150,7 @@ def test_dates_and_complex_numbers_are_no_target(kind):
         "complex": np.arange(20.0) + 1j,
         "dates with a zone": times.tz_localize("UTC"),
     }[kind]
-    for given in (np.asarray(y), list(y), pd.Series(y)):
+    for given in (np.asarray(y), list(y), pd.Series(y), pd.Index(y)):
         with pytest.raises(ValueError, match=r"where numbers belong: give dates and such as numbers|^Complex data not"):
             Regressor().fit(np.arange(20.0)[:, None], given)
         with pytest.raises(ValueError, match=r"^column 'y', row 0: .* is not a number such as 1234.5"):

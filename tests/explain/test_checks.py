@@ -150,6 +150,14 @@ def test_wrong_intervals_are_found(n, mean, sd, words):
     assert check.sentence.startswith(words)
 
 
+def test_the_direction_is_that_of_the_share_that_is_quoted():
+    # most values are a little above their median, the others far below
+    u = np.where(np.arange(400) % 100 < 62, 0.56, 0.02)
+    assert series(noise(50), u)["calibration"].sentence.startswith(
+        "The predictions run too low: 62 % of what came lies above"
+    )
+
+
 def test_coverage_is_counted():
     z = np.concatenate([np.full(60, 0.5), np.full(25, 1.5), np.full(15, 3.0)]) * np.tile([1, -1], 50)
     sentence = series(noise(50), stats.norm.cdf(z))["calibration"].sentence

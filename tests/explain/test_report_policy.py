@@ -18,6 +18,7 @@ import pandas as pd
 import pytest
 
 from farrier import Classifier, Regressor
+from farrier.kernels.registry import Category
 
 CHROMIUM = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
 SECONDS = 60
@@ -87,7 +88,7 @@ def page_of_classes(tmp_path_factory: pytest.TempPathFactory) -> str:
     random = np.random.default_rng(0)
     texts = np.array(NAMES, dtype=object)[random.integers(0, 3, 40)]
     X = pd.DataFrame({NAMES[3]: random.standard_normal(40), NAMES[5]: pd.Categorical(texts)})
-    model = Classifier(["SE", "Lin"]).fit(X, np.where(X[NAMES[3]] > 0.0, NAMES[0], NAMES[1]))
+    model = Classifier(["SE", "Lin", Category(dims=NAMES[5])]).fit(X, np.where(X[NAMES[3]] > 0.0, NAMES[0], NAMES[1]))
     model.describe(title=NAMES[0], target_name=NAMES[2])
     return model.report(tmp_path_factory.mktemp("report") / "report.html").read_text(encoding="utf-8")
 

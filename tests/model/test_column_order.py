@@ -55,6 +55,7 @@ def test_the_kernels_of_a_model_act_on_the_columns_of_the_user():
     X = generator.standard_normal((100, 4))
     model = farrier.Regressor().fit(X, X[:, 3] + 0.1 * generator.standard_normal(100))
     assert [kernel.formula() for kernel in model.pool_] == ["Lin[3]"]
+    assert [row.kernel.endswith("dims=(3,))") for row in model.components_] == [True]
     again = farrier.Regressor(kernels=model.pool_).fit(X, X[:, 3])
     assert [row.formula for row in again.components_] == ["Lin[x3]"]
 

@@ -16,6 +16,7 @@ import numpy as np
 from farrier.estimators.regressor import Regressor
 from farrier.estimators.watching import Show
 from farrier.explain.backtest import Backtest
+from farrier.explain.parts import in_degrees
 from farrier.model.outliers import outliers_of
 from farrier.model.quoting import quoted
 from farrier.model.result import Recipe
@@ -82,7 +83,10 @@ class FittedSeries:
         observed = replace(observed, axis=observed.axis.stepped(settings.get(STEP)))
         rows = observed.check().present
         X = observed.inputs(observed.axis.numbers[rows], observed.extra[rows])
-        regressor = TimeRegressor(**dated(settings, observed.axis, observed.axis.take(rows)))
+        made = dated(settings, observed.axis, observed.axis.take(rows))
+        if made["floor"] == "auto" and in_degrees(observed.layout.target or "", ""):
+            made["floor"] = None  # zero degrees are no limit
+        regressor = TimeRegressor(**made)
         weights = None if observed.weights is None else observed.weights[rows]
         model = _without_callback(regressor.fit(X, observed.y[rows], weights))
         model.result_ = replace(model.result_, recipe=_repeating(model.result_.recipe, observed, settings))

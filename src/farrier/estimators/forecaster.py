@@ -57,7 +57,8 @@ class Forecaster(SeriesReports, SeriesMethods):
         Further days to try, also future ones. Days with one name share their effect.
     floor : "auto", float or None, default="auto"
         The lowest possible value. What the model predicts below the floor counts as the floor, in the mean, the median
-        and the intervals. "auto" takes 0 if no value is negative; None sets no floor.
+        and the intervals. "auto" takes 0 if no value is negative, unless the target is called a temperature; None sets
+        no floor.
     cap : float or None, default=None
         The highest possible value, in the same way.
     step : str or float, default=None

@@ -321,7 +321,7 @@ def _calibration(u: np.ndarray) -> _Finding:
     else:
         p = min(1.0, 2 * float(stats.kstwo.sf(distance, n)))
     within = np.abs(2 * u - 1)
-    shift, width = np.mean(u) - 0.5, np.mean(within) - 0.5
+    shift, width = np.mean(u > 0.5) - 0.5, np.mean(within) - 0.5
     inside = f"the 95 % interval holds {_percent(np.mean(within <= 0.95))} of {n} held-out points, "
     inside += f"the 80 % interval {_percent(np.mean(within <= 0.8))}"
     if abs(shift) > abs(width):

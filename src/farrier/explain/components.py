@@ -111,7 +111,7 @@ class ComponentTable(Sequence[Component]):
             Component(
                 index=i,
                 formula=kernel.formula(result.columns),
-                kernel=repr(kernel),
+                kernel=repr(result.pool[i]),
                 weight=float(median[i]),
                 weight_low=float(low[i]),
                 weight_high=float(high[i]),

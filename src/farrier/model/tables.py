@@ -86,7 +86,7 @@ def check_cells(X: Any, argument: str) -> None:
             _check_series(series, f"{argument}: column {quoted(series.name)}")
     elif isinstance(frame, nw.Series):
         _check_series(frame, argument)
-    elif isinstance(X, np.ndarray | list | tuple):
+    elif isinstance(X, np.ndarray | list | tuple) or callable(getattr(X, "__array__", None)):
         _check_array(np.asarray(X), argument)
 
 

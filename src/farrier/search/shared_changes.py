@@ -13,7 +13,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from farrier.kernels.registry import Step, StepUntil
 from farrier.search.structure import Mode
 
 ODDS = float(np.log(2.0))
@@ -25,13 +24,7 @@ def saved_by_sharing(mode: Mode, log_densities: np.ndarray, apart: float) -> flo
 
     `log_densities` are the log prior densities of all parameters.
     """
-    model, count = mode.model, len(mode.model.pool)
-    places = [
-        count + 1 + place
-        for place, number in enumerate(model.pool.layout)
-        if number.name == "location" and isinstance(model.pool.kernels[number.product][number.factor], Step | StepUntil)
-    ]
-    fitted = sorted((place for place in places if mode.deviations[place] > 0.0), key=lambda place: mode.u[place])
+    fitted = sorted((place for place in mode.changes if mode.deviations[place] > 0.0), key=lambda place: mode.u[place])
     prices = {place: -log_densities[place] - np.log(np.sqrt(2.0 * np.pi) * mode.deviations[place]) for place in fitted}
     total = 0.0
     for before, place in pairwise(fitted):

@@ -11,7 +11,7 @@ from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.laplace import Laplace
 from farrier.inference.parameter_vector import ExactModel, ParameterVector, Terms
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.registry import Constant
+from farrier.kernels.registry import Constant, Step, StepUntil
 
 
 @dataclass(frozen=True)
@@ -70,14 +70,29 @@ class Mode:
     laplace: Laplace
 
     def models(self, draws: int) -> list[ExactModel]:
-        """The model at the mode, and at an even number of draws of its parameters."""
-        vector = ParameterVector(self.model, np.zeros((1, 0)))
+        """The model at the mode, and at an even number of draws of its parameters.
+
+        All draws have the changepoints of the mode: the likelihood of a sharp step is flat between two rows and jumps
+        at each, so that the curvature there says nothing of where else the change may be.
+        """
+        vector, places = ParameterVector(self.model, np.zeros((1, 0))), self.changes
         found = [self.model]
         for values in self.laplace.draws(draws) if draws else ():
             u = self.u.copy()
             u[self.moving] = values
+            u[places] = self.u[places]
             found.append(vector.model(u))
         return found
+
+    @property
+    def changes(self) -> list[int]:
+        """The indices of the locations of steps."""
+        pool = self.model.pool
+        return [
+            len(pool) + 1 + place
+            for place, number in enumerate(pool.layout)
+            if number.name == "location" and isinstance(pool.kernels[number.product][number.factor], Step | StepUntil)
+        ]
 
     @property
     def deviations(self) -> np.ndarray:
