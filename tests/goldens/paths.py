@@ -38,6 +38,11 @@ def months(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     return np.datetime64("2010-01") + t, y + generator.standard_normal(count)
 
 
+def with_step(rows: np.ndarray, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The same with a level that rises after half of the rows."""
+    return rows, y + 40.0 * (np.arange(len(y)) >= len(y) // 2)
+
+
 def hours(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
     """A made series of hours: a line, a day, noise."""
     generator, t = np.random.default_rng(seed), np.arange(count)
@@ -137,6 +142,7 @@ PATHS: dict[str, Path] = {
     "series, updated": lambda: forecaster(months(72, 1), more=6),
     "series, Student-t": lambda: forecaster(with_outliers(*months(72, 2)), likelihood="student-t"),
     "series, Student-t, updated": lambda: forecaster(with_outliers(*months(60, 2)), more=6, likelihood="student-t"),
+    "series with a step": lambda: forecaster(with_step(*months(72, 14))),
     "quick": lambda: forecaster(months(72, 3), search="quick"),
     "quick, updated": lambda: forecaster(months(72, 3), more=6, search="quick"),
     "quick, Student-t": lambda: forecaster(with_outliers(*months(72, 4)), search="quick", likelihood="student-t"),
