@@ -290,6 +290,16 @@ def housing(path):
     return path
 
 
+def test_the_target_that_nobody_named_is_said(run, tmp_path):
+    rows = [(i, (7 * i) % 12, 2 * i + (5 * i) % 3) for i in range(12)]
+    (tmp_path / "three.csv").write_text(text_of("a,b,c", rows))
+    options = ("--scale", "identity", "--likelihood", "gaussian")
+    _, _, err = run("explain", tmp_path / "three.csv", *options)
+    assert "the target is 'c', the last column: name another one with --target" in err
+    _, _, err = run("explain", tmp_path / "three.csv", "--target", "c", *options)
+    assert "the last column" not in err
+
+
 def test_a_table_with_text_empty_cells_and_an_id_is_explained(run, tmp_path):
     report = tmp_path / "report.html"
     arguments = ("--target", "price", "--scale", "identity", "--likelihood", "gaussian", "--out", report)

@@ -152,6 +152,8 @@ def open_source(data: str, reading: Reading, *, quiet: bool, table: Table | None
     if not quiet and data not in datasets.names():
         note(understood(table) if large is None else f"reading {table.notes[0]}")
     if not quiet:
+        if reading.target is None and chosen.kind == "table" and chosen.target.lower() not in TARGET_WORDS:
+            note(f"the target is {quoted(chosen.target)}, the last column: name another one with --target")
         _note_left_out(chosen)
     if data in datasets.names():
         about = datasets.load(data)
