@@ -109,6 +109,9 @@ def test_a_day_that_is_highest_by_chance_is_not_named():
     said = sentences.sentence(pattern("weekday", profile=profile), DAY, SALES)
     assert said.startswith("A weekly pattern: lowest on Sundays (-12 EUR), mostly about +2.4 EUR otherwise.")
     assert extremes(profile, SALES) == "lowest on Sundays (-12 EUR), mostly about +2.4 EUR otherwise"
+    # two days that differ are no matter of one day and the others
+    two = week(-21.0, -20.0, -20.5, -21.5, -20.2, 40.0, 59.0)
+    assert "otherwise" not in extremes(two, SALES)
     # where intervals tell it apart it is
     sure = week(1.9, 0.5, 2.8, 1.7, 3.0, 2.6, -12.4, spread=0.1)
     assert extremes(sure, SALES) == "highest on Fridays (+3.0 EUR), lowest on Sundays (-12 EUR)"

@@ -90,7 +90,8 @@ def extremes(profile: Sequence[Level], target: Target) -> str:
 def _usual(levels: Sequence[Level], low: Level, high: Level, target: Target) -> tuple[Level, str] | None:
     """The end from which most levels cannot be told apart, and what they are about; None if there is no such end.
 
-    Of days that are all alike but one, the highest is so by chance: it has no name.
+    Of days that are all alike but one, the highest is so by chance: it has no name. There is no such end where another
+    level, too, is nearer to the one that differs than to the usual ones.
     """
     near = {
         id(end): [one.value.value for one in levels if end.value.low <= one.value.value <= end.value.high]
@@ -101,6 +102,10 @@ def _usual(levels: Sequence[Level], low: Level, high: Level, target: Target) -> 
         return None
     values = near[id(blunt[0])]
     mean = sum(values) / len(values)
+    sharp = high if blunt[0] is low else low
+    nearer = [one for one in levels if abs(one.value.value - sharp.value.value) < abs(one.value.value - mean)]
+    if nearer != [sharp]:
+        return None
     return blunt[0], f"mostly about {signed(Estimate(mean, mean, mean), target)} otherwise"
 
 
