@@ -75,12 +75,12 @@ class Mode:
         All draws have the changepoints of the mode: the likelihood of a sharp step is flat between two rows and jumps
         at each, so that the curvature there says nothing of where else the change may be.
         """
-        vector, places = ParameterVector(self.model, np.zeros((1, 0))), self.changes
+        vector = ParameterVector(self.model, np.zeros((1, 0)))
         found = [self.model]
         for values in self.laplace.draws(draws) if draws else ():
             u = self.u.copy()
             u[self.moving] = values
-            u[places] = self.u[places]
+            u[self.changes] = self.u[self.changes]
             found.append(vector.model(u))
         return found
 
