@@ -160,6 +160,22 @@ def test_dates_and_complex_numbers_are_no_target(kind):
             fit(np.arange(20.0)[:, None], y=np.asarray(y))
 
 
+@pytest.mark.parametrize(
+    ("y", "said"),
+    [
+        (pd.Series([1, None] * 10, dtype="Int64"), "y contains NaN at row 1: leave out rows with missing"),
+        ([1.0, None] * 10, "y contains NaN at row 1: leave out rows with missing"),
+        (pd.period_range("2020-01", periods=20, freq="M"), "y holds '2020-01' at row 0 where numbers belong"),
+        (pd.Categorical(["a", "b"] * 10), r"y holds text \(such as 'a'\) where numbers belong"),
+        (np.array(["a", "b"] * 10), r"y holds text \(such as 'a'\) where numbers belong"),
+    ],
+    ids=["empty integers", "None", "months", "categories", "text"],
+)
+def test_a_target_that_is_no_number_is_refused_with_its_first_cell(y, said):
+    with pytest.raises(ValueError, match=f"^{said}"):
+        Regressor().fit(np.arange(20.0)[:, None], y)
+
+
 def test_rows_beyond_reach_are_refused():
     model = quick().fit(X, Y)
     for call in (lambda: model.predict([[1e300]]), lambda: model.log_density(X[:1], [1e300])):

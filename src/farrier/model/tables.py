@@ -109,10 +109,11 @@ def _check_array(array: np.ndarray, place: str) -> None:
     odd = next((cell for cell in cells if isinstance(cell, NO_NUMBERS)), None)
     if odd is not None:
         raise ValueError(f"{place} holds {quoted(str(odd))} where numbers belong: give dates and such as numbers.")
+    if array.dtype.kind == "O" and place[0] != "X":
+        array = _as_numbers(array, place)
     if array.dtype.kind in "US" and array.size:
-        raise ValueError(
-            f"{place} holds text (such as {quoted(array.flat[0])}) where numbers belong: encode it or leave it out."
-        )
+        such = quoted(str(array.flat[0]))
+        raise ValueError(f"{place} holds text (such as {such}) where numbers belong: encode it or leave it out.")
     if array.dtype.kind != "f" or np.isfinite(array).all():
         return
     where = tuple(int(i) for i in np.argwhere(~np.isfinite(array))[0])
@@ -121,6 +122,23 @@ def _check_array(array: np.ndarray, place: str) -> None:
     raise ValueError(
         f"{place} contains {value} at row {where[0]}{column}: leave out rows with missing or infinite cells."
     )
+
+
+def _as_numbers(array: np.ndarray, place: str) -> np.ndarray:
+    """Python objects as numbers, empty cells as NaN; text stays as it is."""
+    if all(isinstance(cell, str) for cell in array.flat):
+        return array.astype(str)
+    found = np.full(array.shape, np.nan)
+    for i, cell in enumerate(array.flat):
+        if cell is None or str(cell) == "<NA>":
+            continue
+        try:
+            found.flat[i] = float(cell)
+        except (TypeError, ValueError):
+            raise ValueError(
+                f"{place} holds {quoted(str(cell))} at row {i} where numbers belong: correct it."
+            ) from None
+    return found
 
 
 def check_varies(X: np.ndarray, y: np.ndarray | None, names: Sequence[str]) -> None:
