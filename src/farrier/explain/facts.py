@@ -47,7 +47,7 @@ class Target:
     another scale, sizes are in units of y where y is near `typical`; 'odds': the probit score of the second class,
     which `name` names."""
     typical: float | None = None
-    """On a transformed scale: the y at which sizes are told."""
+    """On a transformed scale: the y at which sizes are reported."""
 
 
 @dataclass(frozen=True)

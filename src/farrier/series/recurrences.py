@@ -12,7 +12,7 @@ import numpy as np
 PRESENT = 0.9
 """Smallest part of the times of a rule that must be there; by judgement."""
 ROUNDS = 2
-"""Times that a rule must have come round before it is believed; by judgement."""
+"""Times that a rule must have repeated before it is used; by judgement."""
 DAY_US = 86_400_000_000
 """A day. [microseconds]"""
 WEEK = 7
