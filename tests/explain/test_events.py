@@ -1,4 +1,4 @@
-"""An event is told in total, whichever components share what it does."""
+"""The effect of an event is reported in total, whichever components share it."""
 
 from datetime import date
 

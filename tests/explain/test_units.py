@@ -1,4 +1,4 @@
-"""Sizes are told in units that their readers use: no scale of the model, and no per cent of a temperature."""
+"""Sizes are reported in the units of their readers: on no scale of the model, and temperatures never in per cent."""
 
 import re
 

@@ -54,7 +54,7 @@ class LeftOut:
     level: np.ndarray
     """The mean at each row given only the rows of other folds."""
     ends: "LeftOut | None" = None
-    """The same for rows that were left out with others, at the ends of the rows (ends.py)."""
+    """The same for rows that were left out with others, at the ends of the rows (held_out.py)."""
 
 
 @final
