@@ -22,7 +22,7 @@ from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import HalfCauchy
+from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.finishing import prediction_pool
 from farrier.model.fitted import Alone, Fitted
 from farrier.model.long_series import appraised
@@ -126,7 +126,7 @@ class _Fitted:
         laplace = Laplace.of(self.u[moving], H * (fit.rows.count / len(z)), settings.structural.least_curvature)
         mode = Mode(self.model, self.u, moving, laplace)
         prior = self.model.prior
-        assert isinstance(prior, HalfCauchy)
+        assert isinstance(prior, PointHorseshoe)
         prior = replace(prior, deviation=mode.deviations[: len(self.model.pool)])
         return replace(self.structure, model=replace(self.model, prior=prior), mode=mode)
 

@@ -17,7 +17,7 @@ from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_plan import plan
 from farrier.inference.parameter_vector import ExactModel, ParameterVector
-from farrier.inference.weight_priors import HalfCauchy
+from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.kernels.registry import Matern12
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
@@ -143,7 +143,7 @@ def with_deviations(structure: Structure, rows: Windows, settings: SearchSetting
     moving = moving_of(limits)
     H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
     mode = Mode(model, u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
-    assert isinstance(model.prior, HalfCauchy)
+    assert isinstance(model.prior, PointHorseshoe)
     prior = replace(model.prior, deviation=mode.deviations[: len(model.pool)])
     return replace(structure, model=replace(model, prior=prior), mode=mode)
 

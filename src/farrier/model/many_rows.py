@@ -20,7 +20,7 @@ from farrier.inference.lbfgs import climb
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import HalfCauchy
+from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import folds_of
 from farrier.model.members import Contender, stacked_shares, weights_of_structure, with_models
@@ -68,7 +68,7 @@ def many_rows_set(
         Decision(0, "averaged" if share > 0 else "dropped", one.name, height - heights[0], "evidence of the structure")
         for one, share, height in zip(contenders[1:], shares[1:], heights[1:], strict=True)
     ]
-    assert isinstance(model.prior, HalfCauchy)
+    assert isinstance(model.prior, PointHorseshoe)
     return Fitted(
         posterior=posterior,
         likelihood=Gaussian(model.noise),

@@ -18,7 +18,7 @@ from farrier.inference.hamiltonian import Trajectories, sampled
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import HalfCauchy
+from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
 from farrier.model.stacking import LeftOut, Stacking, spread_of, stacked
@@ -180,11 +180,11 @@ def alone(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSe
     return Alone(posterior, weights, kernels, count, mode.model.noise)
 
 
-def weights_of_structure(structure: Structure) -> HalfCauchy:
+def weights_of_structure(structure: Structure) -> PointHorseshoe:
     """The weights of a structure with their posterior deviations."""
     mode = structure.at_mode()
     prior = mode.model.prior
-    assert isinstance(prior, HalfCauchy)
+    assert isinstance(prior, PointHorseshoe)
     return replace(prior, deviation=mode.deviations[: len(mode.model.pool)])
 
 

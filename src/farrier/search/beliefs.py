@@ -22,7 +22,7 @@ from farrier.evaluation.products import Number, Products
 from farrier.inference.gaussian import LOG_2PI
 from farrier.inference.hyperparameter_priors import spreads
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
-from farrier.inference.weight_priors import HalfCauchy
+from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.registry import (
     CALENDAR,
@@ -40,7 +40,7 @@ from farrier.kernels.registry import (
 from farrier.search.candidate_settings import PriorSettings
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import Priors, priors_for
-from farrier.search.structure import Part
+from farrier.search.structure import LEVEL, Part
 from farrier.search.thresholds import jumps_of
 
 
@@ -112,15 +112,16 @@ class Beliefs:
         pool = Products.of([part.kernel for part in parts], inputs)
         centre = Products.of([part.centre for part in parts], inputs).unbounded
         scales = np.array([part.scale for part in parts])
-        weights = HalfCauchy(np.array([max(part.weight, self.settings.smallest_weight) for part in parts]), scales)
+        shrunk = np.array([0.0 if part is LEVEL else 1.0 for part in parts])
+        sizes = np.array([max(part.weight, self.settings.smallest_weight) for part in parts])
+        weights = PointHorseshoe(sizes, scales, shrunk)
         return ExactModel(weights, noise, pool, centre, rows, self._spreads(pool), noise_scale=self._noise_scale)
 
     def log_densities(self, model: ExactModel, range: float, spacing: float) -> np.ndarray:
         """The log prior density of each parameter in the vector of a model; 0 for those that are not fitted."""
         assert model.spread is not None
-        assert isinstance(model.prior, HalfCauchy)
-        away = np.log(model.prior.w / model.prior.scale)
-        weights = -np.logaddexp(away, -away) - np.log(0.5 * np.pi)
+        assert isinstance(model.prior, PointHorseshoe)
+        weights = model.prior.conditional_log_densities()
         noise = 0.0 if model.rows is not None else _log_density_of_noise(model)
         # a period lies between two steps and half of the range, on its logarithm
         widths = {"period": float(np.log(max(0.25 * range / spacing, np.e)))}
@@ -151,11 +152,20 @@ class Beliefs:
             RandomWalk(clock.origin, unit),
             Matern12(self._median("ar_length") * unit),
             *(
-                Matern12(self._median("drift") * (unit if clock.seasons else period))
-                * CentredPeriodic(period, self._median("shape"))
-                for period in periods
+                Matern12(self._median("drift") * (unit if clock.seasons else periods[0])) * cycle
+                for cycle in self._cycles(periods)
             ),
         ]
+
+    def _cycles(self, periods: Sequence[float]) -> list[Kernel]:
+        """A cycle for each period. One that holds a shorter one a whole number of times, as a week holds days, is a
+        modulation of it: the hour of the week."""
+        shape = self._median("shape")
+        found: list[Kernel] = []
+        for place, period in enumerate(periods):
+            inside = [one for one in periods[:place] if abs(period / one - round(period / one)) < self.settings.rounding]
+            found.append(product_of([CentredPeriodic(one, shape) for one in (*inside[-1:], period)]))
+        return found
 
     @property
     def walk(self) -> RandomWalk | None:

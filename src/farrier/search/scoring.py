@@ -233,7 +233,9 @@ class Evaluator:
         """Laplace's approximation of the log evidence; changes at one time of a series may be one."""
         densities, apart = self._log_densities(mode), self.settings.candidates.same_candidate_changepoint
         saved = saved_by_sharing(mode, densities, apart) if self.of_series else 0.0
-        return top.evidence + float(densities.sum()) + mode.laplace.log_volume + saved
+        count = len(mode.model.pool)
+        weights = -float(mode.model.prior.kl())
+        return top.evidence + weights + float(densities[count:].sum()) + mode.laplace.log_volume + saved
 
     def _log_densities(self, mode: Mode) -> np.ndarray:
         x = np.unique(self.X[:, 0])

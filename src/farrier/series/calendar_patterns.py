@@ -79,7 +79,9 @@ def calendar_patterns(axis: TimeAxis, holidays: Mapping[date, str] = {}) -> tupl
         return tuple(found)
     cycle = LocalDay(**clock, lengthscale=SHAPE) if len(clock["changes"]) else CentredPeriodic(1.0, SHAPE)
     cycles: list[Kernel] = [cycle] if isinstance(cycle, LocalDay) else []
-    return (*found, *cycles, *(cycle * one for one in found if isinstance(one, DayOfWeek | Weekend | DayOff)))
+    # the hour of the week is among the seasons, but on a clock that is changed
+    modulating = (Weekend, DayOff) if axis.zone is None else (DayOfWeek, Weekend, DayOff)
+    return (*found, *cycles, *(cycle * one for one in found if isinstance(one, modulating)))
 
 
 def clock_of(axis: TimeAxis) -> dict[str, Any]:
