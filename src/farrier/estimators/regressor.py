@@ -286,7 +286,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
         chosen = self.likelihood == "student-t"
         tell = told(show, kind_of(inputs, coded=bool(coded), timed=self._timed))
-        if self.search == "quick":
+        if self.search == "quick" or (self._timed and self.method == "auto" and self._searches()):
             known = self._known_periods(inputs, scale)
             seasons = find_periods(inputs[:, 0], target.forward(y), 1) if known is None else known
             patterns = {"calendar": self._patterns(scale), "transform": self.scale}

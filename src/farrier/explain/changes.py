@@ -53,7 +53,7 @@ class _Rows:
 
 def locations(result: Result) -> dict[tuple[int, int], Estimate]:
     """The interval of each changepoint in the user's units, by the index of the kernel and of its factor."""
-    kernels = result.fitted.explaining.kernels
+    kernels = result.explained.explaining.kernels
     found: dict[tuple[int, int], Estimate] = {}
     steps = [
         (i, k, factor)
@@ -62,7 +62,7 @@ def locations(result: Result) -> dict[tuple[int, int], Estimate]:
         if isinstance(factor, Step | StepUntil)
     ]
     for i, k, factor in steps:
-        if (i, k) in found or result.fitted.tier == "stochastic":
+        if (i, k) in found or result.explained.tier == "stochastic":
             continue
         same = [(j, m) for j, m, other in steps if _together(factor, other, result.inputs)]
         estimate = _date(result, factor, same)
@@ -82,7 +82,7 @@ def _place(factor: Base) -> float:
 
 def _date(result: Result, factor: Base, same: Sequence[tuple[int, int]]) -> Estimate:
     """The first row after the change, with its interval, in the user's units."""
-    fitted = result.fitted
+    fitted = result.explained
     kernels, weights = fitted.explaining.kernels, np.asarray(fitted.explaining.prior.quantile(0.5))
     moving = {i: k for i, k in same}
     simple = len(same) == 1 and all(isinstance(f, Step | StepUntil) for f in kernels[same[0][0]].products()[0])

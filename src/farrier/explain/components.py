@@ -41,7 +41,7 @@ class Parts:
     @classmethod
     def of(cls, result: Result) -> "Parts":
         """From a result."""
-        n, fitted = len(result.inputs), result.fitted
+        n, fitted = len(result.inputs), result.explained
         rows = np.arange(n)
         if n > MOST_ROWS:
             rows = np.sort(np.random.default_rng(0).choice(n, MOST_ROWS, replace=False))
@@ -101,7 +101,7 @@ class ComponentTable(Sequence[Component]):
     @classmethod
     def of(cls, result: Result) -> "ComponentTable":
         """The components of a result."""
-        fitted = result.fitted
+        fitted = result.explained
         parts = Parts.of(result)
         named, shares = (each[1 : 1 + fitted.survivors] for each in (parts.sd, parts.shares))
         rest = parts.mean[1 + fitted.survivors :].sum(axis=0).std()
@@ -207,7 +207,7 @@ class Decomposition:
     @classmethod
     def of(cls, result: Result, X: np.ndarray) -> "Decomposition":
         """At rows X in the user's units, on the scale of the transform."""
-        fitted = result.fitted
+        fitted = result.explained
         mean, variance = fitted.parts(result.at(X), range(fitted.survivors))
         names = ["level", *(f"{i}: {kernel.formula(result.columns)}" for i, kernel in enumerate(result.kernels))]
         names += ["the rest"] * (len(mean) - len(names))

@@ -126,7 +126,7 @@ class Setting:
             title=context.title,
             axes=axes,
             target=target,
-            scale=result.fitted.component_scale,
+            scale=result.explained.component_scale,
             order=np.argsort(rows[:, 0], kind="stable") if series else np.arange(len(rows)),
             labels=labels,
             time=time if series else None,
@@ -220,7 +220,7 @@ class Setting:
 
 def _target(result: Result, context: Context) -> Target:
     """The target of numbers. A size in degrees is reported in degrees at a typical level, never in per cent."""
-    name, unit, components = context.target_name, context.target_unit, result.fitted.component_scale
+    name, unit, components = context.target_name, context.target_unit, result.explained.component_scale
     scale = SCALES.get(components.transform.name, "transformed")
     if scale == "multiplicative" and in_degrees(name, unit):
         scale = "transformed"

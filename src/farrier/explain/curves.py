@@ -76,7 +76,7 @@ class Curves:
     @classmethod
     def of(cls, result: Result, named: Sequence[int], rows: Rows) -> "Curves":
         """The curves of a result."""
-        fitted = result.fitted
+        fitted = result.explained
         mean, variance = fitted.parts(rows.inputs, named)
         shift = mean[1:, : len(rows.y)].mean(axis=1, keepdims=True)
         mean = np.vstack([mean[:1] + shift.sum(), mean[1:] - shift])
@@ -140,7 +140,7 @@ def fit_of(result: Result, rows: Rows) -> dict[str, Any]:
 
     Charts of a series show the median: it lies inside all bands, and on a log scale it is what a forecast means.
     """
-    fitted, n = result.fitted, len(rows.y)
+    fitted, n = result.explained, len(rows.y)
     if result.classes is not None:
         chance, _ = fitted.observed(rows.inputs)
         return {"y": [result.classes[int(c)] for c in rows.y], "mean": short(chance.mean(axis=0))}
@@ -179,7 +179,7 @@ def _effect(result: Result, found: Findings, place: int) -> dict[str, Any] | Non
     grid = np.stack([axis.ravel() for axis in np.meshgrid(*ticks)], axis=1)
     rows = np.tile(result.scale.x_mean, (len(grid), 1))
     rows[:, [columns.index(name) for name in own]] = grid
-    fitted = result.fitted
+    fitted = result.explained
     mean, variance = centred(fitted, result.at(rows), result.inputs, found.named[place])
     mean, low, high = band_of(setting, fitted.scale.sd, mean, np.sqrt(np.maximum(variance, 0.0)))
     if len(own) == 1:
@@ -198,7 +198,7 @@ def _by_level(result: Result, found: Findings, place: int, own: tuple[str, ...])
     column = result.columns.index(numbers[0])
     ticks = np.linspace(setting.axes[numbers[0]].low, setting.axes[numbers[0]].high, CURVE_POINTS)
     lines = lines_of(result, result.kernels[i], i, column, ticks)
-    scale = result.fitted.scale.sd
+    scale = result.explained.scale.sd
     curves = [(name, band_of(setting, scale, mean, np.zeros(len(mean)))[0]) for name, mean in lines]
     return {
         "column": numbers[0],

@@ -56,7 +56,7 @@ def _pattern(kernel: Kernel) -> Pattern | None:
 def _difference(result: Result, there: np.ndarray, near: np.ndarray, components: Sequence[int], say: Say) -> Estimate:
     """The mean of the sum of some components over the rows `there` minus that over the rows `near`."""
     rows = result.inputs[np.concatenate([there, near])]
-    mean, covariance = result.fitted.explaining.posterior.joint(rows, np.array(components))
+    mean, covariance = result.explained.explaining.posterior.joint(rows, np.array(components))
     apart = np.repeat([1.0, -1.0], len(there)) / len(there)
     sd = float(np.sqrt(max(apart @ covariance @ apart, 0.0)))
-    return estimate(float(apart @ mean), sd, result.fitted.scale.sd, say)
+    return estimate(float(apart @ mean), sd, result.explained.scale.sd, say)

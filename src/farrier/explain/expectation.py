@@ -58,7 +58,7 @@ def expectation(result: Result, found: Findings, curves: Mapping[str, Any]) -> l
 
 def structures(result: Result, end: np.ndarray | None) -> list[dict[str, Any]]:
     """The structures that share the forecast, the one that explains first; `end` holds the inputs of its last step."""
-    fitted = result.fitted
+    fitted = result.explained
     pools = [fitted, *fitted.others]
     found = []
     for i, one in enumerate(pools):
@@ -239,7 +239,7 @@ def _table(result: Result, found: Findings) -> list[str]:
             f"by {errors[1]}."
         )
     else:
-        expected, _ = result.fitted.moments(result.inputs)
+        expected, _ = result.explained.moments(result.inputs)
         low, high = (significant(float(end)) for end in np.quantile(expected, MOST_ROWS))
         mean = significant(float(result.target.mean()))
         said.append(

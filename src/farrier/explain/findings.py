@@ -85,7 +85,7 @@ class Findings:
 
 def findings(result: Result, context: Context | None = None) -> Findings:
     """The findings of a result; `context` says what the inputs and the target are called."""
-    fitted, setting = result.fitted, Setting.of(result, context)
+    fitted, setting = result.explained, Setting.of(result, context)
     parts = Parts.of(result)
     inputs, mean, spread, target = result.inputs[parts.rows], parts.mean, parts.spread, parts.target
     variance, shares = parts.variance, parts.shares[1 : 1 + fitted.survivors]
@@ -135,7 +135,7 @@ def _rounds(
         if own:
             # the patterns are estimated together, so their variances are at least not too small when added
             sd = np.sqrt(np.maximum(spread[own].sum(axis=0), 0.0))
-            unit = result.fitted.scale.sd
+            unit = result.explained.scale.sd
             curve = unit * mean[own].sum(axis=0), unit * sd
             levels = profile_of(name, setting.axis, _local(result, x), *curve, setting.added)
             found.append(Round(name, tuple(Level(*level) for level in levels), tuple(own)))
@@ -185,7 +185,7 @@ class _Curve:
 def _facts(
     result: Result, setting: Setting, curve: _Curve, i: int, place: int, shares: tuple[float, float], dates: Dates
 ) -> Facts:
-    fitted, kernel = result.fitted, result.kernels[i]
+    fitted, kernel = result.explained, result.kernels[i]
     appraisal, z_scale = fitted.appraisal, fitted.scale.sd
     factors = _factors(result, kernel, i, dates)
     quantiles = [float(fitted.weights(level)[i]) for level in (0.5, 0.025, 0.975)]
@@ -215,7 +215,7 @@ def _facts(
 
 def _factors(result: Result, kernel: Kernel, i: int, dates: Dates) -> tuple[Factor, ...]:
     """The factors of a component, with intervals of their hyperparameters."""
-    appraisal, found = result.fitted.appraisal, kernel.products()[0]
+    appraisal, found = result.explained.appraisal, kernel.products()[0]
     ends: list[Sequence[Base]] = []
     if appraisal is not None:
         ends = [result.in_units(side[i]).products()[0] for side in (appraisal.low, appraisal.high)]
@@ -306,7 +306,7 @@ def _levels(result: Result, setting: Setting, curve: _Curve, i: int) -> dict[str
     pattern = next((one for one in result.kernels[i].products()[0] if isinstance(one, CalendarPattern)), None)
     if pattern is None:
         return {}
-    d, names, unit = (pattern.dims or (0,))[0], pattern.level_names(), result.fitted.scale.sd
+    d, names, unit = (pattern.dims or (0,))[0], pattern.level_names(), result.explained.scale.sd
     x = curve.inputs[:, int(d)] * result.scale.x_scale[int(d)] + result.scale.x_mean[int(d)]
     level, sd = pattern.levels_at(x), np.sqrt(np.maximum(curve.variance, 0.0))
     there = [(names[one], curve.mean[level == one].mean(), sd[level == one].mean()) for one in np.unique(level)]
@@ -341,7 +341,7 @@ def _slope(result: Result, own: tuple[str, ...], i: int, say: Say) -> Estimate |
 
 def _shown(result: Result, setting: Setting, curve: _Curve, factors: Sequence[Factor], i: int) -> dict[str, Any]:
     """What the chart of a component shows, as fields of `Facts`."""
-    unit, kernel = result.fitted.scale.sd, result.kernels[i]
+    unit, kernel = result.explained.scale.sd, result.kernels[i]
     own = columns_of(kernel, result.columns)
     windows = [factor for factor in factors if factor.kind in ("from", "until")]
     kinds = {factor.kind for factor in factors} - {"constant", "from", "until"}
@@ -372,7 +372,7 @@ def _stays(result: Result, setting: Setting, facts: Sequence[Facts]) -> bool:
     if setting.kind != "series" or not setting.axis.spacing or not all(wanders(read(one)) for one in facts):
         return False
     ahead = result.at(setting.ahead(max(setting.horizon(None), 1))[0])
-    low, median, high = result.fitted.quantiles(ahead, (0.1, 0.5, 0.9))
+    low, median, high = result.explained.quantiles(ahead, (0.1, 0.5, 0.9))
     return measures.stays_at(float(result.target[setting.order[-1]]), median, 0.5 * (high - low))
 
 

@@ -34,8 +34,8 @@ def level_facts(result: Result, kernel: Kernel, i: int, in_words: Any) -> dict[s
         return {}
     names, rows, counts = _levels(result, column)
     if len(factors) == 1:
-        mean, variance = centred(result.fitted, rows, result.inputs, i)
-        levels = _named(names, mean * result.fitted.scale.sd, _sd(variance) * result.fitted.scale.sd, in_words)
+        mean, variance = centred(result.explained, rows, result.inputs, i)
+        levels = _named(names, mean * result.explained.scale.sd, _sd(variance) * result.explained.scale.sd, in_words)
         found: dict[str, Any] = {"profile": levels}
         if result.table is not None and result.given(column) in result.table.flags:
             found["contrast"] = _empty(result, rows[-1:], i, column, in_words)
@@ -58,7 +58,7 @@ def lines_of(result: Result, kernel: Kernel, i: int, column: int, ticks: np.ndar
     for place in sorted(np.argsort(-counts, kind="stable")[:PICTURED]):
         rows = np.tile(levels[place], (len(ticks), 1))
         rows[:, column] = (ticks - result.scale.x_mean[column]) / result.scale.x_scale[column]
-        mean, _ = result.fitted.explaining.posterior.joint(rows, np.array([i]))
+        mean, _ = result.explained.explaining.posterior.joint(rows, np.array([i]))
         found.append((names[place], mean))
     return found
 
@@ -74,9 +74,9 @@ def _levels(result: Result, column: int) -> tuple[list[str], np.ndarray, np.ndar
 
 def _contrast(result: Result, rows: np.ndarray, i: int, in_words: Any) -> Estimate:
     """The second of two levels minus the first."""
-    mean, covariance = result.fitted.explaining.posterior.joint(rows, np.array([i]))
+    mean, covariance = result.explained.explaining.posterior.joint(rows, np.array([i]))
     sd = _sd(covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1])
-    unit = result.fitted.scale.sd
+    unit = result.explained.scale.sd
     return _estimate(float(mean[1] - mean[0]) * unit, float(sd) * unit, in_words)
 
 
@@ -91,17 +91,17 @@ def _empty(result: Result, row: np.ndarray, i: int, flag: int, in_words: Any) ->
     number = given if result.order is None else result.order.index(given)
     alone = [
         k
-        for k, kernel in enumerate(result.fitted.explaining.kernels)
+        for k, kernel in enumerate(result.explained.explaining.kernels)
         if {d for factor in kernel.products()[0] for d in factor.positions(len(result.columns))} == {number}
     ]
     there = result.inputs[result.inputs[:, flag] == 0.0]
     there = there[np.unique(np.linspace(0, len(there) - 1, CENTRE_ROWS).round().astype(int))]
     row = row.copy()
     row[0, number] = (neutral - result.scale.x_mean[number]) / result.scale.x_scale[number]
-    mean, covariance = result.fitted.explaining.posterior.joint(np.vstack([row, there]), np.array([*alone, i]))
+    mean, covariance = result.explained.explaining.posterior.joint(np.vstack([row, there]), np.array([*alone, i]))
     apart = np.concatenate([[1.0], np.full(len(there), -1.0 / len(there))])
     variance = apart @ covariance @ apart + np.var(mean[1:]) / max(np.sum(result.inputs[:, flag] == 1.0), 1)
-    unit = result.fitted.scale.sd
+    unit = result.explained.scale.sd
     return _estimate(float(apart @ mean) * unit, float(_sd(variance)) * unit, in_words)
 
 
@@ -111,11 +111,11 @@ def _slopes(
     """The slope of each level minus the mean slope, for a unit of an input."""
     further = rows.copy()
     further[:, column] += 1.0
-    mean, covariance = result.fitted.explaining.posterior.joint(np.vstack([rows, further]), np.array([i]))
+    mean, covariance = result.explained.explaining.posterior.joint(np.vstack([rows, further]), np.array([i]))
     n = len(names)
     step = np.hstack([-np.eye(n), np.eye(n)])
     apart = (np.eye(n) - counts[None, :] / counts.sum()) @ step
-    unit = result.fitted.scale.sd / float(result.scale.x_scale[column])
+    unit = result.explained.scale.sd / float(result.scale.x_scale[column])
     variance = np.einsum("ij,jk,ik->i", apart, covariance, apart)
     return _named(names, apart @ mean * unit, _sd(variance) * unit, in_words)
 

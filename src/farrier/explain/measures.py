@@ -46,13 +46,13 @@ def low_to_high(x: np.ndarray, mean: np.ndarray, factors: Sequence[Factor], unit
 
 def difference(result: Result, i: int, a: np.ndarray, b: np.ndarray) -> tuple[float, float]:
     """f(b) - f(a) of component i and its standard deviation, on the scale of the model; a and b are rows on it."""
-    posterior, tier = result.fitted.explaining.posterior, result.fitted.tier
+    posterior, tier = result.explained.explaining.posterior, result.explained.tier
     both = np.vstack([a, b])
     if tier == "stochastic":
         mean, variance = (each[i] for each in posterior.components(both))
         return float(mean[1] - mean[0]), float(np.sqrt(max(variance.sum(), 0.0)))
     value, variance = _apart(posterior, both, [i])
-    fitted = result.fitted
+    fitted = result.explained
     if fitted.beliefs.clock is not None and fitted.alone is not None and acts_on(fitted.alone.kernels[i]):
         variance = max(variance, _variance_of_members(fitted, i, both, value))
     return value, float(np.sqrt(variance))
@@ -96,7 +96,7 @@ def slope(result: Result, i: int, d: int, say: Say) -> Estimate:
     x = result.rows[:, d]
     ends = along(result, d, [float(x.min()), float(x.max())])
     value, sd = difference(result, i, ends[:1], ends[1:])
-    return estimate(value, sd, result.fitted.scale.sd / float(np.ptp(x)), say)
+    return estimate(value, sd, result.explained.scale.sd / float(np.ptp(x)), say)
 
 
 def two_valued(result: Result, d: int) -> bool:
@@ -109,7 +109,7 @@ def contrast(result: Result, i: int, d: int, say: Say) -> Estimate:
     x = result.rows[:, d]
     ends = along(result, d, [float(x.min()), float(x.max())])
     value, sd = difference(result, i, ends[:1], ends[1:])
-    return estimate(value, sd, result.fitted.scale.sd, say)
+    return estimate(value, sd, result.explained.scale.sd, say)
 
 
 def jump(result: Result, i: int, d: int, windows: Sequence[Factor], say: Say) -> Estimate | None:
@@ -121,7 +121,7 @@ def jump(result: Result, i: int, d: int, windows: Sequence[Factor], say: Say) ->
     inside = float(np.mean(places)) if len(places) == 2 else float(x.max())
     ends = along(result, d, [float(x.min()), inside])
     value, sd = difference(result, i, ends[:1], ends[1:])
-    return estimate(value, sd, result.fitted.scale.sd, say)
+    return estimate(value, sd, result.explained.scale.sd, say)
 
 
 def stays_at(last: float, median: np.ndarray, half: np.ndarray) -> bool:

@@ -23,7 +23,7 @@ def notes(result: Result, setting: Setting) -> tuple[str, ...]:
 
 def about_counts(result: Result) -> list[str]:
     """How counts vary about their expected value."""
-    likelihood = result.fitted.likelihood
+    likelihood = result.explained.likelihood
     if isinstance(likelihood, NegativeBinomial):
         return [
             "Counts vary about their expected value m with the variance m + m^2 / "
@@ -36,7 +36,7 @@ def about_counts(result: Result) -> list[str]:
 
 def about_regressors(result: Result, setting: Setting) -> list[str]:
     """The regressors of a series for which the search found no effect."""
-    if setting.kind != "series" or result.fitted.appraisal is None:
+    if setting.kind != "series" or result.explained.appraisal is None:
         return []
     inputs = len(result.columns)
     used = {d for kernel in result.kernels for factor in kernel.products()[0] for d in factor.positions(inputs)}
@@ -52,7 +52,7 @@ def about_columns(result: Result) -> list[str]:
     gone = [f"{one.name} ({one.note})" for one in result.table.left_out]
     if result.recipe.settings.get("kernels") != "auto":
         inputs = len(result.columns)
-        factors = [one for kernel in result.fitted.kernels for one in kernel.products()[0]]
+        factors = [one for kernel in result.explained.kernels for one in kernel.products()[0]]
         used = {result.columns[d] for factor in factors for d in factor.positions(inputs)}
         gone += [f"{name} (no kernel acts on it)" for name in result.table.categories if name not in used]
     if gone:
@@ -65,7 +65,7 @@ def about_columns(result: Result) -> list[str]:
 
 def about_copies(result: Result) -> list[str]:
     """How many rows of a table are copies of others, which count once."""
-    if result.fitted.beliefs.clock is not None or result.fitted.stacking is None or result.recipe.has_weights:
+    if result.explained.beliefs.clock is not None or result.explained.stacking is None or result.recipe.has_weights:
         return []
     gone = len(result.target) - len(without_copies(result.inputs, result.target))
     if not gone:
@@ -77,14 +77,14 @@ def about_copies(result: Result) -> list[str]:
 
 def about_bounds(result: Result, setting: Setting) -> list[str]:
     """The floor and the cap, where they cut a 95 % interval, of the rows or of the forecast."""
-    floor, cap = result.fitted.floor, result.fitted.cap
+    floor, cap = result.explained.floor, result.explained.cap
     if (floor is None and cap is None) or setting.kind == "classes":
         return []
     inputs = result.inputs[np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))]
     ahead = setting.horizon(None)
     if ahead and setting.time is not None:
         inputs = np.vstack([inputs, result.at(setting.ahead(ahead)[0])])
-    low, high = result.fitted.quantiles(inputs, ENDS)
+    low, high = result.explained.quantiles(inputs, ENDS)
     said = []
     if floor is not None and low.min() <= floor:
         why = ", because no value does" if result.recipe.settings.get("floor", "auto") == "auto" else ""

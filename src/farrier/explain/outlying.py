@@ -54,7 +54,7 @@ class Outlying:
         before = "" if is_time(setting.axis) else f"{setting.axis.name} = "
         labels = [f"{before}{setting.labels[i]}" if setting.labels else f"row {i}" for i in found.rows]
         each = zip(labels, *(np.asarray(x).tolist() for x in (found.value, found.expected, found.sds)), strict=True)
-        fitted = result.fitted
+        fitted = result.explained
         robust = isinstance(fitted.likelihood, StudentT)
         compared = any(one.formula == STUDENTS_T for one in fitted.record)
         return cls(tuple(Outlier(*one) for one in each), robust, fitted.settings.outliers.listed, compared)

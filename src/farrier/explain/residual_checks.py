@@ -35,10 +35,10 @@ LEAST = 1e-9
 
 def model_checks(result: Result, setting: Setting) -> list[Check]:
     """The checks that apply to a result; none for classes and counts, whose residuals are not normal."""
-    if setting.kind == "classes" or result.fitted.counts:
+    if setting.kind == "classes" or result.explained.counts:
         return []
     last = setting.order[-MOST_ROWS:]
-    fitted = result.fitted
+    fitted = result.explained
     # the exact tier was fitted to inputs rounded to a grid
     inputs = (snapped(result.inputs) if fitted.tier == "exact" else result.inputs)[last]
     z = result.scaled_target[last]

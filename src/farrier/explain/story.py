@@ -58,7 +58,7 @@ def story(
     rows = Rows.of(result, setting, setting.horizon(horizon))
     target = asdict(setting.target)
     subtitle = SUBTITLES.get(target["scale"], "").format(
-        transform=f"{result.fitted.component_scale.transform.name}s", where=scale_of(setting.target), **target
+        transform=f"{result.explained.component_scale.transform.name}s", where=scale_of(setting.target), **target
     )
     curves, steps = fit_of(result, rows), len(rows.x) - len(rows.y)
     stays = forecast_stays(result, setting, curves["future"]) if steps else found.stays
@@ -175,7 +175,7 @@ def _period(facts: Facts) -> dict[str, float] | None:
 
 def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
     """The weight of every candidate before and after the fit; named components come first."""
-    fitted = result.fitted
+    fitted = result.explained
     candidates = [i for i in range(len(fitted.kernels)) if i != fitted.level]
     given = starting_weight(len(candidates))
     low, after, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
@@ -216,7 +216,7 @@ def _repeat(result: Result, command: str) -> dict[str, Any]:
     packages = {name: version(name) for name in ("farrier", "jax", "numpy") if any(distributions(name=name))}
     return {
         "settings": {name: value for name, value in settings.items() if value is not None},
-        "search": _search(result.fitted.settings),
+        "search": _search(result.explained.settings),
         "versions": packages | {"python": platform.python_version()},
         "seconds": result.seconds,
         "seed": recipe.seed,

@@ -16,7 +16,7 @@ SMALLEST = 0.01
 
 def variance_of(result: Result) -> dict[str, Any] | None:
     """The shares of a fitted table as text and numbers; None if there are none."""
-    fitted = result.fitted
+    fitted = result.explained
     if len(result.columns) < 2 or fitted.tier == "stochastic" or not isinstance(fitted.likelihood, Gaussian):
         return None
     found = variance_shares(fitted, result.inputs)

@@ -126,6 +126,8 @@ class Fitted:
     """The decisions of the search."""
     appraisal: Appraisal | None = None
     """Intervals, evidence and errors of the survivors."""
+    projects: bool = False
+    """Whether what explains is still to be made, by projection (explaining.py)."""
     alone: Alone | None = None
     """The separate fit of the survivors; None if the whole pool explains."""
     share: float = 1.0

@@ -122,7 +122,7 @@ def fitted_set(
     X: np.ndarray,
     y: np.ndarray,
     *,
-    appraisal: Appraisal,
+    appraisal: Appraisal | None,
     record: Sequence[Decision],
     settings: SearchSettings,
     steps: int,

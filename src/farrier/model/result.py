@@ -13,11 +13,13 @@ the conversion to the user's units. Both are immutable.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
+from farrier.model.explaining import explained
 from farrier.model.fitted import Fitted
 from farrier.model.table_inputs import TableInputs
 from farrier.model.tables import Scale
@@ -99,6 +101,11 @@ class Result:
     sampled_from: int | None = None
     """The rows that were fitted, if they were read in blocks and `inputs` and `target` are a sample of them."""
 
+    @cached_property
+    def explained(self) -> Fitted:
+        """The fitted model with what explains it, which is made when it is asked for the first time."""
+        return explained(self.fitted, self.inputs, self.target) if self.fitted.projects else self.fitted
+
     @property
     def rows(self) -> np.ndarray:
         """The rows in the user's units, (N, D)."""
@@ -112,7 +119,7 @@ class Result:
     @property
     def kernels(self) -> list[Kernel]:
         """The kernels of the components that explain, in the units of the inputs."""
-        return [self.in_units(kernel) for kernel in self.fitted.explaining.kernels]
+        return [self.in_units(kernel) for kernel in self.explained.explaining.kernels]
 
     @property
     def pool(self) -> list[Kernel]:
@@ -129,7 +136,7 @@ class Result:
         def named(text: str) -> str:
             return re.sub(r"\[(\d+(?:, \d+)*)\]", names, text)
 
-        return tuple(replace(one, formula=named(one.formula), reason=named(one.reason)) for one in self.fitted.record)
+        return tuple(replace(one, formula=named(one.formula), reason=named(one.reason)) for one in self.explained.record)
 
     def levels_of(self, column: int) -> tuple[str, ...]:
         """The names of the levels of an input that is a code; none for a number."""

@@ -26,13 +26,12 @@ from farrier.model.fitted import Fitted
 from farrier.model.long_series import bound_given
 from farrier.model.members import Contender, RowNoise, fitted_set, shares_of
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
-from farrier.model.tiers import exact_posterior, linear_posterior
-from farrier.search.appraisal import Appraisal, intervals
+from farrier.model.tiers import linear_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import ordinary_series
 from farrier.search.cycles import fit_ordinary
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.regressors import acts_on, lines
+from farrier.search.regressors import lines
 from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import Part, Structure
@@ -106,25 +105,15 @@ def fitted_structural(found: Sequence[Contender], X: np.ndarray, y: np.ndarray) 
     steps, settings = sum(one.evaluator.steps for one in found), ranked[0].evaluator.settings
     if len(X) > settings.rows.exact:
         return _fitted_long(ranked[0], X, y, steps, settings)
-    return fitted_set(
-        ranked,
-        None,
-        X,
-        y,
-        appraisal=_appraised(ranked[0], _means(ranked[0], X, y)),
-        record=(),
-        settings=settings,
-        steps=steps,
-    )
+    fitted = fitted_set(ranked, None, X, y, appraisal=None, record=(), settings=settings, steps=steps)
+    return replace(fitted, projects=True)
 
 
 def _fitted_long(contender: Contender, X: np.ndarray, y: np.ndarray, steps: int, settings: SearchSettings) -> Fitted:
     """The model of a long series: predictions are those of the mode on the best scale, in time linear in the rows."""
     (model,), count = contender.models(0), len(contender.structure.parts)
     posterior = linear_posterior(model, X, contender.scale.forward(y), settings)
-    # sizes of components over all rows are those over some of them
-    some = np.unique(np.linspace(0, len(X) - 1, settings.rows.exact).round().astype(int))
-    return finished(
+    fitted = finished(
         Predictor(model, posterior, tuple(model.pool), "linear", bound_given(model, posterior.evidence)),
         replace(contender.structure, model=model),
         X,
@@ -133,10 +122,10 @@ def _fitted_long(contender: Contender, X: np.ndarray, y: np.ndarray, steps: int,
         level=count,
         steps=steps,
         settings=settings,
-        appraisal=_appraised(contender, posterior.components(X[some])[0]),
         likelihood=contender.likelihood(model),
         beliefs=contender.evaluator.beliefs,
     )
+    return replace(fitted, projects=True)
 
 
 def transforms_to_try(y: np.ndarray, transform: str, settings: SearchSettings) -> list[Transform]:
@@ -202,26 +191,3 @@ def structural_parts(
     """All components of a structural model, at the medians of their priors; inputs beside time are regressors."""
     kernels = [*ordinary_series(beliefs, periods, [], settings.candidates), *calendar, *lines(inputs, [])]
     return [beliefs.part(kernel, beliefs.scale(kernel), inputs) for kernel in kernels]
-
-
-def _means(contender: Contender, X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """The posterior mean of each component at the rows, (m, N)."""
-    (model,), z = contender.models(0), contender.scale.forward(y)
-    weights = model.prior.quantile(0.5)[None]
-    posterior = exact_posterior(model, X, z, contender.evaluator.settings, weights)
-    return posterior.component_means(posterior.X)[0]
-
-
-def _appraised(contender: Contender, means: np.ndarray) -> Appraisal:
-    """The 95 % intervals of the hyperparameters, and which components are worth a word, largest first.
-
-    No component was removed, and no row left out, to see what it is worth. The effects of regressors always are.
-    """
-    count = len(contender.structure.parts)
-    settings = contender.evaluator.settings
-    sizes = means[:count].std(axis=1)
-    smallest = settings.structural.smallest_share * np.sum(sizes**2)
-    asked = [bool(acts_on(part.kernel)) for part in contender.structure.parts]
-    order = tuple(int(i) for i in np.argsort(sizes)[::-1] if asked[i] or sizes[i] ** 2 > smallest)
-    low, high = intervals(contender.structure)
-    return Appraisal(low, high, (None,) * count, (), order, tuple(float(size) for size in sizes))

@@ -12,7 +12,7 @@ import numpy as np
 
 from farrier.inference.gaussian import leave_one_out
 from farrier.kernels.algebra import Kernel
-from farrier.search.search import Search
+from farrier.search.scoring import Evaluator
 from farrier.search.settings import AppraisalSettings
 from farrier.search.structure import Structure
 
@@ -38,7 +38,7 @@ class Appraisal:
     """The standard deviation over the rows of each survivor's posterior mean, on the scale of the model."""
 
 
-def appraise(search: Search, structure: Structure) -> Appraisal:
+def appraise(search: Evaluator, structure: Structure) -> Appraisal:
     """The appraisal of a structure on the rows of the search."""
     if structure.model is None or not structure.parts:
         return Appraisal((), (), (), (float(search.y.std()),), (), ())
@@ -61,7 +61,7 @@ def appraise(search: Search, structure: Structure) -> Appraisal:
     return Appraisal(low, high, losses, tuple(errors), order, sizes)
 
 
-def appraise_sites(search: Search, structure: Structure) -> Appraisal:
+def appraise_sites(search: Evaluator, structure: Structure) -> Appraisal:
     """The same for a likelihood that is not Gaussian: there are no leave-one-out errors."""
     if structure.model is None or not structure.parts:
         return Appraisal((), (), (), (), (), ())

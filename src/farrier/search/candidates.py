@@ -101,7 +101,7 @@ def ordinary_curve(
 ) -> list[Kernel]:
     """The ordinary candidates of one input that is not time, without those in `found`: curves, lines and cycles."""
     extent = Extent.of(x)
-    growing = SquaredExponential(settings.ordinary_growth * extent.range) * _line_before(extent, settings)
+    growing = SquaredExponential(settings.ordinary_growth * extent.range) * line_before(extent, settings)
     kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in settings.ordinary_lengthscales]
     kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), growing]
     for period in periods[: settings.most_periods]:
@@ -330,7 +330,7 @@ def _smooth(extent: Extent, settings: CandidateSettings) -> list[Kernel]:
 def _cycles(period: float, extent: Extent, settings: CandidateSettings) -> list[Kernel]:
     drifts = sorted({max(part * extent.range, settings.shortest_drift * period) for part in settings.drifts})
     strict = [CentredPeriodic(period, shape) for shape in settings.shapes]
-    line = _line_before(extent, settings)
+    line = line_before(extent, settings)
     return [
         *strict,
         *(strict[0] * SquaredExponential(length) for length in drifts),
@@ -339,7 +339,7 @@ def _cycles(period: float, extent: Extent, settings: CandidateSettings) -> list[
     ]
 
 
-def _line_before(extent: Extent, settings: CandidateSettings) -> Linear:
+def line_before(extent: Extent, settings: CandidateSettings = CandidateSettings()) -> Linear:
     """A line that is zero before the first row, so that products with it grow."""
     return Linear(extent.low - settings.growing_from * extent.range)
 
@@ -371,7 +371,7 @@ def grown(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> list[K
         return []
     more: list[Kernel] = []
     if not any(isinstance(f, Linear) for f in factors):
-        more.append(kernel * _line_before(extent, settings))
+        more.append(kernel * line_before(extent, settings))
     elif len(factors) == 1:
         more.append(kernel * Linear(0.0))
     if not any(isinstance(f, SquaredExponential | Matern12) for f in factors):

@@ -1,0 +1,161 @@
+"""What explains a series: the projection of the model that predicts, made when somebody asks for it.
+
+1. The model that predicts is projected onto few components, at rows and at the steps of a forecast
+   (search/projection.py). Each model of the path is fitted to y, and the one with the highest evidence is taken.
+2. Small changes are tried in place (search/swaps.py): a change of level, a side of it, growth of a season.
+3. The components are those of that structure, given the rows and what is forecast: they add up to the forecast up to a
+   remainder, which is stated.
+"""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.evaluation.products import Products
+from farrier.inference.blas import one_thread
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.linear_posterior import LinearPosterior
+from farrier.model.finishing import search_rows
+from farrier.model.fitted import Alone, Draws, Fitted
+from farrier.model.members import weights_of_structure
+from farrier.search import swaps
+from farrier.search.appraisal import appraise
+from farrier.search.changepoints import Changepoints
+from farrier.search.projection import Projection
+from farrier.search.structure import Decision, Structure
+
+AHEAD, MOST_AHEAD = 6, 24
+"""Steps of the forecast that is explained: a part of the rows, and at most so many. [by judgement, as in reports]"""
+JUDGED = 25.0
+"""Divergence from the model that predicts up to which a model of the path is fitted to y. [nats; by judgement]"""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Agreeing:
+    """The posterior of what explains: its means agree with the forecast, its variances are those given the rows."""
+
+    given: Draws
+    """The posterior given the rows."""
+    agreed: Draws
+    """The posterior given the rows and the means of the forecast."""
+
+    @property
+    def pool(self) -> Products:
+        """The kernels."""
+        return self.given.pool
+
+    @property
+    def weights(self) -> np.ndarray:
+        """The weights, (1, m)."""
+        return self.given.weights
+
+    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of f, (1, N) each."""
+        return self.agreed.draws(X)[0], self.given.draws(X)[1]
+
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and variance of each component, or of sums of them."""
+        return self.agreed.components(X, sums)[0], self.given.components(X, sums)[1]
+
+    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+        """Mean and covariance of f, or of the sum of some components, at all rows together."""
+        return self.agreed.joint(X, parts)[0], self.given.joint(X, parts)[1]
+
+
+def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
+    """The fitted model of rows X, on the scale of the model, and y, in its own units, with what explains it."""
+    with one_thread():
+        z, ahead = fitted.scale.forward(y), steps_ahead(X)
+        mean, covariance = fitted.joint(ahead)
+        rows = search_rows(X, fitted.settings, timed=True)
+        structure, evaluator, record = _projected(fitted, X[rows], z[rows], _factors(fitted)[rows], ahead)
+        if not structure.parts:
+            return replace(fitted, survivors=0, kernels=fitted.kernels, record=record, projects=False)
+        appraisal = appraise(evaluator, structure)
+        model, count = structure.at_mode().model, len(structure.parts)
+        factors = _factors(fitted)
+        given, agreed = (
+            _posterior(fitted, structure, *rows)
+            for rows in (
+                (X, z, factors),
+                (np.vstack([X, ahead]), np.append(z, mean), np.append(factors, np.ones(len(ahead)))),
+            )
+        )
+    alone = Alone(
+        Agreeing(given, agreed), weights_of_structure(structure), tuple(model.pool)[:count], count, model.noise
+    )
+    return replace(fitted, survivors=count, alone=alone, appraisal=appraisal, record=record, projects=False)
+
+
+def steps_ahead(X: np.ndarray) -> np.ndarray:
+    """The inputs of the steps of a forecast behind the rows, with regressors at their means."""
+    distinct = np.unique(X[:, 0])
+    steps = min(max(len(X) // AHEAD, 1), MOST_AHEAD)
+    ahead = np.zeros((steps, X.shape[1]))
+    ahead[:, 0] = distinct[-1] + np.median(np.diff(distinct)) * np.arange(1, steps + 1)
+    return ahead
+
+
+def _projected(
+    fitted: Fitted, X: np.ndarray, z: np.ndarray, factors: np.ndarray, ahead: np.ndarray
+) -> tuple[Structure, Changepoints, tuple[Decision, ...]]:
+    """The structure that explains, on some rows, with what evaluates it and how it was found."""
+    both, beliefs, settings = np.vstack([X, ahead]), fitted.beliefs, fitted.settings
+    all_factors = np.append(factors, np.ones(len(ahead)))
+    mean, covariance = fitted.joint(both)
+    noise = _noise(fitted)
+    moments = np.outer(mean, mean) + covariance
+    moments[np.diag_indices(len(both))] += noise * all_factors
+    same = None if np.ptp(factors) == 0.0 else factors
+    evaluator = Changepoints(
+        X,
+        z,
+        covariance_of(X, timed=True),
+        known=() if beliefs.clock is None else beliefs.clock.seasons,
+        settings=settings,
+        beliefs=beliefs,
+        factors=same,
+    )
+    weights = fitted.prior.quantile(0.5)
+    parts = [evaluator.part(kernel, float(w)) for kernel, w in zip(fitted.kernels[:-1], weights, strict=False)]
+    projection = Projection(both, mean, moments, beliefs, None if same is None else all_factors)
+    record: list[Decision] = []
+    best, top = None, -np.inf
+    for one in projection.path(Structure(tuple(parts), noise, 0.0)):
+        top = max(top, one.score)
+        if best is not None and top - one.score > JUDGED:
+            break
+        found = evaluator.fit(one.parts, one.noise) if one.parts else evaluator.empty()
+        formula = " + ".join(part.kernel.formula() for part in one.parts) or "noise"
+        record.append(Decision(len(record), "projected", formula, found.score, "evidence"))
+        best = found if best is None or found.score > best.score else best
+    assert best is not None
+    structure = swaps.plainest(evaluator, swaps.polished(evaluator, best))
+    record = [replace(one, gain=one.gain - structure.score) for one in record]
+    return structure, evaluator, (*fitted.record, *record)
+
+
+def _noise(fitted: Fitted) -> float:
+    """The noise variance of the model that predicts, of an ordinary row."""
+    return float(fitted.noises[0]) if fitted.noises is not None else fitted.noise_variance
+
+
+def _factors(fitted: Fitted) -> np.ndarray:
+    """The noise variance of each row over that of an ordinary one."""
+    posterior = fitted.posterior
+    first = posterior.posteriors[0] if hasattr(posterior, "posteriors") else posterior
+    return np.asarray(first.noise) / _noise(fitted)
+
+
+def _posterior(
+    fitted: Fitted, structure: Structure, X: np.ndarray, z: np.ndarray, factors: np.ndarray
+) -> GaussianPosterior | LinearPosterior:
+    """The posterior of what explains given some rows."""
+    model = structure.at_mode().model
+    weights, noise = np.asarray(model.prior.quantile(0.5))[None], model.noise * factors
+    if fitted.tier == "linear":
+        return LinearPosterior(model.pool, weights, noise, X, z, fitted.settings.long.limits)
+    return GaussianPosterior(model.pool, weights, noise, X, z)

@@ -1,0 +1,209 @@
+"""The projection: from the model that predicts to the few components that explain.
+
+The model that predicts has a component for everything that such rows can be made of, each at the weight that the
+horseshoe leaves it. What explains is a smaller model that predicts nearly the same, at the rows and at the steps of a
+forecast. p is the predictive distribution of a replicate of y at both, and a smaller model N(0, C) is fitted to
+
+    L = E_p log N(y; 0, C) + log p(u) = -( tr(C^-1 M) + log|C| + N log 2 pi ) / 2 + log p(u),    M = E_p[y y']
+
+which is least far from p in Kullback-Leibler divergence. From the whole pool a backward path drops one component, or
+one factor, at a time, or puts a simpler one in its place: always the one that costs least. The models of the path are
+then fitted to y, and their evidence judges which of them explains (Piironen and Vehtari; Hahn and Carvalho 2015).
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import NamedTuple, final
+
+import numpy as np
+
+from farrier.evaluation.covariance import Covariance, covariance_of
+from farrier.evaluation.products import Products
+from farrier.inference.lbfgs import climb
+from farrier.inference.projected import ProjectedObjective, expected_log_density
+from farrier.kernels.algebra import Base, Kernel, product_of
+from farrier.kernels.normal import simplify
+from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential
+from farrier.search import candidates
+from farrier.search.beliefs import Beliefs
+from farrier.search.scoring import Evaluator
+from farrier.search.structure import LEVEL, Part, Structure
+
+PRICE = 2.0
+"""Divergence that a factor may cost before another one is dropped for it. [nats; a trial on learn series]"""
+NEGLIGIBLE = 1.0
+"""Divergence up to which components are dropped together, before any fit. [nats; by judgement]"""
+LONGEST = 60.0
+"""Divergence of one step at which a path ends: what follows explains nothing. [nats; by judgement]"""
+ITERATIONS, TOLERANCE = 25, 0.1
+"""Of a fit on the path. [iterations; nats; by judgement]"""
+TRIES = 3
+"""Changes of a step that are fitted, those that cost least with all else fixed. [fits; by judgement]"""
+LOOSER = 0.3
+"""Part of the variance of what is dropped that may be taken for noise, before a fit. [part; by judgement]"""
+
+
+class Change(NamedTuple):
+    """A step of a path: one component goes, or another one takes its place."""
+
+    place: int
+    kernel: Kernel | None
+    """What takes its place; None for nothing."""
+    fewer: float
+    """How many factors that saves; a half for another factor that is simpler."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Projection:
+    """What is projected, and onto which rows: those of the fit, and those of a forecast behind them."""
+
+    X: np.ndarray
+    mean: np.ndarray
+    """E y of a replicate at these rows."""
+    moments: np.ndarray
+    """E y y' of it."""
+    beliefs: Beliefs
+    factors: np.ndarray | None = None
+    """The noise variance of each row over the common one; None if all rows have the same."""
+
+    @cached_property
+    def covariance(self) -> Covariance:
+        """That of the rows."""
+        return covariance_of(self.X, timed=self.beliefs.clock is not None)
+
+    def fit(self, parts: Sequence[Part], noise: float) -> Structure:
+        """The components with the parameters that predict most nearly the same; the score is the bound."""
+        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1])
+        moments = _scattered(self.moments, self.covariance)
+        objective = ProjectedObjective(
+            replace(model, factors=self.factors),
+            self.covariance,
+            np.zeros(len(self.covariance.X)),
+            np.zeros((1, 0)),
+            moments=moments,
+        )
+        numbers, terms, _ = climb(objective, ITERATIONS, TOLERANCE)
+        fitted = objective.model(numbers)
+        weights = fitted.prior.quantile(0.5)
+        found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
+        return Structure(found, float(fitted.noise), terms[-1].evidence, fitted, terms[-1])
+
+    def value(self, C: np.ndarray, noise: float) -> float:
+        """E log N(y; 0, C + noise)."""
+        C = C.copy()
+        C[np.diag_indices(len(C))] += noise * (1.0 if self.factors is None else self.factors)
+        return expected_log_density(C, self.moments)[0]
+
+    def grams(self, parts: Sequence[Part]) -> np.ndarray:
+        """The covariance of each component, with its weight, (m, N, N)."""
+        if not parts:
+            return np.zeros((0, len(self.X), len(self.X)))
+        pool = Products.of([part.kernel for part in parts], self.X.shape[1])
+        return self.covariance.grams(pool) * np.array([part.weight**2 for part in parts])[:, None, None]
+
+    def path(self, start: Structure) -> Iterator[Structure]:
+        """Ever simpler structures, from that which predicts down to one component; scores are bounds."""
+        structure = self.fit(self._needed(start), start.noise)
+        yield structure
+        while structure.parts:
+            structure, lost = self._step(structure)
+            if lost > LONGEST:
+                return
+            yield structure
+
+    def _needed(self, start: Structure) -> list[Part]:
+        """The components without those that are dropped together before any fit."""
+        each, level = self.grams(start.parts), self._level(start)
+        C = level + each.sum(axis=0)
+        base, kept = self.value(C, start.noise), list(range(len(start.parts)))
+        losses = [base - self.value(C - one, start.noise) for one in each]
+        for i in np.argsort(losses):
+            if base - self.value(C - each[i], start.noise) > NEGLIGIBLE:
+                break
+            C = C - each[i]
+            kept.remove(int(i))
+        return [start.parts[i] for i in kept]
+
+    def _step(self, structure: Structure) -> tuple[Structure, float]:
+        """The structure after the change that costs least, and what it costs."""
+        each = self.grams(structure.parts)
+        C, base = self._level(structure) + each.sum(axis=0), structure.score
+        ranked = []
+        for change in changes(structure.parts, self.X[:, 0]):
+            own = each[change.place]
+            size = float(np.mean(np.diagonal(own)))
+            rest = C - own
+            if change.kernel is not None:
+                (other,) = self.grams([replace(structure.parts[change.place], kernel=change.kernel)])
+                rest = rest + other * (size / max(float(np.mean(np.diagonal(other))), 1e-12))
+            value = max(self.value(rest, structure.noise), self.value(rest, structure.noise + LOOSER * size))
+            ranked.append((base - value - PRICE * change.fewer, change))
+        ranked.sort(key=lambda one: one[0])
+        best: tuple[float, Structure] | None = None
+        for _, change in ranked[:TRIES]:
+            found = self.fit(changed(structure.parts, change, self), structure.noise)
+            cost = base - found.score - PRICE * change.fewer
+            if best is None or cost < best[0]:
+                best = cost, found
+            if cost < -0.5 * PRICE * change.fewer:
+                break
+        assert best is not None
+        return best[1], base - best[1].score
+
+    def _level(self, structure: Structure) -> np.ndarray:
+        weight = LEVEL.weight if structure.model is None else float(structure.model.prior.quantile(0.5)[-1])
+        return np.full((len(self.X), len(self.X)), weight**2)
+
+    def part(self, kernel: Kernel, weight: float) -> Part:
+        """A component with the priors that suit the rows."""
+        return self.beliefs.part(kernel, weight, self.X.shape[1])
+
+
+def changes(parts: Sequence[Part], x: np.ndarray) -> list[Change]:
+    """What may become simpler: a component goes, or one of its factors, or a factor is another one that is simpler."""
+    found = []
+    for i, part in enumerate(parts):
+        factors = list(part.kernel.products()[0])
+        found.append(Change(i, None, float(len(factors))))
+        if len(factors) > 1:
+            found += [
+                Change(i, product_of(simplify([f for f in factors if f is not gone])), 1.0) for gone in factors
+            ]
+        found += [Change(i, kernel, 0.5) for kernel in _limits(factors, x)]
+    return found
+
+
+def changed(parts: Sequence[Part], change: Change, projection: Projection) -> list[Part]:
+    """The components after a change, not yet fitted."""
+    if change.kernel is None:
+        return [part for i, part in enumerate(parts) if i != change.place]
+    new = projection.part(change.kernel, parts[change.place].weight)
+    return [new if i == change.place else part for i, part in enumerate(parts)]
+
+
+def _limits(factors: Sequence[Base], x: np.ndarray) -> list[Kernel]:
+    """A product with a simpler factor: a line for growth that fades or a long curve; growth, or a smooth drift, for a
+    rough drift."""
+    extent = candidates.Extent.of(x)
+    found: list[Kernel] = []
+    for place, factor in enumerate(factors):
+        others: list[Base] = []
+        if isinstance(factor, DampedTrend):
+            others = [Linear(0.0)]
+        if isinstance(factor, SquaredExponential) and float(np.max(factor.lengthscale)) > extent.range:
+            others = [Linear(0.0)]
+        if isinstance(factor, Matern12) and len(factors) > 1:
+            others = [candidates.line_before(extent), SquaredExponential(0.5 * extent.range)]
+        for other in others:
+            new = other if factor.dims is None else other.replace(dims=factor.dims)
+            found.append(product_of([new if i == place else f for i, f in enumerate(factors)]))
+    return found
+
+
+def _scattered(moments: np.ndarray, covariance: Covariance) -> np.ndarray:
+    """Moments of the rows as a matrix over all places of the covariance."""
+    out = np.zeros((len(covariance.X), len(covariance.X)))
+    out[np.ix_(covariance.places, covariance.places)] = moments
+    return out
