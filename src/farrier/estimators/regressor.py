@@ -38,11 +38,9 @@ from farrier.model.other_noise import fit_given_sites
 from farrier.model.refit import refitted
 from farrier.model.result import Result
 from farrier.model.robust import learn_robust
-from farrier.model.robust_structural import fit_robust_structural
-from farrier.model.structural import fit_structural
+from farrier.model.series import Series, fit_series
 from farrier.model.tables import Scale, check_cells, check_varies, column_names, frame_library
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
-from farrier.search.periods import find_periods
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
 
@@ -286,13 +284,19 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
         chosen = self.likelihood == "student-t"
         tell = told(show, kind_of(inputs, coded=bool(coded), timed=self._timed))
-        if self.search == "quick" or (self._timed and self.method == "auto" and self._searches()):
-            known = self._known_periods(inputs, scale)
-            seasons = find_periods(inputs[:, 0], target.forward(y), 1) if known is None else known
-            patterns = {"calendar": self._patterns(scale), "transform": self.scale}
-            if self.likelihood == "gaussian" or factors is not None:
-                return fit_structural(inputs, y, seasons, factors=factors, **patterns)
-            return fit_robust_structural(inputs, y, seasons, chosen=chosen, **patterns)
+        if self._searches() and self.method != "stochastic" and not coded and (self._timed or inputs.shape[1] == 1):
+            series = Series(
+                inputs,
+                y,
+                seasons=self._known_periods(inputs, scale),
+                calendar=self._patterns(scale),
+                timed=self._timed,
+                factors=factors,
+                tell=tell,
+                engine=self.method,
+            )
+            noise = "gaussian" if factors is not None or self.method != "auto" else self.likelihood
+            return fit_series(series, transform=self.scale, likelihood=noise)
         if self.method != "stochastic" and self._searches():
             known = None if coded else self._known_periods(inputs, scale)
             found = {"known": known, "timed": self._timed, "tell": tell, "calendar": self._patterns(scale)}

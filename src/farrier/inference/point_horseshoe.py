@@ -106,7 +106,9 @@ class PointHorseshoe(WeightPrior):
         """log p(log w_i | all other weights), (m,)."""
         u = np.log(self.w)
         whole = self._mixed(u).log_density
-        others = [replace(self, shrunk=np.where(np.arange(len(u)) == i, 0.0, self._mask(len(u)))) for i in range(len(u))]
+        others = [
+            replace(self, shrunk=np.where(np.arange(len(u)) == i, 0.0, self._mask(len(u)))) for i in range(len(u))
+        ]
         away = u - np.log(self.scale)
         return np.array([whole - one._mixed(u).log_density for one in others]) + _log_sech(away, np)
 

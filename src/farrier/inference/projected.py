@@ -3,8 +3,8 @@
     L = E_p log N(y; 0, sum_i w_i^2 K_i + D) + log p(u)
       = -( tr(C^-1 M) + log|C| + N log 2 pi ) / 2 + log p(u),     M = E_p[y y']
 
-p is the predictive distribution of a replicate of y at rows and at the steps of a forecast. At its maximum the model has
-the smallest Kullback-Leibler divergence from p, up to the priors.
+p is the predictive distribution of a replicate of y at rows and at the steps of a forecast. At its maximum the model
+has the smallest Kullback-Leibler divergence from p, up to the priors.
 """
 
 from dataclasses import dataclass, field

@@ -35,7 +35,10 @@ JUDGED = 25.0
 @final
 @dataclass(frozen=True, eq=False)
 class Agreeing:
-    """The posterior of what explains: its means agree with the forecast, its variances are those given the rows."""
+    """The posterior of what explains: its means agree with the forecast.
+
+    Its variances are those given the rows alone, and how far the means move to agree.
+    """
 
     given: Draws
     """The posterior given the rows."""
@@ -54,15 +57,23 @@ class Agreeing:
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f, (1, N) each."""
-        return self.agreed.draws(X)[0], self.given.draws(X)[1]
+        return _moved(self.agreed.draws(X), self.given.draws(X))
 
     def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of each component, or of sums of them."""
-        return self.agreed.components(X, sums)[0], self.given.components(X, sums)[1]
+        return _moved(self.agreed.components(X, sums), self.given.components(X, sums))
 
     def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean and covariance of f, or of the sum of some components, at all rows together."""
-        return self.agreed.joint(X, parts)[0], self.given.joint(X, parts)[1]
+        mean, (before, covariance) = self.agreed.joint(X, parts)[0], self.given.joint(X, parts)
+        return mean, covariance + np.outer(mean - before, mean - before)
+
+
+def _moved(
+    agreed: tuple[np.ndarray, np.ndarray], given: tuple[np.ndarray, np.ndarray]
+) -> tuple[np.ndarray, np.ndarray]:
+    """The means of the one, the variances of the other, and how far the means are apart."""
+    return agreed[0], given[1] + (agreed[0] - given[0]) ** 2
 
 
 def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
@@ -72,9 +83,6 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
         mean, covariance = fitted.joint(ahead)
         rows = search_rows(X, fitted.settings, timed=True)
         structure, evaluator, record = _projected(fitted, X[rows], z[rows], _factors(fitted)[rows], ahead)
-        if not structure.parts:
-            return replace(fitted, survivors=0, kernels=fitted.kernels, record=record, projects=False)
-        appraisal = appraise(evaluator, structure)
         model, count = structure.at_mode().model, len(structure.parts)
         factors = _factors(fitted)
         given, agreed = (
@@ -87,7 +95,9 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
     alone = Alone(
         Agreeing(given, agreed), weights_of_structure(structure), tuple(model.pool)[:count], count, model.noise
     )
-    return replace(fitted, survivors=count, alone=alone, appraisal=appraisal, record=record, projects=False)
+    return replace(
+        fitted, survivors=count, alone=alone, appraisal=appraise(evaluator, structure), record=record, projects=False
+    )
 
 
 def steps_ahead(X: np.ndarray) -> np.ndarray:

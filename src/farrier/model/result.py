@@ -136,7 +136,9 @@ class Result:
         def named(text: str) -> str:
             return re.sub(r"\[(\d+(?:, \d+)*)\]", names, text)
 
-        return tuple(replace(one, formula=named(one.formula), reason=named(one.reason)) for one in self.explained.record)
+        return tuple(
+            replace(one, formula=named(one.formula), reason=named(one.reason)) for one in self.explained.record
+        )
 
     def levels_of(self, column: int) -> tuple[str, ...]:
         """The names of the levels of an input that is a code; none for a number."""

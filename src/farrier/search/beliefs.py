@@ -163,7 +163,9 @@ class Beliefs:
         shape = self._median("shape")
         found: list[Kernel] = []
         for place, period in enumerate(periods):
-            inside = [one for one in periods[:place] if abs(period / one - round(period / one)) < self.settings.rounding]
+            inside = [
+                one for one in periods[:place] if abs(period / one - round(period / one)) < self.settings.rounding
+            ]
             found.append(product_of([CentredPeriodic(one, shape) for one in (*inside[-1:], period)]))
         return found
 

@@ -27,7 +27,6 @@ from farrier.kernels.normal import simplify
 from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
-from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Part, Structure
 
 PRICE = 2.0
@@ -168,9 +167,7 @@ def changes(parts: Sequence[Part], x: np.ndarray) -> list[Change]:
         factors = list(part.kernel.products()[0])
         found.append(Change(i, None, float(len(factors))))
         if len(factors) > 1:
-            found += [
-                Change(i, product_of(simplify([f for f in factors if f is not gone])), 1.0) for gone in factors
-            ]
+            found += [Change(i, product_of(simplify([f for f in factors if f is not gone])), 1.0) for gone in factors]
         found += [Change(i, kernel, 0.5) for kernel in _limits(factors, x)]
     return found
 

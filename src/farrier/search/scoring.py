@@ -267,7 +267,7 @@ class Evaluator:
         C, _ = self.covariance.forward(pool, pool.numbers, w2[None])
         return np.array(self.covariance.gather(C[0]))
 
-    def _grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
+    def grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
         return list(self.covariance.grams(Products.of(kernels, self.X.shape[1])))
 
     def screen(self, structure: Structure, moves: Sequence[Move]) -> np.ndarray:
@@ -280,8 +280,8 @@ class Evaluator:
         left = structure.noise if self.rows is None else settings.latent_variance
         levels = [part * self.spread(structure) for part in (settings.noise_factors if self.rows is None else (1.0,))]
         base = log_density(self.noisy(C, structure), self.y)
-        there = self._grams([part.kernel for part in structure.parts]) if structure.parts else []
-        grams = self._grams([move.kernel for move in moves])
+        there = self.grams([part.kernel for part in structure.parts]) if structure.parts else []
+        grams = self.grams([move.kernel for move in moves])
         gains = np.full(len(moves), -np.inf)
         for i in self._ranked(C, structure, moves, grams):
             move, K = moves[i], grams[i]

@@ -1,0 +1,287 @@
+"""From a series, or a curve over one input, to a fitted model.
+
+1. The pool is what such rows can be made of. For a series in time that is what ordinary series are made of
+
+       y = level + damped trend + random walk + seasons that move + patterns of the calendar + AR(1) + noise
+       y = line + the same, with priors of its own
+
+   with priors that were learned from many series (search/beliefs.py); past rows tell little of whether growth will
+   fade, so both predict. For a curve over another input it is smooth curves, a line and cycles, and what its rows show
+   beyond these (search/enriching.py). Each regressor adds a line, or a curve where the evidence for one is strong.
+2. The horseshoe shrinks what the rows do not need (inference/point_horseshoe.py). All parameters are fitted to the top
+   of their posterior density. Predictions average over draws from Laplace's approximation there, and over the scales
+   of the target, by their evidence. A long series is predicted by the mode on the best scale, in time linear in its
+   rows.
+3. Where leave-one-out residuals have heavy tails, Student-t noise is fitted; it is kept if it has clearly more
+   evidence.
+
+What explains is the projection of this model, made when somebody asks for it (explaining.py).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.inference.blas import one_thread
+from farrier.kernels.algebra import Kernel
+from farrier.model.finishing import Predictor, finished, search_rows
+from farrier.model.fitted import Fitted
+from farrier.model.long_series import Windows, fitted_to
+from farrier.model.members import Contender, RowNoise, fitted_set, shares_of
+from farrier.model.noise_choice import better_noise
+from farrier.model.outliers import Doubt
+from farrier.model.row_noise import alternately, noise_after
+from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
+from farrier.model.tiers import POSTERIORS, Tell, bound_of, tier_for
+from farrier.search.beliefs import Beliefs
+from farrier.search.candidates import ordinary_curve, ordinary_series
+from farrier.search.changepoints import Changepoints
+from farrier.search.cycles import fit_ordinary
+from farrier.search.enriching import enriched
+from farrier.search.learned_priors import GROWTHS
+from farrier.search.periods import find_periods
+from farrier.search.regressors import lines
+from farrier.search.settings import SearchSettings
+from farrier.search.structure import Part, Structure
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Series:
+    """The rows of a series: the first input is time, or what a curve is over; others are regressors."""
+
+    X: np.ndarray
+    """Standardised inputs."""
+    y: np.ndarray
+    """The target in its own units."""
+    seasons: Sequence[float] | None = None
+    """All seasons, in units of the first input; None if they are not known."""
+    calendar: Sequence[Kernel] = ()
+    """Patterns of the calendar over the first input."""
+    timed: bool = False
+    """Whether the first input is time."""
+    factors: np.ndarray | None = None
+    """The noise variance of each row over the common one; None if all rows have the same."""
+    settings: SearchSettings = SearchSettings()
+    tell: Tell = lambda what, bound: None
+    """Called with the current phase and bound."""
+    engine: str = "auto"
+    """Exact, linear or collapsed inference given all rows; "auto" is exact for few rows, else linear."""
+
+    @property
+    def tier(self) -> str:
+        """The engine."""
+        return tier_for(len(self.X), self.settings, self.engine, series=True)
+
+    def beliefs(self) -> list[Beliefs]:
+        """The beliefs of each pool that predicts."""
+        beliefs = Beliefs.of(self.X, self.seasons, self.settings.priors, timed=self.timed)
+        return [replace(beliefs, growth=growth) for growth in (GROWTHS if beliefs.of_time else GROWTHS[:1])]
+
+    def scales(self, transform: str) -> list[Transform]:
+        """The scales of y that are compared: identity and logarithm, or the one that was asked for."""
+        if transform != "auto":
+            return [named(transform)]
+        tried = worth_trying(self.y, self.settings.scales.smallest_ratio)
+        return [one for one in tried if one.name != "square root"]
+
+
+def fit_series(series: Series, *, transform: str = "auto", likelihood: str = "auto") -> Fitted:
+    """The model of a series; its noise is Gaussian, Student-t, or what has more evidence ("auto").
+
+    A long series keeps Gaussian noise, unless Student-t is asked for.
+    """
+    chosen = likelihood == "student-t"
+    with one_thread():
+        fits = _fits(series, series.scales(transform))
+        gaussian = _fitted(fits, series)
+        if likelihood == "gaussian" or (series.tier != "exact" and not chosen):
+            return gaussian
+        doubt = Doubt.of(gaussian, series.X, series.y)
+        if not (doubt.due or chosen):
+            return gaussian
+        series.tell("looking for outliers", gaussian.bound)
+        robust = _fitted(_robust_fits(series, fits, gaussian, noise_after(doubt), chosen=chosen), series)
+    return better_noise(gaussian, robust, chosen=chosen)
+
+
+def _fits(series: Series, scales: Sequence[Transform]) -> list[Contender]:
+    """All pools on all scales; of the second pool on those that have a share in the predictions of the first.
+
+    A fit starts from the values of the other pool on its scale, or else from those on the scale before it: on 86 learn
+    series of M1 and M4 that took about half of the evaluations, and no score fell by more than 0.6 nats.
+    """
+    fits: list[Contender] = []
+    for beliefs in series.beliefs():
+        same, found = {one.scale.transform.name: one.structure for one in fits}, list[Contender]()
+        for one in scales:
+            near = same.get(one.name, found[-1].structure if found else None)
+            found.append(_fit(series, beliefs, one, near=near))
+        fits += found
+        scales = _useful(found, series.settings)
+    return fits
+
+
+def _robust_fits(
+    series: Series, usual: Sequence[Contender], gaussian: Fitted, start: RowNoise, *, chosen: bool
+) -> list[Contender]:
+    """The pools with Student-t noise on the scales that predict, from their values with Gaussian noise: of each pool
+    the scale with the highest evidence.
+
+    The model and the expected precisions of its rows are fitted alternately (row_noise.py).
+    """
+    best: list[Contender] = []
+    likely = {one.scale.transform.name for one in (gaussian, *gaussian.others)}
+    near = {(one.evaluator.beliefs.growth, one.scale.transform.name): one.structure for one in usual}
+    scales = [one.scale.transform for one in usual if one.evaluator.beliefs.growth == GROWTHS[0]]
+    scales = [one for one in scales if one.name in likely]
+    for beliefs in series.beliefs():
+        found = [_robust_fit(series, beliefs, one, start, near.get((beliefs.growth, one.name))) for one in scales]
+        best.append(max(found, key=lambda one: one.height))
+        scales = _useful(found, series.settings)
+        if best[0].height < gaussian.bound and not chosen:
+            # what one pool loses by it, the other does not gain
+            break
+    return best
+
+
+def _robust_fit(
+    series: Series, beliefs: Beliefs, transform: Transform, noise: RowNoise, near: Structure | None
+) -> Contender:
+    """A pool with Student-t noise, from the noise of all rows and from its values with Gaussian noise."""
+    last = near
+
+    def fit(noise: RowNoise, least: float) -> Contender:
+        nonlocal last
+        found = _fit(series, beliefs, transform, noise=noise, near=last, least=least)
+        last = found.structure
+        return found
+
+    return alternately(fit, noise, series.X, series.y, _rows(series, beliefs), series.settings.outliers.rounds)
+
+
+def _fit(
+    series: Series,
+    beliefs: Beliefs,
+    transform: Transform,
+    *,
+    noise: RowNoise | None = None,
+    near: Structure | None = None,
+    least: float = -np.inf,
+) -> Contender:
+    """A pool on one scale of the target, with Gaussian noise if no other is given.
+
+    `near` is another fit of the same rows, from whose values this one starts. Below a log likelihood of `least` it gets
+    no score.
+    """
+    X, y, settings = series.X, series.y, series.settings
+    scale = TargetScale.of(transform, y if noise is None else y[noise.ordinary])
+    rows = _rows(series, beliefs)
+    each = series.factors if noise is None else noise.factors
+    covariance, z = covariance_of(X[rows], timed=True), scale.forward(y[rows])
+    seasons = () if beliefs.clock is None else beliefs.clock.seasons
+    evaluator = Changepoints(
+        X[rows],
+        z,
+        covariance,
+        known=seasons,
+        tell=series.tell,
+        settings=settings,
+        beliefs=beliefs,
+        factors=None if each is None else each[rows],
+    )
+    series.tell("shrinking a pool of candidates", np.nan)
+    if beliefs.of_time:
+        structure = fit_ordinary(evaluator, lambda periods: _ordinary(series, beliefs, periods), seasons, near, least)
+    elif near is not None:
+        structure = evaluator.fit_pool(near.parts, near, least)
+    else:
+        periods = find_periods(X[rows, 0], z, 1, settings=settings.periods)
+        structure = enriched(evaluator, evaluator.fit_pool(_ordinary(series, beliefs, periods)))
+    name = f"the {transform.name} scale"
+    if beliefs.of_time:
+        name += f", growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
+    return Contender(name, structure, evaluator, scale, y[rows], noise, searched=False, factors=series.factors)
+
+
+def _ordinary(series: Series, beliefs: Beliefs, periods: Sequence[float]) -> list[Part]:
+    """The components of a pool, at the medians of their priors."""
+    own, inputs = series.settings.candidates, series.X.shape[1]
+    if beliefs.of_time:
+        kernels = [*ordinary_series(beliefs, periods, [], own), *series.calendar, *lines(inputs, [])]
+    else:
+        kernels = ordinary_curve(series.X[:, 0], periods, [], own)
+    return [beliefs.part(kernel, beliefs.scale(kernel), inputs) for kernel in kernels]
+
+
+def _rows(series: Series, beliefs: Beliefs) -> np.ndarray:
+    """The rows to which a pool is fitted: of a series in time the last ones, of a curve some from everywhere.
+
+    If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
+    shortest season still shows: a week of hours cannot be learned from 300 of them.
+    """
+    if not beliefs.of_time:
+        return search_rows(series.X, series.settings, timed=True)
+    order, settings = np.argsort(series.X[:, 0], kind="stable"), series.settings
+    rows, clock = settings.rows.search, beliefs.clock
+    if clock is None or not clock.seasons or len(order) <= rows:
+        return order[-rows:]
+    needed = settings.periods.repeats * clock.seasons[-1] / clock.step
+    every = int(np.ceil(needed / rows))
+    shows = clock.seasons[0] / clock.step >= settings.candidates.shortest_period * every
+    return order[::-1][:: every if shows else 1][:rows][::-1]
+
+
+def _useful(fits: Sequence[Contender], settings: SearchSettings) -> list[Transform]:
+    """The scales that have a share in the predictions of one pool: no other one is tried in the next."""
+    shares = shares_of(fits, settings.averaging)
+    return [
+        one.scale.transform
+        for one, share in zip(fits, shares, strict=True)
+        if share >= settings.averaging.smallest_share
+    ]
+
+
+def _fitted(found: Sequence[Contender], series: Series) -> Fitted:
+    """The fitted model from the fits of its pools on some scales."""
+    ranked = sorted(found, key=lambda one: one.height, reverse=True)
+    steps, settings = sum(one.evaluator.steps for one in found), series.settings
+    if series.tier != "exact":
+        return _long(ranked[0], series, steps)
+    fitted = fitted_set(ranked, None, series.X, series.y, appraisal=None, record=(), settings=settings, steps=steps)
+    return replace(fitted, projects=True)
+
+
+def _long(contender: Contender, series: Series, steps: int) -> Fitted:
+    """The model of a long series: predictions are those of the mode on the best scale, in time linear in the rows."""
+    X, y, settings = series.X, series.y, series.settings
+    evaluator, structure = contender.evaluator, contender.structure
+    if not evaluator.beliefs.of_time:
+        # the rows of the fit were far apart
+        sizes = evaluator.sizes(structure)
+        kept = [
+            part for part, size in zip(structure.parts, sizes, strict=True) if size > settings.growing.smallest_size
+        ]
+        windows = Windows.of(X, contender.scale.forward(y), settings, series.factors)
+        structure = fitted_to(evaluator, kept, structure.noise, windows)
+        contender = replace(contender, structure=structure)
+    (model,), count = contender.models(0), len(structure.parts)
+    z, tier = contender.scale.forward(y), series.tier
+    posterior = POSTERIORS[tier](model, X, z, settings)
+    bound = bound_of(tier, model, X, z, settings)
+    fitted = finished(
+        Predictor(model, posterior, tuple(model.pool), tier, bound),
+        replace(structure, model=model),
+        X,
+        y,
+        scale=contender.scale,
+        level=count,
+        steps=steps,
+        settings=settings,
+        likelihood=contender.likelihood(model),
+        beliefs=evaluator.beliefs,
+    )
+    return replace(fitted, projects=True)

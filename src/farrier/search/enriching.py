@@ -1,0 +1,152 @@
+"""What the rows of a curve show beyond the ordinary candidates: components that a score test finds, and two regimes.
+
+The pool of a plain input holds smooth curves, a line and cycles. Where a residual shows more, such as a second cycle or
+a short wiggle, and where a component is there only on one side of a change, that enters the pool and is shrunk with all
+others.
+"""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from scipy.special import expit
+
+from farrier.inference.gaussian import log_density
+from farrier.kernels.algebra import Kernel
+from farrier.search import candidates
+from farrier.search.changepoints import Changepoints
+from farrier.search.structure import Move, Structure
+
+STRONG = 5.0
+"""Evidence that speaks very strongly (Kass and Raftery, 1995). [nats]"""
+ROUNDS, MOST_NEW = 3, 3
+"""Most rounds, and most components that a score test adds in one. [by judgement]"""
+MOST, SMALLEST = 12, 0.01
+"""Components from which the smallest go when others come, and the size below which they do. [standard deviations of y;
+by judgement]"""
+SIDED, LARGE = 4, 0.15
+"""Most components that a scan for a change takes a side of, and the size from which they are looked at. [standard
+deviations of y; by judgement]"""
+PLACES = 15
+"""Places of a change that a scan tries first, and then between the best one's neighbours. [by judgement]"""
+
+
+class Sided(NamedTuple):
+    """What a change at one place gains if some components are there only on one side of it."""
+
+    gain: float
+    place: float
+    sides: list[tuple[int, bool]]
+    """The components, and whether they are there after the change."""
+
+
+def enriched(evaluator: Changepoints, structure: Structure) -> Structure:
+    """The pool with what the rows show beyond it, fitted again."""
+    for turn in range(ROUNDS):
+        new = _shown(evaluator, structure)
+        new += split(evaluator) if turn == 0 else []
+        new += one_sided(evaluator, structure) if turn == 0 or not new else []
+        kept = list(structure.parts)
+        if len(kept) > MOST:
+            sizes = evaluator.sizes(structure)
+            kept = [part for part, size in zip(kept, sizes, strict=True) if size > SMALLEST]
+        there = {repr(part.kernel) for part in kept}
+        new = [kernel for kernel in new if repr(kernel) not in there]
+        if not new:
+            break
+        parts = [*kept, *(evaluator.part(kernel, evaluator.settings.priors.scale) for kernel in new)]
+        wider = evaluator.fit(parts, 0.8 * structure.noise)
+        assert wider.terms is not None
+        assert structure.terms is not None
+        gain = wider.terms.total - structure.terms.total
+        if gain < 0.0:
+            break
+        structure = wider
+        if gain < 2.0:
+            break
+    return structure
+
+
+def _shown(evaluator: Changepoints, structure: Structure) -> list[Kernel]:
+    """Candidates that gain at fixed parameters, one of each formula, those with the highest gain first."""
+    x, settings = evaluator.X[:, 0], evaluator.settings
+    place, gain = evaluator.change(structure)
+    change = place if gain > np.log(len(x)) else None
+    sizes = evaluator.sizes(structure)
+    large = [part.kernel for part, size in zip(structure.parts, sizes, strict=True) if size > LARGE]
+    fresh = candidates.series(
+        x, evaluator.residual(structure), list(evaluator.known), large, change, evaluator.beliefs, settings
+    )
+    extent = candidates.Extent.of(x)
+    fresh = [kernel for kernel in fresh if not candidates.is_noise(kernel, extent, settings.candidates)]
+    gains = evaluator.screen(structure, [Move(kernel) for kernel in fresh])
+    found: dict[str, Kernel] = {}
+    for i in np.argsort(gains)[::-1]:
+        if gains[i] > STRONG and len(found) < MOST_NEW:
+            found.setdefault(fresh[i].formula(), fresh[i])
+    return list(found.values())
+
+
+def split(evaluator: Changepoints) -> list[Kernel]:
+    """One simple kernel before a change and another one after it, where two are far better than one for all rows.
+
+    The two sides share only the noise variance, so they are evaluated separately.
+    """
+    order, settings = np.argsort(evaluator.X[:, 0], kind="stable"), evaluator.settings
+    x, y = evaluator.X[order, 0], evaluator.y[order]
+    best: tuple[float, list[Kernel]] = (-np.inf, [])
+    for count in candidates.split_rows(x, settings.changepoints.splits):
+        sides = [evaluator.best_simple_kernels(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
+        step = candidates.step_at(0.5 * (x[count - 1] + x[count]), candidates.Extent.of(x), settings.candidates)
+        for left, right in zip(*sides, strict=True):
+            if left[0] + right[0] > best[0]:
+                best = left[0] + right[0], [(1 - step) * left[1], step * right[1]]
+    one = max(height for height, _ in evaluator.best_simple_kernels(x, y))
+    return best[1] if best[0] > one + STRONG else []
+
+
+def one_sided(evaluator: Changepoints, structure: Structure) -> list[Kernel]:
+    """Large components that are there only before or after one change, where that gains much."""
+    sizes, own = evaluator.sizes(structure), evaluator.settings.candidates
+    large = [
+        int(i)
+        for i in np.argsort(sizes)[::-1]
+        if sizes[i] > LARGE and not candidates.has_step(structure.parts[i].kernel)
+    ][:SIDED]
+    if not large:
+        return []
+    x, extent = np.sort(evaluator.X[:, 0]), candidates.Extent.of(evaluator.X[:, 0])
+    places = np.quantile(x, np.linspace(0.1, 0.9, PLACES))
+    best = _scan(evaluator, structure, large, places)
+    apart = float(np.median(np.diff(places)))
+    finer = np.linspace(best.place - apart, best.place + apart, PLACES)[1:-1]
+    best = max(best, _scan(evaluator, structure, large, finer), key=lambda one: one.gain)
+    if best.gain <= STRONG:
+        return []
+    step = candidates.step_at(best.place, extent, own)
+    return [structure.parts[i].kernel * (step if after else 1 - step) for i, after in best.sides]
+
+
+def _scan(evaluator: Changepoints, structure: Structure, large: Sequence[int], places: np.ndarray) -> Sided:
+    """The best place of a change, with the sides that some components then take; all else stays as it is."""
+    x = evaluator.X[:, 0]
+    width = evaluator.settings.candidates.changepoint_width * candidates.Extent.of(x).spacing
+    C = evaluator.noisy(evaluator.covariance_at(structure), structure)
+    own = dict(zip(large, evaluator.grams([structure.parts[i].kernel for i in large]), strict=True))
+    base, best = log_density(C.copy(), evaluator.y), Sided(-np.inf, 0.0, [])
+    for place in places:
+        after = expit((x - place) / width)
+        now, height, sides = C, base, []
+        for i in large:
+            whole = structure.parts[i].weight ** 2 * own[i]
+            # the active side keeps the variance that the component has over all rows
+            options = {
+                side: now - whole + 2.0 * whole * np.outer(v, v) for side, v in ((True, after), (False, 1 - after))
+            }
+            heights = {side: log_density(one.copy(), evaluator.y) for side, one in options.items()}
+            side = max(heights, key=lambda one: heights[one])
+            if heights[side] > height + 1.0:
+                now, height = options[side], heights[side]
+                sides.append((i, side))
+        best = max(best, Sided(height - base, float(place), sides), key=lambda one: one.gain)
+    return best
