@@ -22,7 +22,7 @@ import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier import out_of_core
-from farrier.model.progress import Progress
+from farrier.data.progress import Progress
 
 DESCRIPTION = "one huge table from Parquet on a Dask cluster, also with a worker that is killed"
 INPUTS = tuple("abcdefgh")

@@ -14,8 +14,8 @@ import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier import Classifier, Forecaster, Regressor
+from farrier.data.progress import Progress
 from farrier.estimators import course
-from farrier.model.progress import Progress
 
 DESCRIPTION = "the estimated over the true time left of fits, while they run"
 PARTS = np.arange(1, 10) / 10.0

@@ -24,10 +24,10 @@ from benchmarks import timeseries, uci
 from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
+from farrier.data.tables import Scale
 from farrier.model.learning import learn
 from farrier.model.scales import Scaled
 from farrier.model.scores import gaussian_log_score, log_score
-from farrier.model.tables import Scale
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.search import Search

@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 from joblib import Parallel, delayed
 
-from farrier.model.tables import Scale
+from farrier.data.tables import Scale
 from tests.determinism import CASES, digest
 
 SMALL = ("series", "quick", "long quick", "table", "table fitted again", "classes", "classes of many rows")

@@ -8,7 +8,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier import Forecaster, Linear, Periodic, SquaredExponential
-from farrier.model.progress import Progress
+from farrier.data.progress import Progress
 
 FAST = {"kernels": ["Lin", "SE"], "iterations": 15}
 LEVEL_COLUMNS = ["mean", "median", "low_80", "high_80", "low_95", "high_95"]

@@ -6,8 +6,8 @@ import re
 import pytest
 from rich.console import Console
 
+from farrier.data.progress import Progress
 from farrier.estimators.progress_bar import Bar, in_words
-from farrier.model.progress import Progress
 
 
 def shown(width, *messages, terminal=True):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from farrier import Classifier, Forecaster, Regressor
+from farrier.data.progress import Progress
 from farrier.estimators.watching import Folds, kind_of, watched
-from farrier.model.progress import Progress
 
 X = np.linspace(0.0, 1.0, 20)[:, None]
 

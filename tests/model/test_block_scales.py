@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from farrier.data.tables import Scale
 from farrier.model.block_scales import scale_of_blocks
-from farrier.model.tables import Scale
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(50, 3))

@@ -7,9 +7,9 @@ import pytest
 from benchmarks.plain_tables import Kind, measure
 
 import farrier
+from farrier.data.tables import Scale
 from farrier.model.held_out import folds_of, left_out_of
 from farrier.model.learning import learn
-from farrier.model.tables import Scale
 from farrier.model.target_scale import TargetScale
 from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
 

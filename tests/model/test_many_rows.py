@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from farrier.data.tables import Scale
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
@@ -18,7 +19,6 @@ from farrier.model.outliers import left_out_score
 from farrier.model.refit import refitted
 from farrier.model.result import Recipe, Result
 from farrier.model.robust import learn_robust
-from farrier.model.tables import Scale
 from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
 from farrier.search.structure import Part, horseshoe_model
 

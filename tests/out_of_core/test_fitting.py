@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 import farrier
-from farrier.model.table_inputs import cells_of
+from farrier.data.table_inputs import cells_of
 from farrier.out_of_core import fit, predict
 from farrier.out_of_core.sources import Source, open_rows
 from tests.out_of_core.rows import RNG, X, Y

@@ -5,8 +5,8 @@ import jax
 import numpy as np
 import pytest
 
+from farrier.data.tables import Scale
 from farrier.estimators.large_tables import Reading
-from farrier.model.tables import Scale
 from farrier.model.target_scale import TargetScale
 from farrier.out_of_core import fit, memory, minibatches
 from farrier.out_of_core.minibatches import Minibatches

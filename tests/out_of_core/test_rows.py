@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from farrier.data.tables import Scale
 from farrier.estimators.large_tables import Reading
-from farrier.model.tables import Scale
 from farrier.model.target_scale import TargetScale
 from farrier.out_of_core.rows import EncodedRows, Survey, inputs_of
 from farrier.out_of_core.runners import Here

@@ -31,7 +31,7 @@ from farrier.search.settings import (
 )
 
 SOURCE = Path(farrier.__file__).parent
-MODULES = [path for folder in ("search", "model") for path in sorted((SOURCE / folder).glob("*.py"))]
+MODULES = [path for folder in ("search", "data", "model") for path in sorted((SOURCE / folder).glob("*.py"))]
 MATHEMATICS = {
     "Z95": "a quantile of the normal distribution",
     "HALVINGS": "bisections until a double is exact",

@@ -6,7 +6,7 @@ from datetime import date, datetime
 import numpy as np
 import pytest
 
-from farrier.model.extras import MissingExtraError
+from farrier.data.extras import MissingExtraError
 from farrier.series.holidays import days_of, read_holidays
 
 

@@ -24,9 +24,9 @@ from jaxtyping import Float
 from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
+from farrier.data.tables import Scale
 from farrier.inference.gaussian import log_density_and_slope
 from farrier.inference.linalg import jitter
-from farrier.model.tables import Scale
 from farrier.paper.trees import bound, free
 
 REACH = 10.0

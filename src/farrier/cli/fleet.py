@@ -23,13 +23,13 @@ from joblib import effective_n_jobs
 
 from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Reading
+from farrier.data.quoting import quoted
 from farrier.fleet.csv_text import as_csv
 from farrier.fleet.digest import Digest
 from farrier.fleet.memory import check_workers
 from farrier.fleet.one_series import Job, Outcome, Plan
 from farrier.fleet.parts import ERRORS, Folder, Record, columns_of
 from farrier.fleet.pool import Pool
-from farrier.model.quoting import quoted
 from farrier.series.columns import Table, list_names, name_columns
 from farrier.series.stamps import is_plain_date
 

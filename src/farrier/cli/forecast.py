@@ -13,9 +13,9 @@ import numpy as np
 from farrier.cli.screen import Live, live, note
 from farrier.cli.source import Reading, Source, open_source, open_table, understood
 from farrier.cli.writing import check_folder, check_out
+from farrier.data.quoting import quoted
+from farrier.data.writing import write_whole
 from farrier.fleet.csv_text import as_csv
-from farrier.model.quoting import quoted
-from farrier.model.writing import write_whole
 from farrier.series.backtests import origins
 from farrier.series.columns import Table
 from farrier.series.observed import beside

@@ -19,8 +19,8 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from farrier.data.progress import Progress
 from farrier.estimators.progress_bar import Bar
-from farrier.model.progress import Progress
 
 SETTING = re.compile(r"\b(kernels|likelihood|method|prior|scale)='([^']*)'")
 """An argument in an error, which is an option here."""
@@ -135,7 +135,7 @@ def _words(error: Exception) -> str:
 
 
 class Live:
-    """Shows the progress. Call it with a `farrier.model.progress.Progress`, or use `doing`."""
+    """Shows the progress. Call it with a `farrier.data.progress.Progress`, or use `doing`."""
 
     def __init__(self, bar: Bar | None = None) -> None:
         self._bar = bar

@@ -12,10 +12,10 @@ import numpy as np
 
 from farrier import datasets
 from farrier.cli.screen import note
+from farrier.data.quoting import quoted
+from farrier.data.table_inputs import Cells, TableInputs
+from farrier.data.tables import check_varies
 from farrier.datasets.files import STANDARD_INPUT, Chosen
-from farrier.model.quoting import quoted
-from farrier.model.table_inputs import Cells, TableInputs
-from farrier.model.tables import check_varies
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import FutureTimes
 from farrier.series.columns import (

@@ -3,7 +3,7 @@
 import os
 from pathlib import Path
 
-from farrier.model.writing import is_stream, target_of
+from farrier.data.writing import is_stream, target_of
 
 
 def check_out(path: Path | None, data: str | None = None) -> None:

@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
 
+from farrier.data.quoting import quoted
 from farrier.datasets.date_parsing import CENTURY, Parsed, parse
-from farrier.model.quoting import quoted
 from farrier.series.columns import TIME_WORDS, is_number
 from farrier.series.stamps import NO_DATE, is_stamp
 

@@ -8,9 +8,9 @@ import io
 from datetime import date, datetime, time
 from typing import Any
 
+from farrier.data.quoting import quoted
 from farrier.datasets.limits import TooLargeError, check_archive, check_cells
 from farrier.datasets.sheets import Sheet, make_sheet
-from farrier.model.quoting import quoted
 from farrier.series.columns import list_names
 
 MISSING = 'is an Excel file, and openpyxl is not installed: pip install "farrier[excel]", or save it as CSV'

@@ -21,6 +21,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.data.quoting import quoted
 from farrier.datasets.dataset import Dataset
 from farrier.datasets.date_parts import join_parts
 from farrier.datasets.decoding import decode
@@ -28,7 +29,6 @@ from farrier.datasets.excel import read_excel
 from farrier.datasets.limits import TooLargeError, check_parquet, read_bytes, read_stream
 from farrier.datasets.sheets import Sheet, sheet_of
 from farrier.datasets.tables import Columns, Reading, read_cells
-from farrier.model.quoting import quoted
 from farrier.series.calendar import TimeAxis
 from farrier.series.columns import (
     Table,

@@ -2,15 +2,15 @@
 
 `choose_table` is for tables that are not a series: no column looks like times, or the times come more than once, or the
 target is text. A target of text is classes. Rows without a target are left out and counted. What each column becomes is
-decided by farrier.model.table_inputs.
+decided by farrier.data.table_inputs.
 """
 
 from typing import Any
 
 import numpy as np
 
+from farrier.data.quoting import quoted
 from farrier.datasets.files import MIN_ROWS, Chosen
-from farrier.model.quoting import quoted
 from farrier.series.columns import Table, holds_numbers, holds_stamps, list_names, name_columns, read_numbers
 from farrier.series.stamps import Column
 

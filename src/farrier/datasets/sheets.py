@@ -15,10 +15,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from farrier.data.quoting import quoted
 from farrier.datasets.date_parsing import parse
 from farrier.datasets.limits import check_columns
 from farrier.datasets.number_format import is_amount
-from farrier.model.quoting import quoted
 from farrier.series.columns import LISTED
 from farrier.series.stamps import is_stamp
 

@@ -16,10 +16,10 @@ from typing import Any
 
 import numpy as np
 
+from farrier.data.quoting import quoted
 from farrier.datasets.date_format import DateFormat, read_dates
 from farrier.datasets.date_parsing import parse
 from farrier.datasets.number_format import Amount, Evidence, read_amount, refuse_signs, to_float
-from farrier.model.quoting import quoted
 from farrier.series.columns import is_number
 
 DECIMALS = {"comma": ",", ",": ",", "point": ".", "dot": ".", ".": "."}

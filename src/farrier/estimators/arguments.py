@@ -13,7 +13,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 
 LARGEST = 1e150
 """Largest absolute value of a cell; by judgement: the squares of many rows add up to a finite number."""

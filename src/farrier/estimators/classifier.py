@@ -17,18 +17,18 @@ from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from farrier.data.column_order import reordered
+from farrier.data.table_inputs import TableInputs
+from farrier.data.tables import Scale, check_varies, column_names
 from farrier.estimators.arguments import check_scale, check_table
 from farrier.estimators.counting import SEARCHES
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Folds, Show, told, watched
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.algebra import Kernel
-from farrier.model.column_order import reordered
 from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.result import Result
-from farrier.model.table_inputs import TableInputs
-from farrier.model.tables import Scale, check_varies, column_names
 from farrier.model.target_scale import TargetScale
 from farrier.series.calendar import TimeAxis
 

@@ -4,14 +4,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from farrier.data.quoting import quoted
+from farrier.data.tables import Scale
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.fitted import Fitted
 from farrier.model.other_noise import fit_given_sites, learn_sites
-from farrier.model.quoting import quoted
-from farrier.model.tables import Scale
 from farrier.search.settings import SearchSettings
 
 COUNTS = ("poisson", "negative-binomial")

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from time import perf_counter
 
-from farrier.model.progress import Progress
+from farrier.data.progress import Progress
 
 PLANNED = "planning a search"
 """The phase that announces a search on one scale of the target."""

@@ -15,6 +15,10 @@ from sklearn.utils import check_random_state, check_X_y
 from sklearn.utils._param_validation import Interval, StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from farrier.data.column_order import column_order
+from farrier.data.quoting import one_line, quoted
+from farrier.data.table_inputs import Cells, TableInputs
+from farrier.data.tables import Scale, check_cells
 from farrier.estimators.arguments import check_reach, check_table, refuse_masks
 from farrier.estimators.explaining import ExplainingMixin
 from farrier.estimators.parameters import CheckedParameters
@@ -23,13 +27,9 @@ from farrier.explain.components import Decomposition
 from farrier.explain.context import Context
 from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
-from farrier.model.column_order import column_order
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
-from farrier.model.quoting import one_line, quoted
 from farrier.model.result import Recipe, Result
-from farrier.model.table_inputs import Cells, TableInputs
-from farrier.model.tables import Scale, check_cells
 from farrier.model.target_scale import TargetScale
 from farrier.search.codes import Codes
 from farrier.search.settings import SearchSettings

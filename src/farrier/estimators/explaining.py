@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 from sklearn.utils.validation import check_is_fitted
 
+from farrier.data.quoting import quoted
 from farrier.explain.components import ComponentTable
 from farrier.explain.context import Context
-from farrier.model.quoting import quoted
 from farrier.model.result import Result
 from farrier.series.calendar import TimeAxis
 

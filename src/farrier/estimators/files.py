@@ -17,13 +17,13 @@ from typing import Any
 
 from sklearn.utils.validation import check_is_fitted
 
+from farrier.data.extras import MissingExtraError
+from farrier.data.writing import write_whole
 from farrier.estimators import archive, encoding
 from farrier.estimators.archive import RefusedError
 from farrier.estimators.array_members import array_of, description, member
 from farrier.estimators.encoding import Decoder, Encoder
 from farrier.estimators.self_checks import check, checks_of
-from farrier.model.extras import MissingExtraError
-from farrier.model.writing import write_whole
 
 TREE = "model.json"
 """The member that holds everything except the larger arrays."""

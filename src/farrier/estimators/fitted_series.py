@@ -13,12 +13,12 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.data.quoting import quoted
 from farrier.estimators.regressor import Regressor
 from farrier.estimators.watching import Show
 from farrier.explain.backtest import Backtest
 from farrier.explain.parts import in_degrees
 from farrier.model.outliers import outliers_of
-from farrier.model.quoting import quoted
 from farrier.model.result import Recipe
 from farrier.series.calendar import TimeAxis
 from farrier.series.calendar_patterns import calendar_patterns, shows_days, year_range

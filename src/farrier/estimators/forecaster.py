@@ -22,6 +22,8 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.exceptions import NotFittedError
 
+from farrier.data.progress import Progress
+from farrier.data.quoting import quoted
 from farrier.estimators import files as saving
 from farrier.estimators.arguments import check_frame, check_percent, check_periods
 from farrier.estimators.backtesting import backtest_of
@@ -34,8 +36,6 @@ from farrier.estimators.watching import Show, watched
 from farrier.explain.backtest import Backtest
 from farrier.explain.components import ComponentTable, Decomposition
 from farrier.kernels.algebra import Kernel
-from farrier.model.progress import Progress
-from farrier.model.quoting import quoted
 from farrier.model.result import Result
 from farrier.series.observed import Layout, beside, read
 

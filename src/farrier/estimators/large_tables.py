@@ -12,6 +12,9 @@ from typing import Any, Protocol, Self, final
 
 import numpy as np
 
+from farrier.data.column_order import reordered
+from farrier.data.table_inputs import TableInputs
+from farrier.data.tables import Scale, check_varies
 from farrier.estimators.arguments import bounds_of, check_scale
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told, watched
@@ -19,11 +22,8 @@ from farrier.inference.collapsed_blocks import RowBlocks
 from farrier.inference.likelihoods import Likelihood
 from farrier.model.block_fits import learn_blocks
 from farrier.model.block_scales import scale_of_blocks
-from farrier.model.column_order import reordered
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
-from farrier.model.table_inputs import TableInputs
-from farrier.model.tables import Scale, check_varies
 from farrier.model.target_scale import TargetScale, named
 from farrier.search.settings import SearchSettings
 

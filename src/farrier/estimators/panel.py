@@ -20,9 +20,9 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from joblib import Parallel, delayed, effective_n_jobs
 
+from farrier.data.quoting import quoted
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.inference.blas import one_thread
-from farrier.model.quoting import quoted
 from farrier.series.columns import list_names
 from farrier.series.observed import Layout, Observed, append, read_frame, take
 

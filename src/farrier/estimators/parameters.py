@@ -5,7 +5,7 @@ from importlib import import_module
 from sklearn.base import BaseEstimator
 from sklearn.utils._param_validation import InvalidParameterError
 
-from farrier.model.quoting import one_line
+from farrier.data.quoting import one_line
 
 
 class CheckedParameters(BaseEstimator):

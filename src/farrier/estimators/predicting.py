@@ -7,13 +7,13 @@ from typing import Any, Literal
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from farrier.data.quoting import quoted
+from farrier.data.tables import check_cells, frame_of
 from farrier.estimators.arguments import check_prediction, check_reach, check_table, outside
 from farrier.estimators.counting import CountingEstimator
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson, StudentT
 from farrier.model.outliers import outliers_of
-from farrier.model.quoting import quoted
-from farrier.model.tables import check_cells, frame_of
 
 
 class PredictingEstimator(CountingEstimator):

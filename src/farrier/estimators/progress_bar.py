@@ -14,7 +14,7 @@ from rich.progress import Progress as Line
 from rich.table import Column
 from rich.text import Text
 
-from farrier.model.progress import Progress
+from farrier.data.progress import Progress
 
 WIDE = 72
 """Fewest columns of a terminal that gets a bar as well as words and numbers, by judgement."""

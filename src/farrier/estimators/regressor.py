@@ -16,6 +16,8 @@ import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils._param_validation import Interval, StrOptions
 
+from farrier.data.column_order import reordered
+from farrier.data.tables import Scale, check_cells, check_varies, column_names, frame_library
 from farrier.estimators.arguments import (
     bounds_of,
     check_periods,
@@ -31,7 +33,6 @@ from farrier.estimators.watching import Show, kind_of, told, watched
 from farrier.estimators.weights import check_weights, factors_of
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
-from farrier.model.column_order import reordered
 from farrier.model.fitted import Fitted
 from farrier.model.learning import fit_given, learn
 from farrier.model.other_noise import fit_given_sites
@@ -39,7 +40,6 @@ from farrier.model.refit import refitted
 from farrier.model.result import Result
 from farrier.model.robust import learn_robust
 from farrier.model.series import Series, fit_series
-from farrier.model.tables import Scale, check_cells, check_varies, column_names, frame_library
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
@@ -103,7 +103,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     random_state : int, default=0
         Seed of the starting values, the batches and the draws; the same number gives the same model.
     progress : bool or callable, default=None
-        True shows a bar with the time left. A callable gets a ``farrier.model.progress.Progress`` again and again.
+        True shows a bar with the time left. A callable gets a ``farrier.data.progress.Progress`` again and again.
 
     Attributes
     ----------

@@ -18,6 +18,7 @@ import narwhals.stable.v2 as nw
 import numpy as np
 from sklearn.metrics import r2_score
 
+from farrier.data.quoting import quoted
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.estimators.panel import Panel
 from farrier.estimators.parameters import CheckedParameters
@@ -25,7 +26,6 @@ from farrier.explain.findings import findings
 from farrier.explain.frames import to_frame
 from farrier.model.outliers import expected_intervals
 from farrier.model.paths import sample_paths
-from farrier.model.quoting import quoted
 from farrier.series.observed import read, take
 
 MOST_SAMPLED = 100_000_000

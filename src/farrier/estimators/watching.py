@@ -7,8 +7,8 @@ from time import perf_counter
 
 import numpy as np
 
+from farrier.data.progress import Progress
 from farrier.estimators.course import Course
-from farrier.model.progress import Progress
 from farrier.model.tiers import Tell
 from farrier.search.settings import SearchSettings
 

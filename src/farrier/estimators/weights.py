@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from farrier.data.quoting import quoted
 from farrier.estimators.arguments import refuse_masks
-from farrier.model.quoting import quoted
 from farrier.search.settings import SearchSettings
 
 

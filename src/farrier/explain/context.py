@@ -10,11 +10,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from farrier.data.table_inputs import TableInputs
 from farrier.explain.facts import Axis, Estimate, Target
 from farrier.explain.numbers import count, is_time, length, moment, preposition
 from farrier.explain.parts import in_degrees
 from farrier.model.result import Result
-from farrier.model.table_inputs import TableInputs
 from farrier.model.target_scale import TargetScale
 from farrier.series.calendar import TimeAxis, distinct_digits
 

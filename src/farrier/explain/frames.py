@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier.model.tables import frame_like
+from farrier.data.tables import frame_like
 
 FRAMES = ("pandas", "polars")
 """The frame libraries that are tried, in this order, if none is asked for."""

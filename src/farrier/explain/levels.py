@@ -8,11 +8,11 @@ from typing import Any
 
 import numpy as np
 
+from farrier.data.input_columns import EMPTY
 from farrier.explain.centring import CENTRE_ROWS, centred
 from farrier.explain.facts import Estimate, Level
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Category, Linear
-from farrier.model.input_columns import EMPTY
 from farrier.model.result import Result
 
 Z95 = 1.96

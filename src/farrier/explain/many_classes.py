@@ -9,10 +9,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from farrier.data.writing import write_whole
 from farrier.explain.explanation import Explanation
 from farrier.explain.markup import join, text
 from farrier.explain.report import write
-from farrier.model.writing import write_whole
 
 
 class ClassExplanations(Sequence[Explanation]):

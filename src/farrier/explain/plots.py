@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier.model.extras import require
+from farrier.data.extras import require
 
 require("plot", "a plot", "matplotlib")
 

@@ -19,12 +19,12 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from farrier.data.writing import write_whole
 from farrier.explain import report_backtest, report_figures, report_repeat, variance
 from farrier.explain.facts import Axis, Estimate
 from farrier.explain.markup import DASH, estimate, foldout, join, number, prose, share, tenths, text
 from farrier.explain.numbers import capital, say_period, sized
 from farrier.explain.report_opening import UNTITLED, opening
-from farrier.model.writing import write_whole
 
 Story = Mapping[str, Any]
 

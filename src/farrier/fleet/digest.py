@@ -6,8 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from farrier.data.quoting import quoted
 from farrier.fleet.parts import Record
-from farrier.model.quoting import quoted
 
 LISTED = 5
 """Structures, errors and slow series that are shown, by judgement."""

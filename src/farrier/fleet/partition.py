@@ -14,8 +14,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
+from farrier.data.quoting import quoted
 from farrier.fleet.one_series import Job, Outcome, Plan, forecast_series
-from farrier.model.quoting import quoted
 from farrier.series.columns import list_names, read_column
 from farrier.series.observed import append, beside, native_column, take
 

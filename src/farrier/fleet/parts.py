@@ -27,9 +27,9 @@ from typing import IO, Any, final
 
 import numpy as np
 
+from farrier.data.writing import write_whole
 from farrier.fleet.csv_text import as_csv
 from farrier.fleet.one_series import Outcome
-from farrier.model.writing import write_whole
 from farrier.series.observed import append, beside
 
 RUN, ERRORS, DIGEST, LOCK = "_run.json", "_errors.csv", "_digest.json", "_lock"

@@ -12,8 +12,8 @@ from functools import reduce
 
 import numpy as np
 
+from farrier.data.tables import Scale
 from farrier.inference.collapsed_blocks import RowBlocks
-from farrier.model.tables import Scale
 
 Moments = tuple[int, np.ndarray, np.ndarray]
 """The number of rows, their mean, and their sum of squares about it."""

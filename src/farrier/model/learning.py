@@ -14,12 +14,12 @@ from dataclasses import replace
 
 import numpy as np
 
+from farrier.data.copies import counted
 from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil
-from farrier.model.copies import counted
 from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows

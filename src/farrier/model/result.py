@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
+from farrier.data.table_inputs import TableInputs
+from farrier.data.tables import Scale
 from farrier.kernels.algebra import Kernel
 from farrier.model.explaining import explained
 from farrier.model.fitted import Fitted
-from farrier.model.table_inputs import TableInputs
-from farrier.model.tables import Scale
 from farrier.search.structure import Decision
 
 WEIGHTS = "sample_weight"

@@ -19,11 +19,11 @@ from typing import Any
 
 import numpy as np
 
+from farrier.data.copies import counted
 from farrier.inference.blas import one_thread
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.mixtures import moments
 from farrier.kernels.algebra import Kernel
-from farrier.model.copies import counted
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.learning import learn

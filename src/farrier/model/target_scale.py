@@ -12,7 +12,7 @@ from typing import final
 
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 
 
 @final

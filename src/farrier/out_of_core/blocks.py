@@ -10,7 +10,7 @@ from typing import Any, Protocol, final
 
 import numpy as np
 
-from farrier.model.table_inputs import cells_of
+from farrier.data.table_inputs import cells_of
 
 TARGET = "y"
 """The name of the target of arrays."""

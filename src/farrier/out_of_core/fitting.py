@@ -8,12 +8,12 @@ from typing import Any, TypeVar
 import numpy as np
 from joblib import effective_n_jobs
 
+from farrier.data.progress import Progress
+from farrier.data.quoting import quoted
+from farrier.data.table_inputs import Cells, TableInputs
+from farrier.data.tables import frame_of
 from farrier.estimators.large_tables import LargeTableMixin, Reading
 from farrier.estimators.regressor import Regressor
-from farrier.model.progress import Progress
-from farrier.model.quoting import quoted
-from farrier.model.table_inputs import Cells, TableInputs
-from farrier.model.tables import frame_of
 from farrier.model.target_scale import TargetScale
 from farrier.out_of_core.blocks import DaskBlock
 from farrier.out_of_core.memory import check_processes, minibatch_bytes
@@ -50,7 +50,7 @@ def fit(
     jobs : int, default=1
         Processes on this machine, if there is no client.
     progress : callable, default=None
-        Called with a ``farrier.model.progress.Progress`` during the fit.
+        Called with a ``farrier.data.progress.Progress`` during the fit.
     **settings
         Parameters of `Regressor`, such as scale="log", or method="stochastic" for the paper's algorithm.
 

@@ -7,9 +7,9 @@ from typing import Any, final
 
 import numpy as np
 
+from farrier.data.quoting import quoted
+from farrier.data.table_inputs import Cells
 from farrier.estimators.large_tables import Reading
-from farrier.model.quoting import quoted
-from farrier.model.table_inputs import Cells
 from farrier.model.target_scale import TargetScale
 from farrier.out_of_core.blocks import Block
 from farrier.out_of_core.runners import Runner

@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 from farrier.out_of_core.blocks import TARGET, ArrayBlock, ArrowBlock, Block, DaskBlock, Mapped, ParquetBlock
 from farrier.series.columns import list_names
 

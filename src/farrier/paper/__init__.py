@@ -14,6 +14,6 @@ terms of its bound. `sparse.fit_sparse` is what Regressor(method="stochastic") c
 trees.py, linalg.py, diagnosis.py, cache.py and forks.py serve the others.
 """
 
-from farrier.model.extras import require
+from farrier.data.extras import require
 
 require("paper", "the paper's algorithm", "jax", "jaxlib", "equinox", "optax", "jaxtyping")

@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from farrier.data.progress import Progress
 from farrier.inference.likelihoods import Likelihood
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
 from farrier.model.learning import PRIORS
-from farrier.model.progress import Progress
 from farrier.model.target_scale import TargetScale
 from farrier.paper.batches import Held, RowSource
 from farrier.paper.cache import keep_compiled_programs

@@ -19,7 +19,7 @@ import numpy as np
 from jax import Array
 from jaxtyping import PRNGKeyArray
 
-from farrier.model.progress import Progress
+from farrier.data.progress import Progress
 from farrier.paper.batches import Held, RowSource, StepRows
 from farrier.paper.diagnosis import TrainingError, diagnosis
 from farrier.paper.multisvgp import MultiSVGP

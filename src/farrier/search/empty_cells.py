@@ -1,6 +1,6 @@
 """Empty cells of a number: is there an effect of being empty, or only the effect of the number, averaged?
 
-An empty cell counts as the mean of the others, and a code, the flag, says where (model/input_columns.py). If cells are
+An empty cell counts as the mean of the others, and a code, the flag, says where (data/input_columns.py). If cells are
 empty by chance, rows with them lie on average at the mean of f(x) over all x, and not at f(mean of x). The flag then
 has an effect, though being empty says nothing of y. So what counts is
 

@@ -41,7 +41,7 @@ class TableMoves(Changepoints):
 
     @property
     def flags(self) -> dict[int, int]:
-        """The codes that say where the cells of a number are empty (model/input_columns.py), each with its number."""
+        """The codes that say where the cells of a number are empty (data/input_columns.py), each with its number."""
         return empty_cells.flags_of(self.X, self.coded)
 
     @property

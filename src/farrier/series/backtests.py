@@ -13,7 +13,7 @@ from numbers import Real
 
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 from farrier.model.scores import crps, crps_levels, seasonal_scale
 from farrier.series.calendar import TimeAxis
 

@@ -18,7 +18,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 from farrier.series.stamp_forms import Form, Number, tzinfo_of, zone_of
 from farrier.series.stamps import Column, Stamps, read_stamps
 from farrier.series.steps import DAY, HOUR, LONG, MINUTE, MONTHS, SECOND, Steps, chosen_step, infer_steps

@@ -16,7 +16,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 from farrier.series.stamps import Column, is_stamp
 
 TIME_WORDS = frozenset({"time", "date", "datetime", "timestamp", "month", "year", "ds", "day", "week", "quarter"})

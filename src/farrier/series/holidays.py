@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from farrier.model.extras import MissingExtraError
-from farrier.model.quoting import quoted
+from farrier.data.extras import MissingExtraError
+from farrier.data.quoting import quoted
 
 UNNAMED = "holiday"
 """The name of a holiday that was given without one."""

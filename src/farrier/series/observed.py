@@ -16,8 +16,8 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.model.input_columns import free_name
-from farrier.model.quoting import quoted
+from farrier.data.input_columns import free_name
+from farrier.data.quoting import quoted
 from farrier.series.calendar import TimeAxis
 from farrier.series.columns import Table, list_names, name_columns, read_column, read_numbers, refuse_many
 from farrier.series.stamps import MISSING, Column

@@ -15,7 +15,7 @@ from typing import Any
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 from farrier.series.stamp_forms import (
     Form,
     Number,

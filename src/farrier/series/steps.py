@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 from farrier.series.recurrences import Recurrence, recurrence_of, weekday_of
 
 COMPLETE = 2 / 3

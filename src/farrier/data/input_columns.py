@@ -17,8 +17,8 @@ from typing import Any, final
 
 import numpy as np
 
+from farrier.data.quoting import quoted
 from farrier.kernels.calendar import MONTH_NAMES, WEEKDAYS
-from farrier.model.quoting import quoted
 
 EMPTY = "missing"
 """What the level of empty cells is called, unless a level of the user's is called so (`free_name`)."""

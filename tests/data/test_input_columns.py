@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.model.input_columns import CategoryInput, DateInput, LeftOut, NumberInput
+from farrier.data.input_columns import CategoryInput, DateInput, LeftOut, NumberInput
 
 DATES = np.array(["2024-02-29T12:00", "NaT", "2023-01-01"], "M8[us]")
 

@@ -20,7 +20,7 @@ from typing import Any, final
 import narwhals.stable.v2 as nw
 import numpy as np
 
-from farrier.model.input_columns import (
+from farrier.data.input_columns import (
     EMPTY,
     CategoryInput,
     DateInput,
@@ -36,7 +36,7 @@ from farrier.model.input_columns import (
     month_of,
     weekday_of,
 )
-from farrier.model.quoting import quoted
+from farrier.data.quoting import quoted
 from farrier.search.candidate_settings import ColumnSettings
 
 IDENTIFIERS = re.compile(r"(.*[\W_])?(id|uuid|guid|index|key|nr|no|row|rownames)|unnamed: \d+|", re.IGNORECASE)

@@ -8,7 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 
 import farrier
-from farrier.model.column_order import column_order, reordered
+from farrier.data.column_order import column_order, reordered
 
 ROWS, ORDER = 120, [2, 4, 0, 3, 1]
 

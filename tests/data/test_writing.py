@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from farrier.cli.writing import check_out
-from farrier.model.writing import is_stream, write_whole
+from farrier.data.writing import is_stream, write_whole
 
 
 @pytest.mark.parametrize("content", ["Grüße\r\n", b"\x00\xff\n"])

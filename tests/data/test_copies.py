@@ -5,7 +5,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier import Regressor
-from farrier.model.copies import without_copies
+from farrier.data.copies import without_copies
 
 RNG = np.random.default_rng(3)
 X = RNG.standard_normal((60, 2))

@@ -8,8 +8,8 @@ import polars as pl
 import pytest
 from numpy.testing import assert_array_equal
 
-from farrier.model.input_columns import CategoryInput, DateInput, LeftOut, NumberInput
-from farrier.model.table_inputs import Cells, TableInputs
+from farrier.data.input_columns import CategoryInput, DateInput, LeftOut, NumberInput
+from farrier.data.table_inputs import Cells, TableInputs
 from farrier.search.candidate_settings import ColumnSettings
 
 N = 24

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from farrier import Regressor
-from farrier.model.quoting import SHOWN, one_line, quoted
+from farrier.data.quoting import SHOWN, one_line, quoted
 
 
 def test_short_names_are_shown_whole():
