@@ -37,8 +37,15 @@ SETS = {
     "m1_yearly": CompetitionSet(1, "1900", "Y"),
     "m1_quarterly": CompetitionSet(4, "1900-01", "M", 3),
     "m1_monthly": CompetitionSet(12, "1900-01", "M"),
+    "m3_yearly": CompetitionSet(1, "1900", "Y"),
+    "m3_quarterly": CompetitionSet(4, "1900-01", "M", 3),
+    "m3_monthly": CompetitionSet(12, "1900-01", "M"),
+    "m3_other": CompetitionSet(1, "1900", "Y"),
     "m4_weekly": CompetitionSet(52, "1900-01-01", "D", 7, 520),
     "m4_hourly": CompetitionSet(24, "1900-01-01T00", "h"),
+    "tourism_yearly": CompetitionSet(1, "1900", "Y"),
+    "tourism_quarterly": CompetitionSet(4, "1900-01", "M", 3),
+    "tourism_monthly": CompetitionSet(12, "1900-01", "M"),
 }
 """Seasons and the 520 rows are those of the README beside the data; 1 January 1900 is a Monday."""
 

@@ -1,4 +1,4 @@
-"""Forecasts of the M competitions' series: M1 yearly, quarterly and monthly, samples of M4 weekly and hourly.
+"""Forecasts of the series of competitions: M1, half of M3 and of Tourism, samples of M4 weekly and hourly.
 
 Each method sees the training rows and forecasts all test rows at once. MASE is told for the median (the headline) and
 for the mean forecast; MASE and MSIS are scaled by the seasonal naive error inside the training rows (of the weekly set
@@ -24,7 +24,7 @@ from benchmarks.competition_table import tables
 from benchmarks.record import Clock, Recorder, key, tell
 from farrier.model.scores import coverage, mase, msis, smape
 
-DESCRIPTION = "forecasts of the M1 and M4 competitions' series beside naive ones and statsforecast's"
+DESCRIPTION = "forecasts of the series of the M and Tourism competitions beside naive ones and statsforecast's"
 
 
 class Task(NamedTuple):

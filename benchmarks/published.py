@@ -117,6 +117,26 @@ COMPETITIONS: dict[str, dict[str, tuple[float, float, float, float, float, float
         "auto-theta": (1.101, 17.25, 0.66, 0.81, 11.5, 0.03),
         "seasonal-naive": (1.314, 17.30, 0.74, 0.90, 10.4, None),
     },
+    "m3_yearly": {
+        "auto-ets": (2.488, 16.19, 0.72, 0.85, 24.4, 0.02),
+        "auto-theta": (2.421, 17.12, 0.62, 0.75, 34.8, None),
+        "naive": (3.033, 18.04, 0.63, 0.80, 36.6, None),
+    },
+    "m3_quarterly": {
+        "auto-ets": (1.145, 9.83, 0.69, 0.85, 10.9, 0.2),
+        "auto-theta": (1.130, 9.77, 0.63, 0.79, 12.3, None),
+        "seasonal-naive": (1.421, 11.32, 0.74, 0.90, 11.5, None),
+    },
+    "m3_monthly": {
+        "auto-ets": (0.854, 13.70, 0.74, 0.90, 6.39, 0.5),
+        "auto-theta": (0.850, 14.21, 0.72, 0.87, 7.38, None),
+        "seasonal-naive": (1.129, 16.65, 0.81, 0.93, 8.37, None),
+    },
+    "m3_other": {
+        "auto-ets": (1.636, 3.36, 0.83, 0.94, 11.8, 0.05),
+        "auto-theta": (1.982, 3.95, 0.79, 0.92, 12.5, None),
+        "naive": (2.944, 4.96, 0.67, 0.87, 18.4, None),
+    },
     "m4_weekly": {
         "auto-ets": (0.367, 6.70, 0.87, 0.97, 2.60, 0.1),
         "auto-theta": (0.378, 6.58, 0.85, 0.92, 2.90, 0.2),
@@ -126,6 +146,21 @@ COMPETITIONS: dict[str, dict[str, tuple[float, float, float, float, float, float
         "auto-ets": (1.575, 16.80, 0.71, 0.84, 28.4, 1.6),
         "auto-theta": (2.841, 14.93, 0.79, 0.90, 28.9, 0.3),
         "seasonal-naive": (1.214, 13.36, 0.84, 0.96, 9.98, None),
+    },
+    "tourism_yearly": {
+        "auto-ets": (2.753, 21.00, 0.73, 0.87, 26.0, 0.03),
+        "auto-theta": (2.590, 19.68, 0.54, 0.67, 36.6, None),
+        "naive": (3.016, 22.14, 0.58, 0.73, 35.3, None),
+    },
+    "tourism_quarterly": {
+        "auto-ets": (1.608, 15.12, 0.85, 0.93, 14.9, 0.3),
+        "auto-theta": (1.649, 15.31, 0.65, 0.80, 18.0, None),
+        "seasonal-naive": (1.722, 16.72, 0.74, 0.88, 16.1, None),
+    },
+    "tourism_monthly": {
+        "auto-ets": (1.521, 18.54, 0.82, 0.92, 15.2, 0.9),
+        "auto-theta": (1.630, 19.52, 0.69, 0.84, 16.2, None),
+        "seasonal-naive": (1.648, 21.53, 0.76, 0.90, 15.2, None),
     },
 }
 """MASE, sMAPE, shares inside the 80 % and the 95 % interval, MSIS at 95 %, seconds a series: means over all series of a

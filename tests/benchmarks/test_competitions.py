@@ -86,6 +86,8 @@ def test_a_missing_file_is_named(tmp_path):
         ("m1_yearly", "1902"),
         ("m1_quarterly", "1900-07"),
         ("m1_monthly", "1900-03"),
+        ("m3_other", "1902"),
+        ("tourism_quarterly", "1900-07"),
         ("m4_weekly", "1900-01-15"),
         ("m4_hourly", "1900-01-01T02"),
     ],
