@@ -2,7 +2,7 @@
 
     python -m benchmarks learn-priors --data-dir DIR
 
-For each frequency the structural model (farrier/model/structural.py) is fitted to the series of the part "learn". The
+For each frequency the structural model (farrier/model/series.py) is fitted to the series of the part "learn". The
 mean and the spread of each log parameter over the series, and its posterior variance within each, are the next prior;
 for sizes it is the half-Cauchy of highest likelihood.
 After a few rounds the priors move on to where forecasts of these series are likeliest (score_priors.py). The table is
@@ -23,11 +23,11 @@ from benchmarks.competition_data import SETS, Series, chosen, read_set
 from benchmarks.record import commit, tell
 from benchmarks.score_priors import SIZES, improved
 from farrier.model.members import Contender
-from farrier.model.structural import structural_fit, transforms_to_try
+from farrier.model.series import Series as Rows
+from farrier.model.series import pool_fit
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import GROWTHS, PARAMETERS, TABLE, LogNormal, Priors
-from farrier.search.settings import SearchSettings
 
 FREQUENCIES = {
     "yearly": "m1_yearly",
@@ -142,12 +142,11 @@ def half_cauchy_scale(value: np.ndarray, share: np.ndarray) -> float:
 
 def fits(y: np.ndarray, season: int, priors: Priors, growth: str = "line") -> Iterator[tuple[float, Contender]]:
     """The fits of one series on each scale of the target, with their shares of the evidence."""
-    settings = SearchSettings()
     times = np.arange(len(y), dtype=float)
     x = (times - times.mean()) / times.std()
     beliefs = Beliefs(Clock.of(x, [season / times.std()] if season > 1 else []), priors, growth=growth)
-    scales = transforms_to_try(y, "auto", settings) if np.ptp(y) > 0 else []
-    found = [structural_fit(x[:, None], y, beliefs, one, settings) for one in scales]
+    rows = Rows(x[:, None], y, timed=True)
+    found = [pool_fit(rows, beliefs, one) for one in (rows.scales("auto") if np.ptp(y) > 0 else ())]
     if not found:
         return
     heights = np.array([fit.height for fit in found])

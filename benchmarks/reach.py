@@ -9,29 +9,20 @@ so that other work on the machine does not count.
 """
 
 import argparse
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from time import process_time
 from typing import Any
-from unittest.mock import patch
 
 import numpy as np
-from scipy.special import logsumexp
-from scipy.stats import norm
 
 from benchmarks import timeseries, uci
 from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
 from farrier.data.tables import Scale
-from farrier.model.learning import learn
-from farrier.model.scales import Scaled
 from farrier.model.scores import gaussian_log_score, log_score
-from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import exact_posterior
-from farrier.search.search import Search
-from farrier.search.structure import Structure
+from farrier.model.series import Series, fit_series
+from farrier.model.tables import Table, fit_table
 from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "seconds to the test log-likelihood that the paper's algorithm ends with"
@@ -84,79 +75,14 @@ def rows_of(name: str, folder: Path) -> tuple[np.ndarray, np.ndarray, np.ndarray
 
 
 def search(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: np.ndarray, mark: float) -> dict[str, Any]:
-    """Farrier's whole fit, and when its best structure so far was first at the mark for good."""
+    """Farrier's whole fit, and whether it ends at the mark."""
     scale = Scale.of(X)
-    inputs, inputs_new = scale.inputs(X), scale.inputs(X_new)
-    known = []
+    inputs, inputs_new, begin = scale.inputs(X), scale.inputs(X_new), process_time()
     if X.shape[1] == 1:
         known = [period / float(scale.x_scale[0]) for period in TimeAxis.of(X[:, 0], "time").calendar_periods()]
-    watch = Watch(inputs_new, y_new)
-    with watch.fits():
-        learned = learn(inputs, y, known=known)
-    seconds = watch.seconds()
+        learned = fit_series(Series(inputs, y, seasons=known))
+    else:
+        learned = fit_table(Table(inputs, y))
+    seconds = process_time() - begin
     end = log_score(learned.log_density(inputs_new, y_new))
-    history = [*watch.history, (seconds, end)]
-    below = [i for i, (_, height) in enumerate(history) if height < mark]
-    first = below[-1] + 1 if below else 0
-    return {
-        "seconds": round(seconds, 2),
-        "log_likelihood": end,
-        "reached": round(history[first][0], 2) if first < len(history) else None,
-        "log_likelihood_there": history[first][1] if first < len(history) else None,
-    }
-
-
-class Watch:
-    """The test log-likelihood of the best structure so far, each time there is a better one, and when that was."""
-
-    def __init__(self, X_new: np.ndarray, y_new: np.ndarray) -> None:
-        self._X_new, self._y_new = X_new, y_new
-        self._begin = process_time()
-        self._looking = 0.0
-        self._scales: dict[int, Scaled] = {}
-        self._best = -np.inf
-        self.history: list[tuple[float, float]] = []
-
-    def seconds(self) -> float:
-        """The time so far, less what was spent looking."""
-        return process_time() - self._begin - self._looking
-
-    @contextmanager
-    def fits(self) -> Iterator[None]:
-        """Look at every fit of a search in here."""
-        make, fit = Scaled.of, Search.fit
-
-        def of(*arguments: Any) -> Scaled:
-            scaled = make(*arguments)
-            self._scales[id(scaled.search)] = scaled
-            return scaled
-
-        def watched(search: Search, *arguments: Any, **options: Any) -> Structure:
-            structure = fit(search, *arguments, **options)
-            if scaled := self._scales.get(id(search)):
-                begin = process_time()
-                self._look(scaled, structure, begin)
-                self._looking += process_time() - begin
-            return structure
-
-        self._begin = process_time()
-        with patch.object(Scaled, "of", of), patch.object(Search, "fit", watched):
-            yield
-
-    def _look(self, scaled: Scaled, structure: Structure, now: float) -> None:
-        score = structure.score + scaled.jacobian
-        if score <= self._best or structure.model is None:
-            return
-        self._best = score
-        search = scaled.search
-        posterior = exact_posterior(structure.model, search.X, search.y, search.settings)
-        height = log_likelihood(posterior, structure.noise, scaled.scale, self._X_new, self._y_new)
-        self.history.append((now - self._begin - self._looking, height))
-
-
-def log_likelihood(posterior: Any, noise: float, scale: TargetScale, X_new: np.ndarray, y_new: np.ndarray) -> float:
-    """The mean log density of y at new rows."""
-    mean, variance = posterior.draws(X_new)
-    z = scale.forward(y_new)
-    densities = logsumexp(norm.logpdf(z, mean, np.sqrt(variance + noise)), axis=0) - np.log(len(mean))
-    return log_score(densities + scale.log_slopes(y_new))
+    return {"seconds": round(seconds, 2), "log_likelihood": end, "reached": round(seconds, 2) if end >= mark else None}

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
-from farrier.model.learning import fit_given
+from farrier.model.given_kernels import fit_given
 from farrier.search.settings import SearchSettings
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"

@@ -19,7 +19,7 @@ from scipy.special import logsumexp
 
 from farrier.inference.laplace import LaplacePosterior
 from farrier.model.members import Contender
-from farrier.model.structural import structural_fit, transforms_to_try
+from farrier.model.series import Series, pool_fit
 from farrier.model.tiers import exact_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
@@ -134,8 +134,9 @@ def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, grow
     x = ((times - known.mean()) / known.std())[:, None]
     beliefs = Beliefs(Clock.of(x[: len(past), 0], [season / known.std()] if season > 1 else []), priors, growth=growth)
     fits = []
-    for scale in transforms_to_try(past, "auto", settings):
-        contender = structural_fit(x[: len(past)], past, beliefs, scale, settings)
+    series = Series(x[: len(past)], past, timed=True)
+    for scale in series.scales("auto"):
+        contender = pool_fit(series, beliefs, scale)
         fits.append(_drawn(contender, past, x, ahead, settings))
     before = np.concatenate([one.log_prior(priors) for one in fits])
     return Window(tuple(fits), before, float(np.log(np.mean(np.abs(np.diff(past))))))

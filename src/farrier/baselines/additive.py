@@ -46,7 +46,7 @@ from farrier.baselines.common import (
 )
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.registry import SquaredExponential
-from farrier.model.other_noise import fit_given_sites
+from farrier.model.sites import fit_given_sites
 from farrier.paper.trees import as_array, positive
 
 NEWTON_STEPS = 50

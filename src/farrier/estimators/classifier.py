@@ -27,8 +27,8 @@ from farrier.estimators.watching import Folds, Show, told, watched
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
-from farrier.model.other_noise import fit_given_sites, learn_sites
 from farrier.model.result import Result
+from farrier.model.sites import fit_given_sites, fit_sites
 from farrier.model.target_scale import TargetScale
 from farrier.series.calendar import TimeAxis
 
@@ -150,7 +150,7 @@ class Classifier(ClassifierMixin, Estimator):
         """Search for a structure, or fit the given kernels."""
         tell = told(show, "sites", SEARCHES)
         if self.method == "auto" and self._searches():
-            return learn_sites(inputs, y, Bernoulli(), coded=coded, tell=tell)
+            return fit_sites(inputs, y, Bernoulli(), coded=coded, tell=tell)
         kernels = self._chosen(inputs, y, scale, columns, self._seed(), coded)
         if self.method == "auto" and self.prior == "horseshoe":
             return fit_given_sites(kernels, inputs, y, Bernoulli(), tell=tell)

@@ -11,7 +11,7 @@ from farrier.estimators.watching import Show, told
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.fitted import Fitted
-from farrier.model.other_noise import fit_given_sites, learn_sites
+from farrier.model.sites import fit_given_sites, fit_sites
 from farrier.search.settings import SearchSettings
 
 COUNTS = ("poisson", "negative-binomial")
@@ -45,7 +45,7 @@ class CountingEstimator(Estimator):
         likelihood = Poisson(offset) if self.likelihood == "poisson" else NegativeBinomial(offset, START_SIZE)
         if self._searches():
             known = None if coded else known
-            return learn_sites(inputs, y, likelihood, tell=tell, known=known, timed=self._timed, coded=coded)
+            return fit_sites(inputs, y, likelihood, tell=tell, known=known, timed=self._timed, coded=coded)
         kernels = self._chosen(inputs, np.log(y + 0.5) - offset, scale, columns, self._seed(), coded)
         return fit_given_sites(kernels, inputs, y, likelihood, tell=tell)
 

@@ -34,12 +34,12 @@ from farrier.estimators.weights import check_weights, factors_of
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
-from farrier.model.learning import fit_given, learn
-from farrier.model.other_noise import fit_given_sites
+from farrier.model.given_kernels import fit_given
 from farrier.model.refit import refitted
 from farrier.model.result import Result
-from farrier.model.robust import learn_robust
 from farrier.model.series import Series, fit_series
+from farrier.model.sites import fit_given_sites
+from farrier.model.tables import Table, fit_table
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
 from farrier.search.settings import SearchSettings
 from farrier.series.calendar import TimeAxis
@@ -297,13 +297,10 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             )
             noise = "gaussian" if factors is not None or self.method != "auto" else self.likelihood
             return fit_series(series, transform=self.scale, likelihood=noise)
-        if self.method != "stochastic" and self._searches():
-            known = None if coded else self._known_periods(inputs, scale)
-            found = {"known": known, "timed": self._timed, "tell": tell, "calendar": self._patterns(scale)}
-            found |= {"coded": coded}
-            if self.likelihood == "gaussian" or self.method != "auto" or factors is not None:
-                return learn(inputs, y, transform=self.scale, tier=self.method, factors=factors, **found)
-            return learn_robust(inputs, y, chosen=chosen, transform=self.scale, **found)
+        if self._searches() and self.method != "stochastic":
+            table = Table(inputs, y, coded=coded, factors=factors, tell=tell, engine=self.method)
+            noise = "gaussian" if factors is not None or self.method != "auto" else self.likelihood
+            return fit_table(table, transform=self.scale, likelihood=noise)
         kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed(), coded)
         if self.method == "stochastic" or (chosen and self.prior != "horseshoe"):
             more = [self._seed() + i for i in range(1, int(self.starts))]

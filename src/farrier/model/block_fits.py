@@ -23,14 +23,12 @@ from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
-from farrier.model.finishing import prediction_pool
 from farrier.model.fitted import Alone, Fitted
-from farrier.model.long_series import appraised
-from farrier.model.scales import Scaled, searched_scales
-from farrier.model.table_fits import search_table
+from farrier.model.table_fits import Scaled, projected_table
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell, weights_of
-from farrier.search.search import Search
+from farrier.search.appraisal import Appraisal, appraise, intervals
+from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Mode, Part, Structure
 
@@ -50,21 +48,19 @@ def learn_blocks(
     `blocks` gives all rows on the scale of the model, for a scale of the target.
     """
     with one_thread():
-        if X.shape[1] > 1 or coded:
-            found = search_table(X, y, transform, tell, settings, coded)[0]
-        else:
-            found = searched_scales(X, y, (), transform, False, tell, settings)[0]
+        found = projected_table(X, y, transform, tell, settings, coded)[0]
         return fit_blocks(found, X, y, blocks(found.scale))
 
 
 def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) -> Fitted:
     """The structure that was found on a sample, fitted to all rows, with its posterior given all rows."""
-    search, scale = scaled.search, scaled.scale
+    search, scale = scaled.evaluator, scaled.scale
     fit = _Fit(search, X, scale.forward(y), rows)
     found = scaled.structure
+    assert found is not None
     sampled = fit.to_sample(found.parts, found.noise)
     own = wide = fit.to_all(sampled)
-    pool = prediction_pool(search, own.structure)
+    pool = scaled.kind.beside(search, own.structure)
     if len(pool) > len(own.structure.parts):
         more = fit.to_sample(pool, own.structure.noise)
         if more.score - sampled.score > search.settings.growing.strong_evidence * len(y) / 1000:
@@ -88,7 +84,7 @@ def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) ->
         tier="collapsed",
         steps=search.steps,
         level=len(wide.structure.parts),
-        record=tuple(search.record),
+        record=tuple(scaled.record),
         appraisal=appraised(search, found, explains),
         alone=alone,
         settings=search.settings,
@@ -136,7 +132,7 @@ class _Fitted:
 class _Fit:
     """Fits structures, first to the sample X and z, then to all rows."""
 
-    search: Search
+    search: Evaluator
     X: np.ndarray
     z: np.ndarray
     rows: RowBlocks
@@ -173,3 +169,12 @@ class _Fit:
 def _log_jacobian(X: np.ndarray, z: np.ndarray, scale: TargetScale) -> float:
     """The log Jacobian of the scale at the rows of a block."""
     return scale.log_jacobian(scale.inverse(z))
+
+
+def appraised(evaluator: Evaluator, found: Structure, structure: Structure) -> Appraisal:
+    """The appraisal of a structure on the sample, with the intervals of its fit to all rows."""
+    appraisal = appraise(evaluator, found)
+    if not structure.parts:
+        return appraisal
+    low, high = intervals(structure)
+    return replace(appraisal, low=low, high=high)

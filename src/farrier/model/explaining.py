@@ -2,34 +2,32 @@
 
 1. The model that predicts is projected onto few components, at rows and at the steps of a forecast
    (search/projection.py). Each model of the path is fitted to y, and the one with the highest evidence is taken.
-2. Small changes are tried in place (search/swaps.py): a change of level, a side of it, growth of a season.
+2. Small changes are tried in place (search/polishing.py): a change of level, a side of it, growth of a season.
 3. The components are those of that structure, given the rows and what is forecast: they add up to the forecast up to a
    remainder, which is stated.
 """
 
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.evaluation.products import Products
 from farrier.inference.blas import one_thread
 from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Alone, Draws, Fitted
 from farrier.model.members import weights_of_structure
-from farrier.search import swaps
 from farrier.search.appraisal import appraise
-from farrier.search.changepoints import Changepoints
-from farrier.search.projection import Projection
+from farrier.search.projection import Projection, explaining
+from farrier.search.scoring import Evaluator
+from farrier.search.series_moves import series_moves
 from farrier.search.structure import Decision, Structure
 
 AHEAD, MOST_AHEAD = 6, 24
 """Steps of the forecast that is explained: a part of the rows, and at most so many. [by judgement, as in reports]"""
-JUDGED = 25.0
-"""Divergence from the model that predicts up to which a model of the path is fitted to y. [nats; by judgement]"""
 
 
 @final
@@ -44,16 +42,6 @@ class Agreeing:
     """The posterior given the rows."""
     agreed: Draws
     """The posterior given the rows and the means of the forecast."""
-
-    @property
-    def pool(self) -> Products:
-        """The kernels."""
-        return self.given.pool
-
-    @property
-    def weights(self) -> np.ndarray:
-        """The weights, (1, m)."""
-        return self.given.weights
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of f, (1, N) each."""
@@ -80,7 +68,7 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
     """The fitted model of rows X, on the scale of the model, and y, in its own units, with what explains it."""
     with one_thread():
         z, ahead = fitted.scale.forward(y), steps_ahead(X)
-        mean, covariance = fitted.joint(ahead)
+        mean, _ = fitted.joint(ahead)
         rows = search_rows(X, fitted.settings, timed=True)
         structure, evaluator, record = _projected(fitted, X[rows], z[rows], _factors(fitted)[rows], ahead)
         model, count = structure.at_mode().model, len(structure.parts)
@@ -111,7 +99,7 @@ def steps_ahead(X: np.ndarray) -> np.ndarray:
 
 def _projected(
     fitted: Fitted, X: np.ndarray, z: np.ndarray, factors: np.ndarray, ahead: np.ndarray
-) -> tuple[Structure, Changepoints, tuple[Decision, ...]]:
+) -> tuple[Structure, Evaluator, tuple[Decision, ...]]:
     """The structure that explains, on some rows, with what evaluates it and how it was found."""
     both, beliefs, settings = np.vstack([X, ahead]), fitted.beliefs, fitted.settings
     all_factors = np.append(factors, np.ones(len(ahead)))
@@ -120,7 +108,7 @@ def _projected(
     moments = np.outer(mean, mean) + covariance
     moments[np.diag_indices(len(both))] += noise * all_factors
     same = None if np.ptp(factors) == 0.0 else factors
-    evaluator = Changepoints(
+    evaluator = Evaluator(
         X,
         z,
         covariance_of(X, timed=True),
@@ -132,20 +120,9 @@ def _projected(
     weights = fitted.prior.quantile(0.5)
     parts = [evaluator.part(kernel, float(w)) for kernel, w in zip(fitted.kernels[:-1], weights, strict=False)]
     projection = Projection(both, mean, moments, beliefs, None if same is None else all_factors)
-    record: list[Decision] = []
-    best, top = None, -np.inf
-    for one in projection.path(Structure(tuple(parts), noise, 0.0)):
-        top = max(top, one.score)
-        if best is not None and top - one.score > JUDGED:
-            break
-        found = evaluator.fit(one.parts, one.noise) if one.parts else evaluator.empty()
-        formula = " + ".join(part.kernel.formula() for part in one.parts) or "noise"
-        record.append(Decision(len(record), "projected", formula, found.score, "evidence"))
-        best = found if best is None or found.score > best.score else best
-    assert best is not None
-    structure = swaps.plainest(evaluator, swaps.polished(evaluator, best))
-    record = [replace(one, gain=one.gain - structure.score) for one in record]
-    return structure, evaluator, (*fitted.record, *record)
+    record = list(fitted.record)
+    structure = explaining(evaluator, projection, Structure(tuple(parts), noise, 0.0), series_moves, record)
+    return structure, evaluator, tuple(record)
 
 
 def _noise(fitted: Fitted) -> float:
@@ -155,8 +132,8 @@ def _noise(fitted: Fitted) -> float:
 
 def _factors(fitted: Fitted) -> np.ndarray:
     """The noise variance of each row over that of an ordinary one."""
-    posterior = fitted.posterior
-    first = posterior.posteriors[0] if hasattr(posterior, "posteriors") else posterior
+    posterior: Any = fitted.posterior
+    first = posterior.posteriors[0] if isinstance(posterior, LaplacePosterior) else posterior
     return np.asarray(first.noise) / _noise(fitted)
 
 

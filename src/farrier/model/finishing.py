@@ -21,12 +21,10 @@ from farrier.model.fitted import Alone, Fitted
 from farrier.model.long_rows import resolved_rows, uncommon_rows
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import POSTERIORS
-from farrier.search import candidates
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
-from farrier.search.search import Search
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Decision, Part, Structure
+from farrier.search.structure import Decision, Structure
 
 
 @final
@@ -98,20 +96,6 @@ def _survivors(
     posterior = POSTERIORS[predictor.tier](replace(model, rows=known), X, z, settings)
     noise = model.noise if known is None else None
     return Alone(posterior, model.prior, kernels, None if level is None else len(kernels), noise)
-
-
-def prediction_pool(search: Search, structure: Structure) -> list[Part]:
-    """The components of a structure together with the ordinary candidates: the pool that predicts."""
-    own, found = search.settings.candidates, [part.kernel for part in structure.parts]
-    periods = candidates.periods_of(found, own)
-    if search.beliefs.of_time:
-        # a season may be too small to be found, and still be there
-        periods = candidates.distinct_periods([*periods, *search.seasons()], own)
-    weight = search.settings.averaging.rest_weight
-    # ordinary candidates of a series have learned scales
-    scale = weight if search.beliefs.clock is None else None
-    others = search.ordinary(periods, found)
-    return [*structure.parts, *(search.part(kernel, weight, scale) for kernel in others)]
 
 
 def search_rows(X: np.ndarray, given: SearchSettings, *, timed: bool = False) -> np.ndarray:

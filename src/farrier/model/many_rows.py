@@ -24,9 +24,8 @@ from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import folds_of
 from farrier.model.members import Contender, stacked_shares, weights_of_structure, with_models
-from farrier.model.scales import Scaled
 from farrier.model.stacking import LeftOut
-from farrier.model.table_fits import table_contenders
+from farrier.model.table_fits import Scaled, table_contenders
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell
 from farrier.search.appraisal import Appraisal, appraise
@@ -37,10 +36,11 @@ from farrier.search.structure import Decision
 def fit_many_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table with many rows, from the scales that were searched."""
     best, contenders = found[0], table_contenders(found, X, y, few=True)
-    own = best.search
+    own = best.evaluator
+    assert best.structure is not None
     appraisal = appraise(own, best.structure)
     steps = sum(one.evaluator.steps for one in contenders)
-    return many_rows_set(contenders, X, y, own.tell, appraisal, own.record, own.settings, steps)
+    return many_rows_set(contenders, X, y, own.tell, appraisal, best.record, own.settings, steps)
 
 
 def many_rows_set(

@@ -23,17 +23,16 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.long_rows import window_rows
-from farrier.model.long_series import refit_long_series
 from farrier.model.many_rows import many_rows_set
 from farrier.model.members import Contender, RowNoise, fitted_set
 from farrier.model.result import Result
-from farrier.model.robust_long import refit_robust_long
 from farrier.model.row_noise import alternately, noise_around
+from farrier.model.series import Series, refit_series
 from farrier.model.site_fits import fit_in_turn, marginals
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.search.appraisal import appraise, appraise_sites
-from farrier.search.search import Search
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part, Structure, horseshoe_model
 
 UNUSED_NOISE = float(np.exp(NOISE_CENTRE))
@@ -54,6 +53,9 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
             f"y: {low:g} is not possible on the {transform.name} scale of the fitted model: fit all rows again."
         )
     tell("refitting the structure", np.nan)
+    if fitted.projects:
+        series = Series(X, y, timed=fitted.beliefs.of_time, settings=fitted.settings, tell=tell, engine=fitted.tier)
+        return replace(result, fitted=refit_series(fitted, series), inputs=X, target=y, seconds=perf_counter() - begin)
     one = _refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites
     with one_thread(small=fitted.tier == "linear" or len(X) <= fitted.settings.rows.exact):
         again = (one if fitted.noises is None else _refit_set)(fitted, X, y, tell)
@@ -61,28 +63,21 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
 
 
 def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
-    """For the structures of a search with exact inference: each is fitted again, and weighted by its evidence."""
-    settings = fitted.settings
+    """For the members of a table with exact inference: each is fitted again, and stacked."""
     if isinstance(fitted.posterior, CollapsedPosterior):
         return _refit_many_rows(fitted, X, y, tell)
-    searched = fitted.members[0].searched
     start = None if isinstance(fitted.likelihood, Gaussian) else noise_around(fitted, X, fitted.scale.forward(y))
     possible = [one for one in fitted.members if float(y.min()) > one.scale.transform.lowest]
     contenders = [_refit_member(one, fitted, X, y, tell, start) for one in possible]
-    first, explains = contenders[0], None
-    search, structure = first.evaluator, first.structure
-    assert isinstance(search, Search)
-    if searched:
-        structure = _refitted_survivors(fitted, search, structure.noise)
-        explains = Contender("the best structure", structure, search, fitted.scale, y, first.noise)
+    first = contenders[0]
     return fitted_set(
         contenders,
-        explains,
+        None,
         X,
         y,
-        appraisal=appraise(search, structure),
+        appraisal=appraise(first.evaluator, first.structure),
         record=fitted.record,
-        settings=settings,
+        settings=fitted.settings,
         steps=fitted.steps,
     )
 
@@ -92,7 +87,9 @@ def _refit_many_rows(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -
     settings, some = fitted.settings, fitting_rows(X, fitted.settings.rows)
     X_some, y_some = X[some], y[some]
     covariance, noise = covariance_of(X_some), float(fitted.noises[0]) if fitted.noises is not None else UNUSED_NOISE
-    own = Search(X_some, fitted.scale.forward(y_some), covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
+    own = Evaluator(
+        X_some, fitted.scale.forward(y_some), covariance, (), tell, settings=settings, beliefs=fitted.beliefs
+    )
     contenders = [Contender("the structure", _refitted_survivors(fitted, own, noise), own, fitted.scale, y_some)]
     for one in fitted.others:
         if float(y.min()) > one.scale.transform.lowest:
@@ -111,7 +108,7 @@ def _refit_member(
 
     def fit(noise: RowNoise | None, least: float = -np.inf) -> Contender:
         factors = None if noise is None else noise.factors
-        search = Search(X, z, covariance, (), tell, settings=settings, beliefs=beliefs, factors=factors)
+        search = Evaluator(X, z, covariance, (), tell, settings=settings, beliefs=beliefs, factors=factors)
         # the last kernel is the level, which every structure has
         each = zip(member.kernels, member.weights[:-1], strict=False)
         parts = [search.part(kernel, float(weight)) for kernel, weight in each]
@@ -127,8 +124,6 @@ def _refit_member(
 
 def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For Gaussian noise."""
-    if fitted.tier == "linear" and fitted.level is not None:
-        return refit_long_series(fitted, X, y, tell)
     settings, tier = fitted.settings, fitted.tier
     timed = fitted.beliefs.clock is not None
     z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
@@ -140,7 +135,7 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
         structure = replace(whole, parts=whole.parts[: fitted.level])
     elif fitted.alone is not None or fitted.level is not None:
         covariance = covariance_of(X[rows], timed=timed)
-        search = Search(X[rows], z[rows], covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
+        search = Evaluator(X[rows], z[rows], covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         structure = _refitted_survivors(fitted, search, whole.noise)
@@ -164,8 +159,6 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
 
 def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For other likelihoods."""
-    if fitted.tier == "linear" and fitted.level is not None:
-        return refit_robust_long(fitted, X, y, tell)
     settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
     timed = fitted.beliefs.clock is not None
     z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
@@ -184,7 +177,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
     structure, appraisal = _as_structure(found.model), fitted.appraisal
     if fitted.alone is not None:
         covariance = covariance_of(X[rows], timed=timed)
-        search = Search(
+        search = Evaluator(
             X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings, beliefs=fitted.beliefs
         )
         structure = _refitted_survivors(fitted, search, UNUSED_NOISE)
@@ -224,7 +217,7 @@ def _refitted_pool(
     return climbed(tier, model, parts, X, z, fitted.settings, iterations=iterations)[0]
 
 
-def _refitted_survivors(fitted: Fitted, search: Search, noise: float) -> Structure:
+def _refitted_survivors(fitted: Fitted, search: Evaluator, noise: float) -> Structure:
     """The survivors, fitted again to the rows of a search."""
     own = fitted.explaining
     weights = own.prior.quantile(0.5)

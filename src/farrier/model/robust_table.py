@@ -7,7 +7,7 @@ a small part of a search.
 
 Both kinds predict by a stacking of the same members, which has tails of its own (stacking.py). So what is compared is
 whether the rows that are far away mislead the members. If the Student-t is kept, the structure is searched for again
-with the variances of the rows (robust.py), since outliers mislead a search too. The structure with the higher evidence
+with the variances of the rows (tables.py), since outliers mislead a search too. The structure with the higher evidence
 explains: it is fitted again with the variances of its rows, and its components are appraised. The pools of the first
 fit predict beside it.
 """
@@ -28,13 +28,12 @@ from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
 from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
 from farrier.model.outliers import left_out_score
-from farrier.model.robust_long import expected_factors
-from farrier.model.row_noise import expected
+from farrier.model.row_noise import expected, expected_factors
 from farrier.model.stacking import LeftOut, spread_of, stacked
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import Tell
 from farrier.search.appraisal import Appraisal, appraise
-from farrier.search.search import Search
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import Structure
 
 
@@ -82,17 +81,17 @@ class RobustTable:
         row uncertain, at no cost for others.
         """
         rows, first = fitting_rows(self.X, self.gaussian.settings.rows), self.members[0]
-        search, structure = self._again(first, rows, tell)
+        evaluator, structure = self._again(first, rows, tell)
         noise = replace(self.noise, factors=self.noise.factors[rows], ordinary=self.noise.ordinary[rows])
-        own = Contender("the structure", structure, search, first.scale, self.y[rows], noise)
+        own = Contender("the structure", structure, evaluator, first.scale, self.y[rows], noise)
         return expected(own, self.X[rows], self.y[rows], np.arange(len(rows))).height
 
     def fitted(self, tell: Tell) -> Fitted:
         """The fitted model; the structure that explains is fitted again."""
         first, gaussian, settings = self.members[0], self.gaussian, self.gaussian.settings
         rows = fitting_rows(self.X, settings.rows)
-        search, structure = self._again(first, rows, tell)
-        own = Contender("the structure", structure, search, first.scale, self.y[rows], self.noise)
+        evaluator, structure = self._again(first, rows, tell)
+        own = Contender("the structure", structure, evaluator, first.scale, self.y[rows], self.noise)
         models = own.models(settings.averaging.table_draws)
         explains = with_models(own, first.share, models, self.X, self.y, settings)
         members = (explains, *self.members[1:])
@@ -106,8 +105,8 @@ class RobustTable:
             likelihood=StudentT.with_degrees(float(np.sqrt(structure.noise)), self.degrees),
             prior=weights_of_structure(structure),
             kernels=explains.kernels,
-            steps=gaussian.steps + search.steps,
-            appraisal=self._appraisal(first, search, structure, tell),
+            steps=gaussian.steps + evaluator.steps,
+            appraisal=self._appraisal(first, evaluator, structure, tell),
             noises=explains.noises,
             share=float(shares[0]),
             others=tuple(others),
@@ -120,10 +119,10 @@ class RobustTable:
         ends, folds = ends_of(self.X, own.ends), folds_of(len(self.y), own.folds)
         return [left_out_of(one, self.y, folds, ends) for one in members]
 
-    def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Search, Structure]:
+    def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Evaluator, Structure]:
         """The structure that explains, fitted to some rows with their variances, from its current values."""
         fitted, X = self.gaussian, self.X[rows]
-        search = Search(
+        evaluator = Evaluator(
             X,
             member.scale.forward(self.y[rows]),
             covariance_of(X),
@@ -134,17 +133,17 @@ class RobustTable:
             factors=self.noise.factors[rows],
         )
         each = zip(fitted.kernels[: fitted.survivors], member.weights, strict=False)
-        parts = [search.part(kernel, float(weight)) for kernel, weight in each]
+        parts = [evaluator.part(kernel, float(weight)) for kernel, weight in each]
         with one_thread():
-            return search, search.fit(parts, float(member.noises[0]))
+            return evaluator, evaluator.fit(parts, float(member.noises[0]))
 
-    def _appraisal(self, member: Member, search: Search, structure: Structure, tell: Tell) -> Appraisal:
-        """That of the components, on the rows of a search."""
+    def _appraisal(self, member: Member, evaluator: Evaluator, structure: Structure, tell: Tell) -> Appraisal:
+        """That of the components, on the rows that are explained."""
         rows = search_rows(self.X, self.gaussian.settings)
-        if len(rows) < len(search.y):
-            search, structure = self._again(member, rows, tell)
+        if len(rows) < len(evaluator.y):
+            evaluator, structure = self._again(member, rows, tell)
         with one_thread():
-            return appraise(search, structure)
+            return appraise(evaluator, structure)
 
 
 def _reweighted(member: Member, y: np.ndarray, degrees: float, rounds: int) -> tuple[Member, np.ndarray]:

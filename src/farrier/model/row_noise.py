@@ -20,7 +20,6 @@ from farrier.inference.mixtures import moments
 from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, RowNoise
 from farrier.model.outliers import Doubt
-from farrier.model.robust_long import expected_factors
 from farrier.model.tiers import exact_posterior, linear_posterior
 
 
@@ -73,3 +72,8 @@ def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> 
     sites = Sites(z[rows], model.noise * noise.factors[rows])
     correction = sites.correction(z[rows], mean[rows], variance[rows], fit.likelihood(model))
     return replace(fit, noise=replace(noise, factors=factors), correction=correction)
+
+
+def expected_factors(square: np.ndarray, degrees: float) -> np.ndarray:
+    """1 / E g of rows, for a normal of variance s^2 / g, given their squared residuals over s^2."""
+    return (degrees + square) / (degrees + 1.0)

@@ -18,7 +18,7 @@
 What explains is the projection of this model, made when somebody asks for it (explaining.py).
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -26,26 +26,23 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
+from farrier.inference.likelihoods import StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
-from farrier.model.fitted import Fitted
-from farrier.model.long_series import Windows, fitted_to
+from farrier.model.fitted import Fitted, Member
 from farrier.model.members import Contender, RowNoise, fitted_set, shares_of
 from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt
-from farrier.model.row_noise import alternately, noise_after
+from farrier.model.row_noise import alternately, noise_after, noise_around
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, tier_for
+from farrier.model.windows import Windows, fitted_to
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidates import ordinary_curve, ordinary_series
-from farrier.search.changepoints import Changepoints
-from farrier.search.cycles import fit_ordinary
-from farrier.search.enriching import enriched
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.periods import find_periods
-from farrier.search.regressors import lines
+from farrier.search.rows import Rows
+from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import Part, Structure
+from farrier.search.structure import Structure
 
 
 @final
@@ -108,6 +105,38 @@ def fit_series(series: Series, *, transform: str = "auto", likelihood: str = "au
     return better_noise(gaussian, robust, chosen=chosen)
 
 
+def refit_series(fitted: Fitted, series: Series) -> Fitted:
+    """The pools of a fitted model, fitted to other rows from their present values, with the same kind of noise."""
+    with one_thread():
+        noise = None
+        if isinstance(fitted.likelihood, StudentT):
+            noise = noise_around(fitted, series.X, fitted.scale.forward(series.y))
+        found = []
+        for beliefs, transform, known in _members(fitted, series):
+            if noise is None:
+                found.append(pool_fit(series, beliefs, transform, near=known, again=True))
+            else:
+                found.append(_robust_fit(series, beliefs, transform, noise, known, again=True))
+        return replace(_fitted(found, series), record=fitted.record)
+
+
+def _members(fitted: Fitted, series: Series) -> Iterator[tuple[Beliefs, Transform, Structure]]:
+    """Beliefs, scale and components of each pool of a fitted model whose scale is possible for the rows."""
+    members: Sequence[Member] = fitted.members if fitted.noises is not None else ()
+    each = [(one.growth, one.scale, one.kernels, one.weights, float(one.noises[0])) for one in members]
+    if not each:
+        weights = np.asarray(fitted.prior.quantile(0.5))
+        each = [(fitted.beliefs.growth, fitted.scale, fitted.kernels, weights, fitted.noise_variance)]
+    lowest = float(series.y.min())
+    for growth, scale, kernels, weights, noise in each:
+        beliefs = replace(fitted.beliefs, growth=growth)
+        # the last kernel is the level, which every structure has
+        pairs = zip(kernels[:-1], weights, strict=False)
+        parts = tuple(beliefs.part(kernel, float(w), series.X.shape[1]) for kernel, w in pairs)
+        if lowest > scale.transform.lowest:
+            yield beliefs, scale.transform, Structure(parts, noise, 0.0)
+
+
 def _fits(series: Series, scales: Sequence[Transform]) -> list[Contender]:
     """All pools on all scales; of the second pool on those that have a share in the predictions of the first.
 
@@ -119,7 +148,7 @@ def _fits(series: Series, scales: Sequence[Transform]) -> list[Contender]:
         same, found = {one.scale.transform.name: one.structure for one in fits}, list[Contender]()
         for one in scales:
             near = same.get(one.name, found[-1].structure if found else None)
-            found.append(_fit(series, beliefs, one, near=near))
+            found.append(pool_fit(series, beliefs, one, near=near))
         fits += found
         scales = _useful(found, series.settings)
     return fits
@@ -149,21 +178,27 @@ def _robust_fits(
 
 
 def _robust_fit(
-    series: Series, beliefs: Beliefs, transform: Transform, noise: RowNoise, near: Structure | None
+    series: Series,
+    beliefs: Beliefs,
+    transform: Transform,
+    noise: RowNoise,
+    near: Structure | None,
+    *,
+    again: bool = False,
 ) -> Contender:
     """A pool with Student-t noise, from the noise of all rows and from its values with Gaussian noise."""
     last = near
 
     def fit(noise: RowNoise, least: float) -> Contender:
         nonlocal last
-        found = _fit(series, beliefs, transform, noise=noise, near=last, least=least)
+        found = pool_fit(series, beliefs, transform, noise=noise, near=last, least=least, again=again)
         last = found.structure
         return found
 
     return alternately(fit, noise, series.X, series.y, _rows(series, beliefs), series.settings.outliers.rounds)
 
 
-def _fit(
+def pool_fit(
     series: Series,
     beliefs: Beliefs,
     transform: Transform,
@@ -171,11 +206,12 @@ def _fit(
     noise: RowNoise | None = None,
     near: Structure | None = None,
     least: float = -np.inf,
+    again: bool = False,
 ) -> Contender:
     """A pool on one scale of the target, with Gaussian noise if no other is given.
 
-    `near` is another fit of the same rows, from whose values this one starts. Below a log likelihood of `least` it gets
-    no score.
+    `near` is another fit, from whose values this one starts; `again` takes its components too. Below a log likelihood
+    of `least` it gets no score.
     """
     X, y, settings = series.X, series.y, series.settings
     scale = TargetScale.of(transform, y if noise is None else y[noise.ordinary])
@@ -183,7 +219,7 @@ def _fit(
     each = series.factors if noise is None else noise.factors
     covariance, z = covariance_of(X[rows], timed=True), scale.forward(y[rows])
     seasons = () if beliefs.clock is None else beliefs.clock.seasons
-    evaluator = Changepoints(
+    evaluator = Evaluator(
         X[rows],
         z,
         covariance,
@@ -194,27 +230,14 @@ def _fit(
         factors=None if each is None else each[rows],
     )
     series.tell("shrinking a pool of candidates", np.nan)
-    if beliefs.of_time:
-        structure = fit_ordinary(evaluator, lambda periods: _ordinary(series, beliefs, periods), seasons, near, least)
-    elif near is not None:
+    if again and near is not None:
         structure = evaluator.fit_pool(near.parts, near, least)
     else:
-        periods = find_periods(X[rows, 0], z, 1, settings=settings.periods)
-        structure = enriched(evaluator, evaluator.fit_pool(_ordinary(series, beliefs, periods)))
+        structure = Rows(calendar=series.calendar).pool(evaluator, near, least)
     name = f"the {transform.name} scale"
     if beliefs.of_time:
         name += f", growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
     return Contender(name, structure, evaluator, scale, y[rows], noise, searched=False, factors=series.factors)
-
-
-def _ordinary(series: Series, beliefs: Beliefs, periods: Sequence[float]) -> list[Part]:
-    """The components of a pool, at the medians of their priors."""
-    own, inputs = series.settings.candidates, series.X.shape[1]
-    if beliefs.of_time:
-        kernels = [*ordinary_series(beliefs, periods, [], own), *series.calendar, *lines(inputs, [])]
-    else:
-        kernels = ordinary_curve(series.X[:, 0], periods, [], own)
-    return [beliefs.part(kernel, beliefs.scale(kernel), inputs) for kernel in kernels]
 
 
 def _rows(series: Series, beliefs: Beliefs) -> np.ndarray:

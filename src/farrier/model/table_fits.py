@@ -1,36 +1,114 @@
-"""From the rows of a table to a fitted model, for Gaussian noise.
+"""From the rows of a table to a fitted model.
 
-1. The pool of ordinary candidates (search/table_candidates.py) is fitted on every scale of the target that is possible,
-   to all rows or to a large part of them, and chooses the scale by its evidence. Of more rows than the search sees, so
-   is a pool with interactions of all orders, which predicts too.
-2. The structure is found on that scale, on a part of the rows. Where two scales are close, it is found on both, and the
-   evidence of the structures chooses: a pool is so flexible that it suits many scales.
+1. The pool of ordinary candidates (search/table_moves.py) is fitted on every scale of the target that is possible, to
+   all rows or to a large part of them, and chooses the scale by its evidence. Of many rows, so is a pool with
+   interactions of all orders, which predicts too.
+2. The pool on the best scale is projected onto few components (search/projection.py), on a part of the rows. Where two
+   scales are close, it is projected on both, and the evidence of the structures chooses: a pool is so flexible that it
+   suits many scales.
 3. The structure explains. It predicts together with the pools of all scales, each with the share that gives the best
    leave-one-out predictions (members.py), by exact inference given all rows. For more rows many_rows.py goes on.
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from typing import final
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
+from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, fitted_set, stacked_members
-from farrier.model.scales import Scaled
-from farrier.model.target_scale import named, worth_trying
+from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import Tell
 from farrier.search.appraisal import appraise
+from farrier.search.beliefs import Beliefs
 from farrier.search.codes import Codes
 from farrier.search.lattices import find_lattices
-from farrier.search.search import Search
+from farrier.search.projection import Projection, explaining
+from farrier.search.rows import Rows
+from farrier.search.scoring import Evaluator
 from farrier.search.settings import RowSettings, SearchSettings
-from farrier.search.structure import Structure
+from farrier.search.structure import Decision, Structure
+from farrier.search.table_moves import Columns
 from farrier.search.warps import Warps
 
 
-def search_table(
+@final
+@dataclass(eq=False)
+class Scaled:
+    """One scale of the target of a table."""
+
+    scale: TargetScale
+    evaluator: Evaluator
+    """On the rows that are explained."""
+    kind: Rows
+    whole: Structure
+    """The shrunk pool of the ordinary candidates."""
+    factors: np.ndarray | None = None
+    """The noise variance of each row over the common one; None if all rows have the same."""
+    pool: tuple[Evaluator, Structure] | None = None
+    """The pool for the rows of the members."""
+    orders: Structure | None = None
+    """What else predicts: interactions of all orders, for the same rows as `pool`; None without numbers."""
+    structure: Structure | None = None
+    """What explains; None on a scale that is far from the best."""
+    record: list[Decision] = field(default_factory=list)
+
+    @classmethod
+    def of(
+        cls,
+        transform: Transform,
+        X: np.ndarray,
+        y: np.ndarray,
+        coded: tuple[int, ...],
+        tell: Tell,
+        settings: SearchSettings,
+        factors: np.ndarray | None = None,
+    ) -> "Scaled":
+        """The pool on one scale."""
+        scale, rows = TargetScale.of(transform, y), search_rows(X, settings)
+        z, numbers = scale.forward(y), Codes(coded, X.shape[1]).numbers
+        beliefs = Beliefs.of(X, None, settings.priors, coded=coded)
+        evaluator = Evaluator(
+            X[rows],
+            z[rows],
+            covariance_of(X[rows]),
+            tell=tell,
+            settings=settings,
+            beliefs=beliefs,
+            factors=None if factors is None else factors[rows],
+        )
+        tell("shrinking a pool of candidates", np.nan)
+        warps, lattices = Warps.of(X[:, numbers], settings.candidates), find_lattices(X, z, numbers, settings.periods)
+        kind = Rows(Columns(coded, warps, lattices))
+        return cls(scale, evaluator, kind, kind.pool(evaluator), factors)
+
+    def explain(self) -> Structure:
+        """Project the pool onto few components."""
+        evaluator, projection = self.evaluator, Projection.of(self.evaluator, self.whole)
+        found = explaining(evaluator, projection, self.whole, self.kind.moves, self.record)
+        self.structure = found if evaluator.of_series else self.kind.columns.without_flags(evaluator, found)
+        return self.structure
+
+    def height(self, X: np.ndarray, y: np.ndarray) -> float:
+        """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
+        assert self.pool is not None
+        return self._in_units(self.pool[1].score, y[fitting_rows(X, self.evaluator.settings.rows)])
+
+    def score(self) -> float:
+        """That of the structure that explains, on its rows."""
+        assert self.structure is not None
+        return self._in_units(self.structure.score, self.scale.inverse(self.evaluator.y))
+
+    def _in_units(self, score: float, y: np.ndarray) -> float:
+        preference = self.evaluator.settings.scales.preference(self.scale.transform.name)
+        return score + self.scale.log_jacobian(y) + preference
+
+
+def projected_table(
     X: np.ndarray,
     y: np.ndarray,
     transform: str,
@@ -39,48 +117,40 @@ def search_table(
     coded: tuple[int, ...] = (),
     factors: np.ndarray | None = None,
 ) -> list[Scaled]:
-    """The scales of y, best first, each with its pool; the first has a structure, on the rows of its search."""
+    """The scales of y, best first, each with its pool; the first has a structure, on the rows that are explained."""
     tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else (named(transform),)
-    numbers = Codes(coded, X.shape[1]).numbers
-    warps = Warps.of(X[:, numbers], settings.candidates)
-    found = []
-    for one in tried:
-        if one.name == "square root" and transform == "auto":
-            continue
-        scaled = Scaled.of(one, X, y, (), tell, settings, coded=coded, factors=factors)
-        scaled.search.warps = warps
-        scaled.search.lattices = find_lattices(X, scaled.scale.forward(y), numbers, settings.periods)
-        scaled.whole = scaled.search.whole(())
-        found.append(scaled)
-    found = _useful(found, y)
+    tried = [one for one in tried if one.name != "square root" or transform != "auto"]
+    found = _useful([Scaled.of(one, X, y, coded, tell, settings, factors) for one in tried], y)
     for scaled in found:
         scaled.pool, scaled.orders = _on_rows(scaled, X, y)
-    heights = [_height(scaled, X, y) for scaled in found]
+    heights = [scaled.height(X, y) for scaled in found]
     close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.growing.hopeless_margin]
-    for scaled in (found[i] for i in close):
-        assert scaled.whole is not None
-        scaled.structure = scaled.search.best(scaled.search.shrunk(scaled.whole))
+    for i in close:
+        found[i].explain()
     if len(close) > 1:
         behind = max(heights) - max(found[i].score() for i in close)
         heights = [found[i].score() if i in close else heights[i] - behind for i in range(len(found))]
     order = [int(i) for i in np.argsort(heights)[::-1]]
-    best = found[order[0]]
-    best.note_heights([found[i].scale.transform.name for i in order], [heights[i] for i in order])
+    for place, i in enumerate(order if len(order) > 1 else ()):
+        gain = heights[i] - heights[order[1 if place == 0 else 0]]
+        action, name = "kept" if place == 0 else "averaged", f"scale: {found[i].scale.transform.name}"
+        found[order[0]].record.append(Decision(0, action, name, gain, "evidence of the scale"))
     return [found[i] for i in order]
 
 
 def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table whose rows are few enough for exact inference."""
     best, contenders = found[0], table_contenders(found, X, y)
-    settings = best.search.settings
+    settings, structure = best.evaluator.settings, best.structure
+    assert structure is not None
     with one_thread(small=len(X) <= settings.rows.exact):
         return fitted_set(
             contenders,
             None,
             X,
             y,
-            appraisal=appraise(best.search, best.structure),
-            record=best.search.record,
+            appraisal=appraise(best.evaluator, structure),
+            record=best.record,
             settings=settings,
             steps=sum(one.evaluator.steps for one in contenders),
         )
@@ -92,24 +162,22 @@ def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, f
     On each scale there are two pools, with curves of every input and with interactions of all orders. If there shall be
     `few`, only the latter predicts.
     """
-    best = found[0]
-    best.search.tell("fitting the predictive model", best.structure.score)
-    rows = fitting_rows(X, best.search.settings.rows)
+    best, structure = found[0], found[0].structure
+    assert structure is not None
     assert best.pool is not None
-    search, structure = best.pool[0], best.structure
-    if len(rows) > len(best.search.y):
-        structure = search.fit(structure.parts, structure.noise)
-    contenders = [Contender("the structure", structure, search, best.scale, y[rows], factors=best.factors)]
+    best.evaluator.tell("fitting the predictive model", structure.score)
+    rows, evaluator = fitting_rows(X, best.evaluator.settings.rows), best.pool[0]
+    if len(rows) > len(best.evaluator.y):
+        structure = evaluator.fit(structure.parts, structure.noise)
+    contenders = [Contender("the structure", structure, evaluator, best.scale, y[rows], factors=best.factors)]
     for scaled in found:
         assert scaled.pool is not None
-        search, pool = scaled.pool
+        evaluator, pool = scaled.pool
         kinds = {"the ordinary candidates": pool, "interactions of all orders": scaled.orders}
-        for name, structure in kinds.items():
-            if structure is None or (few and structure is pool and scaled.orders is not None):
+        for name, one in kinds.items():
+            if one is None or (few and one is pool and scaled.orders is not None):
                 continue
-            own = Contender(
-                f"{name} on the {scaled.scale.transform.name} scale", structure, search, scaled.scale, y[rows]
-            )
+            own = Contender(f"{name} on the {scaled.scale.transform.name} scale", one, evaluator, scaled.scale, y[rows])
             contenders.append(replace(own, mode_only=True, factors=best.factors))
     return contenders
 
@@ -135,45 +203,37 @@ def fitting_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:
 
 def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
     """The scales whose pools have a share in leave-one-out predictions, if fits to more rows are ahead."""
-    settings = found[0].search.settings
-    if len(found) == 1 or len(found[0].search.y) == len(y):
+    own = found[0].evaluator
+    settings = own.settings
+    if len(found) == 1 or len(own.y) == len(y):
         return list(found)
     contenders = []
     for scaled in found:
-        assert scaled.whole is not None
-        seen = scaled.scale.inverse(scaled.search.y)
-        own = Contender("", scaled.whole, scaled.search, scaled.scale, seen, mode_only=True)
-        contenders.append(replace(own, factors=scaled.search.factors))
-    own, quick = found[0].search, replace(settings, stacking=replace(settings.stacking, sampled_rows=0))
+        seen = scaled.scale.inverse(scaled.evaluator.y)
+        one = Contender("", scaled.whole, scaled.evaluator, scaled.scale, seen, mode_only=True)
+        contenders.append(replace(one, factors=scaled.evaluator.factors))
+    quick = replace(settings, stacking=replace(settings.stacking, sampled_rows=0))
     shares, _, _ = stacked_members(contenders, own.X, found[0].scale.inverse(own.y), quick)
     return [scaled for scaled, share in zip(found, shares, strict=True) if share >= settings.averaging.smallest_share]
 
 
-def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Search, Structure], Structure | None]:
-    """The pools of a scale, fitted to the rows of the members, from their values on the rows of the search."""
-    search, whole = scaled.search, scaled.whole
-    assert whole is not None
-    rows, fits = fitting_rows(X, search.settings.rows), search.settings.fits
-    search.tell("shrinking a pool of candidates", np.nan)
+def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Evaluator, Structure], Structure | None]:
+    """The pools of a scale, fitted to the rows of the members, from their values on the rows that are explained."""
+    evaluator, whole = scaled.evaluator, scaled.whole
+    settings = evaluator.settings
+    rows, fits = fitting_rows(X, settings.rows), settings.fits
+    evaluator.tell("shrinking a pool of candidates", np.nan)
     # of few rows leave-one-out predictions say too little about more members; but interactions of categories are
     # nowhere else
-    many = len(y) > search.settings.rows.part
-    parts = search.all_orders(whole) if many or search.coded else []
-    orders = search.fit(parts, whole.noise, fits.final_iterations, fits.final_tolerance) if parts else None
-    if len(rows) == len(search.y):
-        return (search, whole), orders
-    larger = replace(search, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
+    many = len(y) > settings.rows.part
+    parts = scaled.kind.columns.all_orders(evaluator, whole) if many or scaled.kind.columns.coded else []
+    orders = evaluator.fit(parts, whole.noise, fits.final_iterations, fits.final_tolerance) if parts else None
+    if len(rows) == len(evaluator.y):
+        return (evaluator, whole), orders
+    larger = replace(evaluator, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
     larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
     found = [
         one and larger.fit(one.parts, one.noise, fits.final_iterations, fits.final_tolerance) for one in (whole, orders)
     ]
     assert found[0] is not None
     return (larger, found[0]), found[1]
-
-
-def _height(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> float:
-    """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
-    assert scaled.pool is not None
-    search, pool = scaled.pool
-    jacobian = scaled.scale.log_jacobian(y[fitting_rows(X, search.settings.rows)])
-    return pool.score + jacobian + search.settings.scales.preference(scaled.scale.transform.name)

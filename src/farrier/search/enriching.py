@@ -14,7 +14,8 @@ from scipy.special import expit
 from farrier.inference.gaussian import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
-from farrier.search.changepoints import Changepoints
+from farrier.search.changepoints import best_change, best_simple_kernels
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import Move, Structure
 
 STRONG = 5.0
@@ -40,7 +41,7 @@ class Sided(NamedTuple):
     """The components, and whether they are there after the change."""
 
 
-def enriched(evaluator: Changepoints, structure: Structure) -> Structure:
+def enriched(evaluator: Evaluator, structure: Structure) -> Structure:
     """The pool with what the rows show beyond it, fitted again."""
     for turn in range(ROUNDS):
         new = _shown(evaluator, structure)
@@ -67,10 +68,10 @@ def enriched(evaluator: Changepoints, structure: Structure) -> Structure:
     return structure
 
 
-def _shown(evaluator: Changepoints, structure: Structure) -> list[Kernel]:
+def _shown(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     """Candidates that gain at fixed parameters, one of each formula, those with the highest gain first."""
     x, settings = evaluator.X[:, 0], evaluator.settings
-    place, gain = evaluator.change(structure)
+    place, gain = best_change(evaluator, structure)
     change = place if gain > np.log(len(x)) else None
     sizes = evaluator.sizes(structure)
     large = [part.kernel for part, size in zip(structure.parts, sizes, strict=True) if size > LARGE]
@@ -87,7 +88,7 @@ def _shown(evaluator: Changepoints, structure: Structure) -> list[Kernel]:
     return list(found.values())
 
 
-def split(evaluator: Changepoints) -> list[Kernel]:
+def split(evaluator: Evaluator) -> list[Kernel]:
     """One simple kernel before a change and another one after it, where two are far better than one for all rows.
 
     The two sides share only the noise variance, so they are evaluated separately.
@@ -96,16 +97,16 @@ def split(evaluator: Changepoints) -> list[Kernel]:
     x, y = evaluator.X[order, 0], evaluator.y[order]
     best: tuple[float, list[Kernel]] = (-np.inf, [])
     for count in candidates.split_rows(x, settings.changepoints.splits):
-        sides = [evaluator.best_simple_kernels(x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
+        sides = [best_simple_kernels(evaluator, x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
         step = candidates.step_at(0.5 * (x[count - 1] + x[count]), candidates.Extent.of(x), settings.candidates)
         for left, right in zip(*sides, strict=True):
             if left[0] + right[0] > best[0]:
                 best = left[0] + right[0], [(1 - step) * left[1], step * right[1]]
-    one = max(height for height, _ in evaluator.best_simple_kernels(x, y))
+    one = max(height for height, _ in best_simple_kernels(evaluator, x, y))
     return best[1] if best[0] > one + STRONG else []
 
 
-def one_sided(evaluator: Changepoints, structure: Structure) -> list[Kernel]:
+def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     """Large components that are there only before or after one change, where that gains much."""
     sizes, own = evaluator.sizes(structure), evaluator.settings.candidates
     large = [
@@ -127,7 +128,7 @@ def one_sided(evaluator: Changepoints, structure: Structure) -> list[Kernel]:
     return [structure.parts[i].kernel * (step if after else 1 - step) for i, after in best.sides]
 
 
-def _scan(evaluator: Changepoints, structure: Structure, large: Sequence[int], places: np.ndarray) -> Sided:
+def _scan(evaluator: Evaluator, structure: Structure, large: Sequence[int], places: np.ndarray) -> Sided:
     """The best place of a change, with the sides that some components then take; all else stays as it is."""
     x = evaluator.X[:, 0]
     width = evaluator.settings.candidates.changepoint_width * candidates.Extent.of(x).spacing

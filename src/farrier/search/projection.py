@@ -27,7 +27,9 @@ from farrier.kernels.normal import simplify
 from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
-from farrier.search.structure import LEVEL, Part, Structure
+from farrier.search.polishing import Moves, plainest, polished
+from farrier.search.scoring import Evaluator
+from farrier.search.structure import LEVEL, Decision, Part, Structure
 
 PRICE = 2.0
 """Divergence that a factor may cost before another one is dropped for it. [nats; a trial on learn series]"""
@@ -37,6 +39,8 @@ LONGEST = 60.0
 """Divergence of one step at which a path ends: what follows explains nothing. [nats; by judgement]"""
 ITERATIONS, TOLERANCE = 25, 0.1
 """Of a fit on the path. [iterations; nats; by judgement]"""
+JUDGED = 25.0
+"""Divergence from the model that predicts up to which a model of the path is fitted to y. [nats; by judgement]"""
 TRIES = 3
 """Changes of a step that are fitted, those that cost least with all else fixed. [fits; by judgement]"""
 LOOSER = 0.3
@@ -66,6 +70,17 @@ class Projection:
     beliefs: Beliefs
     factors: np.ndarray | None = None
     """The noise variance of each row over the common one; None if all rows have the same."""
+    known: np.ndarray | None = None
+    """The noise variance of each row, where it is known."""
+
+    @classmethod
+    def of(cls, evaluator: Evaluator, structure: Structure) -> "Projection":
+        """A structure that is projected onto the rows to which it was fitted."""
+        K, noise = evaluator.covariance_at(structure), evaluator.spread(structure)
+        solved = np.linalg.solve(K + np.diag(noise), np.column_stack([evaluator.y, K]))
+        mean, covariance = K @ solved[:, 0], K - K @ solved[:, 1:]
+        moments = np.outer(mean, mean) + 0.5 * (covariance + covariance.T) + np.diag(noise)
+        return cls(evaluator.X, mean, moments, evaluator.beliefs, evaluator.factors, evaluator.rows)
 
     @cached_property
     def covariance(self) -> Covariance:
@@ -74,7 +89,7 @@ class Projection:
 
     def fit(self, parts: Sequence[Part], noise: float) -> Structure:
         """The components with the parameters that predict most nearly the same; the score is the bound."""
-        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1])
+        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.known)
         moments = _scattered(self.moments, self.covariance)
         objective = ProjectedObjective(
             replace(model, factors=self.factors),
@@ -92,7 +107,8 @@ class Projection:
     def value(self, C: np.ndarray, noise: float) -> float:
         """E log N(y; 0, C + noise)."""
         C = C.copy()
-        C[np.diag_indices(len(C))] += noise * (1.0 if self.factors is None else self.factors)
+        common = noise * (1.0 if self.factors is None else self.factors)
+        C[np.diag_indices(len(C))] += common if self.known is None else self.known
         return expected_log_density(C, self.moments)[0]
 
     def grams(self, parts: Sequence[Part]) -> np.ndarray:
@@ -158,6 +174,28 @@ class Projection:
     def part(self, kernel: Kernel, weight: float) -> Part:
         """A component with the priors that suit the rows."""
         return self.beliefs.part(kernel, weight, self.X.shape[1])
+
+
+def explaining(
+    evaluator: Evaluator, projection: Projection, start: Structure, moves: Moves, record: list[Decision]
+) -> Structure:
+    """The structure that explains the model that predicts, `start`; the path and what came after it go to the record.
+
+    The models of the path are fitted to the rows of the evaluator, whose evidence judges them.
+    """
+    best, top, path = None, -np.inf, list[Decision]()
+    for one in projection.path(start):
+        top = max(top, one.score)
+        if best is not None and top - one.score > JUDGED:
+            break
+        evaluator.tell("projecting the model", one.score)
+        found = evaluator.fit(one.parts, one.noise) if one.parts else evaluator.empty()
+        formula = " + ".join(part.kernel.formula() for part in one.parts) or "noise"
+        path.append(Decision(0, "projected", formula, found.score, f"{top - one.score:.1f} nats from what predicts"))
+        best = found if best is None or found.score > best.score else best
+    assert best is not None
+    record += [replace(one, gain=one.gain - best.score) for one in path]
+    return plainest(evaluator, polished(evaluator, best, moves, record))
 
 
 def changes(parts: Sequence[Part], x: np.ndarray) -> list[Change]:

@@ -60,8 +60,8 @@ class Evaluator:
 
     @property
     def of_series(self) -> bool:
-        """Whether the rows are a series: one input, or time and its regressors."""
-        return self.X.shape[1] == 1 or self.beliefs.clock is not None
+        """Whether the rows are a series or a curve: one input, or time and its regressors."""
+        return self.beliefs.clock is not None
 
     def part(self, kernel: Kernel, weight: float, scale: float | None = None) -> Part:
         """A component with the priors that suit the rows."""
@@ -268,6 +268,7 @@ class Evaluator:
         return np.array(self.covariance.gather(C[0]))
 
     def grams(self, kernels: Sequence[Kernel]) -> list[np.ndarray]:
+        """The Gram matrix of each kernel at the rows."""
         return list(self.covariance.grams(Products.of(kernels, self.X.shape[1])))
 
     def screen(self, structure: Structure, moves: Sequence[Move]) -> np.ndarray:

@@ -1,8 +1,8 @@
 """From rows to a fitted model for likelihoods that are not Gaussian: classes, and outliers (Student-t).
 
-Each row is represented by a Gaussian site (inference/gaussian_sites.py). For classes the structure is searched with the
-first sites (search/search.py); then sites and structure are fitted to each other, and the search is repeated with the
-new sites. For outliers the structure is found on the other rows (robust.py).
+Each row is represented by a Gaussian site (inference/gaussian_sites.py). The pool is fitted to the first sites and
+projected; then sites and structure are fitted to each other, and the projection is made again with the new sites. For
+outliers of a large table the structure is found on the other rows (tables.py).
 """
 
 from collections.abc import Sequence
@@ -16,21 +16,24 @@ from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
-from farrier.model.finishing import Predictor, finished, prediction_pool, search_rows
+from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted
-from farrier.model.learning import levelled, parts_of
-from farrier.model.scales import Scaled
+from farrier.model.given_kernels import levelled, parts_of
 from farrier.model.site_fits import SiteFit, fit_in_turn, marginals, updated_sites
+from farrier.model.table_fits import Scaled
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import Tell, climbed, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
 from farrier.search.beliefs import Beliefs
-from farrier.search.search import Search
+from farrier.search.projection import Projection, explaining
+from farrier.search.rows import Rows
+from farrier.search.scoring import Evaluator
 from farrier.search.settings import SearchSettings
-from farrier.search.structure import LEVEL, Part, Structure, horseshoe_model
+from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
+from farrier.search.table_moves import Columns
 
 
-def learn_sites(
+def fit_sites(
     X: np.ndarray,
     y: np.ndarray,
     likelihood: Likelihood,
@@ -43,10 +46,10 @@ def learn_sites(
     tell: Tell = lambda what, bound: None,
     settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
-    """Find the structure of y given standardised inputs, and fit it; the likelihood is for y on its `scale`."""
+    """The model of y given standardised inputs; the likelihood is for y on its `scale`."""
     rows, z = search_rows(X, settings, timed=timed), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    search = Search(
+    evaluator = Evaluator(
         X[rows],
         sites.target,
         covariance_of(X[rows], timed=timed),
@@ -54,50 +57,53 @@ def learn_sites(
         tell,
         settings=settings,
         beliefs=Beliefs.of(X, known, settings.priors, timed=timed, coded=coded),
-        calendar=calendar,
-        coded=coded,
     )
+    kind = Rows(Columns(coded), calendar)
+    record: list[Decision] = []
     for _ in range(settings.sites.searches):
-        search = replace(search, y=sites.target, rows=sites.variance, record=[], rejected=set(), steps=0)
+        evaluator, record = replace(evaluator, y=sites.target, rows=sites.variance, steps=0), []
         with one_thread():
-            structure = search.best(search.shrunk(search.whole(search.seasons())))
-            structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
+            whole = kind.pool(evaluator)
+            structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind.moves, record)
+            structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
     with one_thread(small=len(X) <= settings.rows.exact):
-        return _finish(search, structure, sites, likelihood, scale, X, y)
+        return _finish(evaluator, kind, structure, sites, likelihood, scale, X, y, record)
 
 
 def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
-    """Student-t noise for all rows, with a structure that was found on rows without outliers."""
-    search, structure, settings = found.search, found.structure, found.search.settings
-    rows, z = search_rows(X, settings, timed=search.of_series), found.scale.forward(y)
+    """Student-t noise for all rows of a table, with a structure that was found on rows without outliers."""
+    structure, settings, own = found.structure, found.evaluator.settings, found.evaluator
+    assert structure is not None
+    rows, z = search_rows(X, settings), found.scale.forward(y)
     likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), degrees)
     mean, variance = np.zeros(len(rows)), np.full(len(rows), structure.noise / len(rows))
     if structure.model is not None:
-        mean, variance = marginals(exact_posterior(structure.model, search.X, search.y, settings), X[rows])
+        mean, variance = marginals(exact_posterior(structure.model, own.X, own.y, settings), X[rows])
     sites = Sites.at(z[rows], mean, variance, likelihood)
-    covariance = covariance_of(X[rows], timed=search.of_series)
-    search = replace(search, X=X[rows], y=sites.target, covariance=covariance, rows=sites.variance)
+    evaluator = replace(own, X=X[rows], y=sites.target, covariance=covariance_of(X[rows]), rows=sites.variance)
     with one_thread():
-        structure, sites, likelihood = _structure_and_sites(search, structure, sites, z[rows], likelihood)
+        structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
     with one_thread(small=len(X) <= settings.rows.exact):
-        return _finish(search, structure, sites, likelihood, found.scale, X, y)
+        return _finish(evaluator, found.kind, structure, sites, likelihood, found.scale, X, y, found.record)
 
 
 def _finish(
-    search: Search,
+    evaluator: Evaluator,
+    kind: Rows,
     structure: Structure,
     sites: Sites,
     likelihood: Likelihood,
     scale: TargetScale,
     X: np.ndarray,
     y: np.ndarray,
+    record: Sequence[Decision],
 ) -> Fitted:
     """The pool that predicts, fitted to all rows."""
-    settings, z = search.settings, scale.forward(y)
-    search = replace(search, y=sites.target, rows=sites.variance)
-    search.tell("fitting the predictive model", structure.score)
-    parts = prediction_pool(search, structure)
-    fit = _pool(search, parts, structure.noise, _on_all_rows(search, structure, sites, X, z, likelihood), X, z)
+    settings, z = evaluator.settings, scale.forward(y)
+    evaluator = replace(evaluator, y=sites.target, rows=sites.variance)
+    evaluator.tell("fitting the predictive model", structure.score)
+    parts = kind.beside(evaluator, structure)
+    fit = _pool(evaluator, parts, structure.noise, _on_all_rows(evaluator, structure, sites, X, z, likelihood), X, z)
     return finished(
         _predictor(fit, len(X), settings),
         structure,
@@ -105,11 +111,11 @@ def _finish(
         y,
         scale=scale,
         level=len(parts),
-        steps=search.steps,
+        steps=evaluator.steps,
         settings=settings,
-        record=search.record,
-        appraisal=appraise_sites(search, structure),
-        beliefs=search.beliefs,
+        record=record,
+        appraisal=appraise_sites(evaluator, structure),
+        beliefs=evaluator.beliefs,
         likelihood=fit.likelihood,
         sites=fit.sites.target,
     )
@@ -160,34 +166,36 @@ def fit_given_sites(
 
 
 def _structure_and_sites(
-    search: Search, structure: Structure, sites: Sites, y: np.ndarray, likelihood: Likelihood
+    evaluator: Evaluator, structure: Structure, sites: Sites, y: np.ndarray, likelihood: Likelihood
 ) -> tuple[Structure, Sites, Likelihood]:
     """The structure and the sites, fitted to each other alternately."""
-    own = search.settings.sites
+    own = evaluator.settings.sites
     for _ in range(own.fits):
         if structure.model is None:
             break
         model = structure.model
-        sites, likelihood = updated_sites(model, sites, likelihood, search.X, y, own.steps, "exact", search.settings)
-        again = replace(search, y=sites.target, rows=sites.variance)
+        sites, likelihood = updated_sites(
+            model, sites, likelihood, evaluator.X, y, own.steps, "exact", evaluator.settings
+        )
+        again = replace(evaluator, y=sites.target, rows=sites.variance)
         structure = again.fit(structure.parts, structure.noise)
     return structure, sites, likelihood
 
 
 def _on_all_rows(
-    search: Search, structure: Structure, sites: Sites, X: np.ndarray, y: np.ndarray, likelihood: Likelihood
+    evaluator: Evaluator, structure: Structure, sites: Sites, X: np.ndarray, y: np.ndarray, likelihood: Likelihood
 ) -> tuple[Sites, Likelihood]:
-    """The sites of all rows, from those of the rows of the search."""
-    if len(search.y) == len(y):
+    """The sites of all rows, from those of the rows of the evaluator."""
+    if len(evaluator.y) == len(y):
         return sites, likelihood
     if structure.model is None:
         return Sites.first(y, likelihood), likelihood
-    posterior = exact_posterior(structure.model, search.X, search.y, search.settings)
+    posterior = exact_posterior(structure.model, evaluator.X, evaluator.y, evaluator.settings)
     return Sites.at(y, *marginals(posterior, X), likelihood), likelihood
 
 
 def _pool(
-    search: Search,
+    evaluator: Evaluator,
     parts: Sequence[Part],
     noise: float,
     start: tuple[Sites, Likelihood],
@@ -195,19 +203,19 @@ def _pool(
     y: np.ndarray,
 ) -> SiteFit:
     """The pool that predicts and its sites, fitted to each other alternately."""
-    settings, tier = search.settings, tier_for(len(X), search.settings)
+    settings, tier = evaluator.settings, tier_for(len(X), evaluator.settings)
     fits, current = settings.fits, list(parts)
 
     def fit(sites: Sites) -> ExactModel:
         nonlocal current
         if tier == "exact":
-            covariance = covariance_of(X, timed=search.of_series)
-            rows = replace(search, X=X, y=sites.target, covariance=covariance, rows=sites.variance)
+            covariance = covariance_of(X, timed=evaluator.of_series)
+            rows = replace(evaluator, X=X, y=sites.target, covariance=covariance, rows=sites.variance)
             wide = rows.fit(current, noise, fits.final_iterations, fits.final_tolerance)
             assert wide.model is not None
             current = list(wide.parts)
             return wide.model
-        model = collapsed_fit([*current, LEVEL], noise, X, sites.target, search.tell, settings, 1, sites.variance)
+        model = collapsed_fit([*current, LEVEL], noise, X, sites.target, evaluator.tell, settings, 1, sites.variance)
         medians = model.prior.quantile(0.5)
         current = [replace(p, kernel=model.pool[i], weight=float(medians[i])) for i, p in enumerate(current)]
         return model

@@ -1,0 +1,102 @@
+"""From a table to a fitted model, with the noise of higher evidence: Gaussian, or Student-t where there are outliers.
+
+1. Everything is fitted with Gaussian noise (table_fits.py; many_rows.py for many rows).
+2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/heavy_tails.py). Ordinary
+   data end here, after a small part of the time of the fit.
+3. Several members predict together, and the log density of their leave-one-out predictions decides, before anything is
+   fitted again (robust_table.py). The structure is then found again on all rows, each with its variance. In a large
+   table it decides after the fit with Student-t noise (sites.py).
+"""
+
+from dataclasses import dataclass, replace
+from typing import final
+
+import numpy as np
+
+from farrier.data.copies import counted
+from farrier.inference.blas import one_thread
+from farrier.inference.laplace import LaplacePosterior
+from farrier.model.fitted import Fitted
+from farrier.model.many_rows import fit_many_rows
+from farrier.model.noise_choice import better_noise
+from farrier.model.outliers import Doubt, left_out_score
+from farrier.model.robust_table import RobustTable
+from farrier.model.sites import fit_students_t
+from farrier.model.table_fits import fit_few_rows, projected_table
+from farrier.model.tiers import Tell
+from farrier.search.settings import SearchSettings
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Table:
+    """The rows of a table."""
+
+    X: np.ndarray
+    """Standardised inputs; codes of categories as they are."""
+    y: np.ndarray
+    """The target in its own units."""
+    coded: tuple[int, ...] = ()
+    """The inputs that are codes."""
+    factors: np.ndarray | None = None
+    """The noise variance of each row over the common one; None if all rows have the same."""
+    settings: SearchSettings = SearchSettings()
+    tell: Tell = lambda what, bound: None
+    """Called with the current phase and bound."""
+    engine: str = "auto"
+    """Exact inference, or collapsed; "auto" is exact for few rows."""
+
+    @property
+    def few(self) -> bool:
+        """Whether inference is exact."""
+        few = len(self.X) <= self.settings.rows.exact_table
+        return few if self.engine == "auto" else self.engine == "exact"
+
+
+def fit_table(table: Table, *, transform: str = "auto", likelihood: str = "auto") -> Fitted:
+    """The model of a table; its noise is Gaussian, Student-t, or what has more evidence ("auto")."""
+    if table.factors is None:
+        X, y = counted(table.X, table.y)
+        table = replace(table, X=X, y=y)
+    gaussian, chosen = _gaussian(table, transform), likelihood == "student-t"
+    if likelihood == "gaussian":
+        return gaussian
+    doubt = Doubt.of(gaussian, table.X, table.y)
+    if not (doubt.due or chosen):
+        return gaussian
+    table.tell("looking for outliers", gaussian.bound)
+    if isinstance(gaussian.posterior, LaplacePosterior):
+        return _robust(table, gaussian, doubt, transform, chosen=chosen)
+    kept = ~doubt.suspicious
+    with one_thread():
+        few = table.X[kept], table.y[kept]
+        first = projected_table(*few, transform, table.tell, table.settings, table.coded)[0]
+    with one_thread(small=len(table.X) <= table.settings.rows.exact):
+        robust = fit_students_t(first, table.X, table.y, doubt.tails.degrees)
+    # the members of a large table have no evidence in common
+    scores = [left_out_score(one, table.X, table.y) for one in (gaussian, robust)]
+    return better_noise(gaussian, robust, chosen=chosen, gain=scores[1] - scores[0])
+
+
+def _gaussian(table: Table, transform: str) -> Fitted:
+    """The model with Gaussian noise."""
+    X, y = table.X, table.y
+    with one_thread():
+        found = projected_table(X, y, transform, table.tell, table.settings, table.coded, table.factors)
+    return fit_few_rows(found, X, y) if table.few else fit_many_rows(found, X, y)
+
+
+def _robust(table: Table, gaussian: Fitted, doubt: Doubt, transform: str, *, chosen: bool) -> Fitted:
+    """The noise of a table whose members predict together; with Student-t noise the structure is found again."""
+    X, y, settings, tell = table.X, table.y, table.settings, table.tell
+    with one_thread(small=len(X) <= settings.rows.exact):
+        robust = RobustTable.of(gaussian, X, y, doubt.tails.degrees)
+        gain = robust.gain()
+        if not chosen and gain <= settings.outliers.minimum_gain:
+            return better_noise(gaussian, gaussian, chosen=False, gain=gain)
+        if doubt.suspicious.any():
+            found = _gaussian(replace(table, factors=robust.factors), transform)
+            again = RobustTable.of(found, X, y, Doubt.of(found, X, y).tails.degrees)
+            best = max(robust, again, key=lambda one: one.evidence(tell))
+            robust = best.beside_pools_of(robust)
+        return better_noise(gaussian, robust.fitted(tell), chosen=chosen, gain=gain)

@@ -1,0 +1,90 @@
+"""What rows can be made of, by their kind: a series in time, a curve over one input, or a table.
+
+The kind gives the pool that the horseshoe shrinks, and the changes that are tried in an explanation.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import final
+
+import numpy as np
+
+from farrier.kernels.algebra import Kernel
+from farrier.search import candidates, regressors
+from farrier.search.cycles import fit_ordinary
+from farrier.search.enriching import enriched
+from farrier.search.periods import find_periods
+from farrier.search.scoring import Evaluator
+from farrier.search.series_moves import series_moves
+from farrier.search.structure import Move, Part, Structure
+from farrier.search.table_moves import Columns
+
+NO_CODES = Columns()
+"""A table of numbers without transforms."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """What is known of rows beside their numbers; the beliefs of their evaluator say of which kind they are."""
+
+    columns: Columns = NO_CODES
+    """The columns of a table."""
+    calendar: Sequence[Kernel] = ()
+    """Patterns of the calendar over the time of a series."""
+
+    def pool(self, evaluator: Evaluator, near: Structure | None = None, least: float = -np.inf) -> Structure:
+        """The pool, shrunk; `near` is another fit of the same rows, from whose values this one starts.
+
+        Below a log likelihood of `least` it gets no score.
+        """
+
+        def parts(periods: Sequence[float]) -> list[Part]:
+            kernels = self.ordinary(evaluator, periods, [])
+            return [evaluator.part(kernel, evaluator.beliefs.scale(kernel)) for kernel in kernels]
+
+        if not evaluator.of_series:
+            return evaluator.fit_pool(parts(()), near, least)
+        if evaluator.beliefs.of_time:
+            return fit_ordinary(evaluator, parts, self.seasons(evaluator), near, least)
+        if near is not None:
+            return evaluator.fit_pool(near.parts, near, least)
+        return enriched(evaluator, evaluator.fit_pool(parts(self.seasons(evaluator))))
+
+    def ordinary(self, evaluator: Evaluator, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
+        """The kernels of the pool, without those in `found`."""
+        own, beliefs = evaluator.settings.candidates, evaluator.beliefs
+        if not evaluator.of_series:
+            return self.columns.ordinary(evaluator, found)
+        over = candidates.over_time(found)
+        if not beliefs.of_time:
+            return candidates.ordinary_curve(evaluator.X[:, 0], periods, over, own)
+        series = candidates.ordinary_series(beliefs, periods, over, own)
+        series += candidates.of_calendar(self.calendar, over, own)
+        return [*map(evaluator.on_time, series), *regressors.lines(evaluator.X.shape[1], found)]
+
+    def seasons(self, evaluator: Evaluator) -> list[float]:
+        """The periods of the pool: those of the calendar, or that of y where the calendar does not tell it."""
+        clock = evaluator.beliefs.clock
+        if clock is None:
+            return []
+        if clock.seasons or clock.of_time:
+            return list(clock.seasons)
+        return find_periods(evaluator.X[:, 0], evaluator.y, 1, (), evaluator.settings.periods)
+
+    def beside(self, evaluator: Evaluator, structure: Structure) -> list[Part]:
+        """The components of a structure, and the pool beside them at small weights."""
+        own, found = evaluator.settings.candidates, [part.kernel for part in structure.parts]
+        periods = candidates.periods_of(found, own)
+        if evaluator.beliefs.of_time:
+            # a season may be too small to be found, and still be there
+            periods = candidates.distinct_periods([*periods, *self.seasons(evaluator)], own)
+        weight = evaluator.settings.averaging.rest_weight
+        # the components of a series have learned scales
+        scale = None if evaluator.of_series else weight
+        others = self.ordinary(evaluator, periods, found)
+        return [*structure.parts, *(evaluator.part(kernel, weight, scale) for kernel in others)]
+
+    def moves(self, evaluator: Evaluator, structure: Structure) -> list[Move]:
+        """The kernels that may come into the explanation."""
+        return series_moves(evaluator, structure) if evaluator.of_series else self.columns.moves(evaluator, structure)
