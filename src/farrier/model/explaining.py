@@ -22,8 +22,8 @@ from farrier.model.fitted import Alone, Draws, Fitted
 from farrier.model.members import weights_of_structure
 from farrier.search.appraisal import appraise
 from farrier.search.projection import Projection, explaining
+from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
-from farrier.search.series_moves import series_moves
 from farrier.search.structure import Decision, Structure
 
 AHEAD, MOST_AHEAD = 6, 24
@@ -121,7 +121,7 @@ def _projected(
     parts = [evaluator.part(kernel, float(w)) for kernel, w in zip(fitted.kernels[:-1], weights, strict=False)]
     projection = Projection(both, mean, moments, beliefs, None if same is None else all_factors)
     record = list(fitted.record)
-    structure = explaining(evaluator, projection, Structure(tuple(parts), noise, 0.0), series_moves, record)
+    structure = explaining(evaluator, projection, Structure(tuple(parts), noise, 0.0), Rows(), record)
     return structure, evaluator, tuple(record)
 
 

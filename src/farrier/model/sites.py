@@ -64,7 +64,7 @@ def fit_sites(
         evaluator, record = replace(evaluator, y=sites.target, rows=sites.variance, steps=0), []
         with one_thread():
             whole = kind.pool(evaluator)
-            structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind.moves, record)
+            structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind, record)
             structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
     with one_thread(small=len(X) <= settings.rows.exact):
         return _finish(evaluator, kind, structure, sites, likelihood, scale, X, y, record)

@@ -89,7 +89,7 @@ class Scaled:
     def explain(self) -> Structure:
         """Project the pool onto few components."""
         evaluator, projection = self.evaluator, Projection.of(self.evaluator, self.whole)
-        found = explaining(evaluator, projection, self.whole, self.kind.moves, self.record)
+        found = explaining(evaluator, projection, self.whole, self.kind, self.record)
         self.structure = found if evaluator.of_series else self.kind.columns.without_flags(evaluator, found)
         return self.structure
 

@@ -60,7 +60,7 @@ def polished(
                 continue
             tried.add(names)
             fitted = _fitted(evaluator, structure, option)
-            if _worth(evaluator, fitted) > _worth(evaluator, best) + LEAST_GAIN and _sensible(evaluator, fitted):
+            if worth(evaluator, fitted) > worth(evaluator, best) + LEAST_GAIN and _sensible(evaluator, fitted):
                 best, how = fitted, option.what
         if best is structure:
             return structure
@@ -120,7 +120,7 @@ def _options(evaluator: Evaluator, structure: Structure, moves: Sequence[Move]) 
     return sorted(found, key=lambda one: -one.promise)[:FITS]
 
 
-def _worth(evaluator: Evaluator, structure: Structure) -> float:
+def worth(evaluator: Evaluator, structure: Structure) -> float:
     """The evidence, less what speaks against components that only strong evidence lets be told."""
     return structure.score - STRONG * sum(_doubted(evaluator, part) for part in structure.parts)
 

@@ -14,7 +14,7 @@ then fitted to y, and their evidence judges which of them explains (Piironen and
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple, final
+from typing import NamedTuple, Protocol, final
 
 import numpy as np
 
@@ -27,9 +27,9 @@ from farrier.kernels.normal import simplify
 from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
-from farrier.search.polishing import Moves, plainest, polished
+from farrier.search.polishing import plainest, polished, worth
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import LEVEL, Decision, Part, Structure
+from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 
 PRICE = 2.0
 """Divergence that a factor may cost before another one is dropped for it. [nats; a trial on learn series]"""
@@ -41,10 +41,25 @@ ITERATIONS, TOLERANCE = 25, 0.1
 """Of a fit on the path. [iterations; nats; by judgement]"""
 JUDGED = 25.0
 """Divergence from the model that predicts up to which a model of the path is fitted to y. [nats; by judgement]"""
+BEAM, APART = 2, 15.0
+"""Models of the path that are polished, and how far below the best of them a simple structure may start. [nats; by
+judgement]"""
 TRIES = 3
 """Changes of a step that are fitted, those that cost least with all else fixed. [fits; by judgement]"""
 LOOSER = 0.3
 """Part of the variance of what is dropped that may be taken for noise, before a fit. [part; by judgement]"""
+
+
+class Kind(Protocol):
+    """What rows can be made of (rows.py)."""
+
+    def moves(self, evaluator: Evaluator, structure: Structure) -> list[Move]:
+        """The kernels that may come into an explanation."""
+        ...
+
+    def simple(self, evaluator: Evaluator) -> list[Structure]:
+        """Structures that a rich pool hides."""
+        ...
 
 
 class Change(NamedTuple):
@@ -177,25 +192,35 @@ class Projection:
 
 
 def explaining(
-    evaluator: Evaluator, projection: Projection, start: Structure, moves: Moves, record: list[Decision]
+    evaluator: Evaluator, projection: Projection, start: Structure, kind: Kind, record: list[Decision]
 ) -> Structure:
     """The structure that explains the model that predicts, `start`; the path and what came after it go to the record.
 
-    The models of the path are fitted to the rows of the evaluator, whose evidence judges them.
+    The models of the path are fitted to the rows of the evaluator, whose evidence judges them. The best of them are
+    polished, and with them simple structures that a rich pool hides: a step is imitated by a smooth curve.
     """
-    best, top, path = None, -np.inf, list[Decision]()
+    ends, top, path = list[Structure](), -np.inf, list[Decision]()
     for one in projection.path(start):
         top = max(top, one.score)
-        if best is not None and top - one.score > JUDGED:
+        if ends and top - one.score > JUDGED:
             break
         evaluator.tell("projecting the model", one.score)
         found = evaluator.fit(one.parts, one.noise) if one.parts else evaluator.empty()
         formula = " + ".join(part.kernel.formula() for part in one.parts) or "noise"
         path.append(Decision(0, "projected", formula, found.score, f"{top - one.score:.1f} nats from what predicts"))
-        best = found if best is None or found.score > best.score else best
-    assert best is not None
-    record += [replace(one, gain=one.gain - best.score) for one in path]
-    return plainest(evaluator, polished(evaluator, best, moves, record))
+        ends.append(found)
+    ends.sort(key=lambda one: -one.score)
+    record += [replace(one, gain=one.gain - ends[0].score) for one in path]
+    starts = [*ends[:BEAM], *kind.simple(evaluator)]
+    close = [one for one in starts if one.score > ends[0].score - APART]
+    best, how = ends[0], list[Decision]()
+    for one in close:
+        changes = list[Decision]()
+        found = polished(evaluator, one, kind.moves, changes)
+        if worth(evaluator, found) > worth(evaluator, best):
+            best, how = found, changes
+    record += how
+    return plainest(evaluator, best)
 
 
 def changes(parts: Sequence[Part], x: np.ndarray) -> list[Change]:

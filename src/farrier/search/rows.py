@@ -11,8 +11,9 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates, regressors
+from farrier.search.changepoints import best_change, shifted
 from farrier.search.cycles import fit_ordinary
-from farrier.search.enriching import enriched
+from farrier.search.enriching import enriched, split
 from farrier.search.periods import find_periods
 from farrier.search.scoring import Evaluator
 from farrier.search.series_moves import series_moves
@@ -84,6 +85,18 @@ class Rows:
         scale = None if evaluator.of_series else weight
         others = self.ordinary(evaluator, periods, found)
         return [*structure.parts, *(evaluator.part(kernel, weight, scale) for kernel in others)]
+
+    def simple(self, evaluator: Evaluator) -> list[Structure]:
+        """Structures of a series or a curve that its pool hides: one change of level, and two regimes."""
+        if not evaluator.of_series:
+            return []
+        own, noise = evaluator.settings.candidates, evaluator.settings.fits.start_noise
+        place, gain = best_change(evaluator, evaluator.empty())
+        step = candidates.step_at(place, candidates.Extent.of(evaluator.X[:, 0]), own)
+        each = [[step]] if gain > np.log(len(evaluator.y)) else []
+        each += [regimes] if evaluator.rows is None and (regimes := split(evaluator)) else []
+        parts = [[evaluator.part(kernel, evaluator.settings.priors.scale) for kernel in kernels] for kernels in each]
+        return [shifted(evaluator, evaluator.fit(one, noise)) for one in parts]
 
     def moves(self, evaluator: Evaluator, structure: Structure) -> list[Move]:
         """The kernels that may come into the explanation."""
