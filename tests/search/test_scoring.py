@@ -101,7 +101,9 @@ def test_the_score_is_likelihood_density_volume_and_the_prior_of_the_structure(e
     C = evaluator.covariance_at(true) + true.noise * np.eye(N)
     likelihood = multivariate_normal(np.zeros(N), C).logpdf(evaluator.y)
     assert_allclose(true.terms.evidence, likelihood, rtol=1e-8)
-    densities = beliefs.log_densities(mode.model, 3.4, SIZE).sum()
+    # of the weights the joint density, in which tau is integrated out
+    densities = beliefs.log_densities(mode.model, 3.4, SIZE)[len(mode.model.pool) :].sum()
+    densities -= mode.model.prior.kl()
     expected = likelihood + densities + mode.laplace.log_volume + beliefs.log_structure(true.parts, 1)
     assert_allclose(true.score, expected, rtol=1e-8)
 

@@ -25,10 +25,10 @@ from farrier.inference.weight_priors import Weighed, WeightPrior, check_probabil
 from farrier.kernels.parameters import fixed, positive
 
 LOG_PI = float(np.log(np.pi))
-LOWEST, HIGHEST, WIDEST_STEP = -16.0, 8.0, 0.2
-"""The grid of log tau. Beyond its ends the integrand has fallen by 8 nats and more for each weight. The step is that
-at which the sum over ten equal weights is exact to nine digits; for more weights the integrand is narrower, and the
-step smaller."""
+LOWEST, HIGHEST, WIDEST_STEP = -16.0, 16.0, 0.2
+"""The grid of log tau. Beyond its ends the prior of log tau has fallen by 16 nats, and each weight adds to that. The
+step is that at which the sum over ten equal weights is exact to nine digits; for more weights the integrand is
+narrower, and the step smaller."""
 
 
 class Mixed(NamedTuple):
@@ -91,7 +91,7 @@ class PointHorseshoe(WeightPrior):
         return self.w * np.exp(self.deviation * ndtri(probability))
 
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
-        mixed = self._mixed(u)
+        mixed = self.mixed(u)
         # faster than broadcast_to for a few weights
         w2 = np.ones((len(noise), 1)) * np.exp(2.0 * u)
         return Weighed(w2, -mixed.log_density, lambda dw2: 2.0 * (dw2 * w2).sum(axis=0) + mixed.slope)
@@ -99,27 +99,22 @@ class PointHorseshoe(WeightPrior):
     def tau(self, probability: float) -> float:
         """A quantile of tau given the weights."""
         check_probability(probability)
-        mixed = self._mixed(np.log(self.w))
-        return float(np.exp(np.interp(probability, np.cumsum(mixed.shares), mixed.grid)))
+        mixed = self.mixed(np.log(self.w))
+        # half of the probability of a point lies below it
+        below = np.cumsum(mixed.shares) - 0.5 * mixed.shares
+        return float(np.exp(np.interp(probability, below, mixed.grid)))
 
     def conditional_log_densities(self) -> np.ndarray:
         """log p(log w_i | all other weights), (m,)."""
         u = np.log(self.w)
-        whole = self._mixed(u).log_density
+        whole = self.mixed(u).log_density
         others = [
             replace(self, shrunk=np.where(np.arange(len(u)) == i, 0.0, self._mask(len(u)))) for i in range(len(u))
         ]
         away = u - np.log(self.scale)
-        return np.array([whole - one._mixed(u).log_density for one in others]) + _log_sech(away, np)
+        return np.array([whole - one.mixed(u).log_density for one in others]) + _log_sech(away, np)
 
-    def _mask(self, m: int) -> np.ndarray:
-        return np.broadcast_to(np.asarray(self.shrunk, float), (m,))
-
-    def _grid(self, m: int) -> np.ndarray:
-        step = min(WIDEST_STEP, 0.6 / np.sqrt(m + 1.0))
-        return np.arange(LOWEST, HIGHEST, step)
-
-    def _mixed(self, u: np.ndarray) -> Mixed:
+    def mixed(self, u: np.ndarray) -> Mixed:
         """The prior at log weights u, and its derivative."""
         away, shrunk, grid = u - np.log(self.scale), self._mask(len(u)), self._grid(len(u))
         apart = away[None, :] - grid[:, None]
@@ -138,6 +133,13 @@ class PointHorseshoe(WeightPrior):
         log_density += float(((1.0 - shrunk) * _log_sech(away, np)).sum())
         slope = shrunk * (shares @ slopes) - (1.0 - shrunk) * np.tanh(away)
         return Mixed(log_density, slope, grid, shares)
+
+    def _mask(self, m: int) -> np.ndarray:
+        return np.broadcast_to(np.asarray(self.shrunk, float), (m,))
+
+    def _grid(self, m: int) -> np.ndarray:
+        step = min(WIDEST_STEP, 0.6 / np.sqrt(m + 1.0))
+        return np.arange(LOWEST, HIGHEST, step)
 
 
 def _log_sech(a: Any, xp: Any) -> Any:

@@ -52,6 +52,8 @@ class ProjectedObjective(ExactObjective):
         # a lower triangle, each entry of which counts for its mirror image too; nothing at empty places
         C[0] = 2.0 * np.tril(G, -1)
         C[0][np.diag_indices(len(A))] = np.where(filled, np.diagonal(G), 0.0)
-        dnoise = float((np.where(filled, np.diagonal(G), 0.0) * self._factors).sum())
+        dnoise = 0.0
+        if self.template.rows is None:
+            dnoise = float((np.where(filled, np.diagonal(G), 0.0) * self._factors).sum())
         slopes, dw2 = self.covariance.backward(saved, C)
         return Terms.of(value, made), self.parameters.gradient(made, slopes, dw2, dnoise)
