@@ -10,43 +10,43 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.search.appraisal import appraise, appraise_sites, left_out_error
 from farrier.search.beliefs import Beliefs
-from farrier.search.search import Search
+from farrier.search.scoring import Evaluator
 from farrier.search.settings import AppraisalSettings
 from farrier.search.structure import Structure
 
 RNG = np.random.default_rng(0)
 X = np.linspace(-1.7, 1.7, 40)[:, None]
 Y = 0.9 * X[:, 0] + 0.3 * np.sin(4.0 * X[:, 0]) + 0.1 * RNG.standard_normal(40)
-SEARCH = Search(X, Y, covariance_of(X), beliefs=Beliefs.of(X))
+EVALUATOR = Evaluator(X, Y, covariance_of(X), beliefs=Beliefs.of(X))
 
 
 @pytest.fixture(scope="module")
 def structure():
-    return SEARCH.fit([SEARCH.part(SquaredExponential(0.4), 0.3), SEARCH.part(Linear(0.0), 0.9)], 0.01)
+    return EVALUATOR.fit([EVALUATOR.part(SquaredExponential(0.4), 0.3), EVALUATOR.part(Linear(0.0), 0.9)], 0.01)
 
 
 def test_without_components_only_the_deviation_of_y_is_told():
-    empty = SEARCH.empty()
+    empty = EVALUATOR.empty()
     assert empty.model is not None
     for one in (empty, Structure((), 1.0, 0.0)):
-        found = appraise(SEARCH, one)
+        found = appraise(EVALUATOR, one)
         assert found.errors == (float(Y.std()),)
         assert (found.order, found.sizes, found.losses) == ((), (), ())
-        assert appraise_sites(SEARCH, one).errors == ()
-        assert appraise_sites(SEARCH, one).order == ()
+        assert appraise_sites(EVALUATOR, one).errors == ()
+        assert appraise_sites(EVALUATOR, one).order == ()
 
 
 @pytest.mark.parametrize("way", [appraise, appraise_sites])
 def test_the_larger_component_comes_first_and_both_are_needed(way, structure):
-    found = way(SEARCH, structure)
+    found = way(EVALUATOR, structure)
     assert found.order == (1, 0)
     assert found.sizes[1] > found.sizes[0] > 0.0
     assert min(found.losses) > 0.0
 
 
 def test_of_two_copies_the_second_comes_last_and_the_first_has_the_credit():
-    parts = [SEARCH.part(SquaredExponential(0.4), 0.3), *(SEARCH.part(Linear(at), 0.9) for at in (0.0, 0.3))]
-    found = appraise(SEARCH, SEARCH.fit(parts, 0.01))
+    parts = [EVALUATOR.part(SquaredExponential(0.4), 0.3), *(EVALUATOR.part(Linear(at), 0.9) for at in (0.0, 0.3))]
+    found = appraise(EVALUATOR, EVALUATOR.fit(parts, 0.01))
     assert found.order[0] == 0
     assert found.losses[0] > 1.0 > 0.0 > max(found.losses[1:])
     _, curve, line, copy = found.errors
@@ -57,22 +57,22 @@ def test_of_two_copies_the_second_comes_last_and_the_first_has_the_credit():
 @pytest.mark.parametrize("way", [appraise, appraise_sites])
 def test_an_appraisal_tells_its_score_and_none_without_a_model(way, structure):
     told = []
-    search = replace(SEARCH, tell=lambda what, bound: told.append((what, bound)))
-    assert way(search, replace(structure, model=None)).order == ()
+    evaluator = replace(EVALUATOR, tell=lambda what, bound: told.append((what, bound)))
+    assert way(evaluator, replace(structure, model=None)).order == ()
     assert told == []
-    way(search, structure)
+    way(evaluator, structure)
     assert told[0] == ("appraising the components", structure.score)
 
 
 def test_each_component_lowers_the_leave_one_out_error(structure):
-    nothing, line, both = appraise(SEARCH, structure).errors
+    nothing, line, both = appraise(EVALUATOR, structure).errors
     assert nothing > line > both
     assert both < 0.15
 
 
 def test_sizes_are_deviations_of_posterior_means_and_errors_those_of_the_largest_components(structure):
-    found, own = appraise(SEARCH, structure), [part.weight**2 * part.kernel.gram(X, X) for part in structure.parts]
-    C = SEARCH.covariance_at(structure) + structure.noise * np.eye(40)
+    found, own = appraise(EVALUATOR, structure), [part.weight**2 * part.kernel.gram(X, X) for part in structure.parts]
+    C = EVALUATOR.covariance_at(structure) + structure.noise * np.eye(40)
     assert found.sizes == pytest.approx([np.std(K @ np.linalg.solve(C, Y)) for K in own])
     noise = np.full(40, structure.noise)
     expected = [left_out_error(K, noise, Y, AppraisalSettings()) for K in (own[1], own[1] + own[0])]

@@ -6,9 +6,13 @@ import pytest
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Category, Linear, SquaredExponential
 from farrier.search import candidates, codes
+from farrier.search.beliefs import Beliefs
 from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.codes import Codes
-from farrier.search.search import Search
+from farrier.search.projection import Projection, explaining
+from farrier.search.rows import Rows
+from farrier.search.scoring import Evaluator
+from farrier.search.table_moves import Columns
 
 OWN = CandidateSettings()
 
@@ -55,8 +59,11 @@ def test_pairs_of_what_is_found_come_first_and_their_number_is_limited():
 
 
 def searched(X, y, coded):
-    search = Search(X, (y - y.mean()) / y.std(), covariance_of(X), coded=coded)
-    return {str(part.kernel) for part in search.best(search.shrunk(search.whole([]))).parts}
+    beliefs = Beliefs.of(X, coded=coded)
+    evaluator, kind = Evaluator(X, (y - y.mean()) / y.std(), covariance_of(X), beliefs=beliefs), Rows(Columns(coded))
+    whole = kind.pool(evaluator)
+    structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind, [])
+    return {str(part.kernel) for part in structure.parts}
 
 
 def test_an_effect_that_differs_between_levels_is_found_as_such():

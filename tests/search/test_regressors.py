@@ -8,8 +8,9 @@ from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, Square
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.regressors import acts_on, curves_for, effects, lines, noise_beside, simpler
-from farrier.search.search import Search
-from farrier.search.structure import Part
+from farrier.search.rows import Rows
+from farrier.search.scoring import Evaluator
+from farrier.search.series_moves import series_moves
 
 RNG = np.random.default_rng(0)
 TIME = np.linspace(-1.7, 1.7, 70)
@@ -24,10 +25,10 @@ def formulas(kernels):
     return [kernel.formula(COLUMNS) for kernel in kernels]
 
 
-def search_of(y, X=X):
+def evaluator_of(y, X=X):
     y = (y - y.mean()) / y.std()
     beliefs = Beliefs.of(X, [YEAR], timed=True)
-    return Search(X, y, covariance_of(X, timed=True), known=[YEAR], beliefs=beliefs)
+    return Evaluator(X, y, covariance_of(X, timed=True), known=[YEAR], beliefs=beliefs)
 
 
 def test_a_line_for_each_regressor_without_an_effect():
@@ -63,23 +64,22 @@ def test_the_noise_at_the_start_is_that_of_neighbours_whatever_the_trend_and_the
 
 
 def test_candidates_for_time_act_on_time_alone():
-    search = search_of(RNG.standard_normal(70))
-    found = search.fit([search.part(k, 0.5) for k in (SquaredExponential(1.0), Linear(0.0, dims=(1,)))], 0.3, 2)
+    evaluator = evaluator_of(RNG.standard_normal(70))
+    parts = [evaluator.part(k, 0.5) for k in (SquaredExponential(1.0), Linear(0.0, dims=(1,)))]
+    found = evaluator.fit(parts, 0.3, 2)
+    moves = series_moves(evaluator, found)
     kernels = [
-        *search.propose(search.empty()),
-        *search.ordinary([YEAR], []),
-        *(move.kernel for move in search.moves(found)),
+        *Rows().ordinary(evaluator, [YEAR], []),
+        *(move.kernel for move in moves),
         *(part.kernel for part in found.parts),
     ]
     columns = [{d for factor in kernel.products()[0] for d in factor.dims or (None,)} for kernel in kernels]
     assert all(one == {0} or 0 not in one for one in columns)
     assert None not in set().union(*columns)
     assert {"RW[day]", "Damp[day]", "Lin[day]", "Mat12[day]", "SE[price]", "Lin[promo]"} <= set(formulas(kernels))
-    # what was found is not proposed again, and grows
-    proposed = formulas(search.propose(found))
-    assert "Lin[price]" not in proposed
-    assert "Lin[day] * SE[day]" in proposed
-    assert [move.kernel.formula(COLUMNS) for move in search.moves(found) if move.place == 1] == ["SE[price]"] * 2
+    # what was found grows, and a line may become a curve
+    assert "Lin[day] * SE[day]" in formulas(move.kernel for move in moves if move.place == 0)
+    assert [move.kernel.formula(COLUMNS) for move in moves if move.place == 1] == ["SE[price]"] * 2
 
 
 def test_kernels_that_were_made_for_time_keep_its_learned_priors_and_lines_of_regressors_have_none():
@@ -97,16 +97,9 @@ def test_kernels_that_were_made_for_time_keep_its_learned_priors_and_lines_of_re
 
 @pytest.mark.parametrize(("effect", "formula"), [(PRICE, "Lin[price]"), (PRICE**2, "SE[price]")], ids=["line", "curve"])
 def test_a_curve_takes_the_place_of_a_line_where_the_evidence_is_strong(effect, formula):
-    search = search_of(2.0 * effect + 0.5 * TIME + 0.5 * np.random.default_rng(1).standard_normal(70))
-    whole = search.whole([YEAR])
+    evaluator = evaluator_of(2.0 * effect + 0.5 * TIME + 0.5 * np.random.default_rng(1).standard_normal(70))
+    whole = Rows().pool(evaluator)
     assert [one for one in formulas(part.kernel for part in whole.parts) if "price" in one] == [formula]
     # another model of the same rows starts with that decision
-    again = search.whole([YEAR], whole)
+    again = Rows().pool(evaluator, whole)
     assert [one for one in formulas(part.kernel for part in again.parts) if "price" in one] == [formula]
-
-
-def test_a_curve_that_is_nearly_a_line_becomes_one():
-    search = search_of(2.0 * PRICE + 0.5 * np.random.default_rng(1).standard_normal(70))
-    curve = SquaredExponential(4.0, dims=(1,))
-    found = search.simplify(search.fit([Part(curve, curve, 1.0)], 0.1), 1)
-    assert formulas(part.kernel for part in found.parts) == ["Lin[price]"]

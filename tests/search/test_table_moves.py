@@ -5,9 +5,12 @@ import pytest
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import SquaredExponential
+from farrier.search.beliefs import Beliefs
 from farrier.search.candidate_settings import CandidateSettings
-from farrier.search.search import Search
+from farrier.search.rows import Rows
+from farrier.search.scoring import Evaluator
 from farrier.search.table_candidates import interaction, ordinary_table, sets_of_inputs, simpler, table
+from farrier.search.table_moves import Columns
 from farrier.search.warps import Warps
 
 RNG = np.random.default_rng(1)
@@ -15,23 +18,23 @@ X = RNG.uniform(-1.7, 1.7, (120, 4))
 SETTINGS, PLAIN = CandidateSettings(), Warps.none(4)
 
 
-def search_of(y):
+def evaluator_of(y):
     y = y + 0.2 * RNG.standard_normal(len(y))
-    return Search(X, (y - y.mean()) / y.std(), covariance_of(X), warps=PLAIN)
+    return Evaluator(X, (y - y.mean()) / y.std(), covariance_of(X), beliefs=Beliefs.of(X))
 
 
 @pytest.mark.parametrize("inputs", [(0, 2), (1, 2, 3)])
 def test_a_product_of_symmetric_inputs_has_the_highest_score(inputs):
-    search = search_of(np.prod(X[:, inputs], axis=1))
+    evaluator = evaluator_of(np.prod(X[:, inputs], axis=1))
     sets = sets_of_inputs(4, SETTINGS)
-    scores = search.interaction_scores(search.empty(), sets)
+    scores = evaluator.interaction_scores(evaluator.empty(), sets)
     assert sets[int(np.argmax(scores))] == inputs
-    tried = [kernel.formula() for kernel in search.propose(search.empty())]
+    tried = [move.kernel.formula() for move in Columns(warps=PLAIN).moves(evaluator, evaluator.empty())]
     assert " * ".join(f"Lin[{d}]" for d in inputs) in tried
 
 
 def test_main_effects_are_no_interactions():
-    straight, product = search_of(X[:, 0] + X[:, 1] ** 2), search_of(X[:, 0] * X[:, 1])
+    straight, product = evaluator_of(X[:, 0] + X[:, 1] ** 2), evaluator_of(X[:, 0] * X[:, 1])
     scores = [one.interaction_scores(one.empty(), [(0, 1)])[0] for one in (straight, product)]
     assert scores[0] < 0.05 * scores[1]
 
@@ -67,9 +70,10 @@ def test_interactions_of_all_orders_stand_beside_all_numbers_together_and_catego
     generator = np.random.default_rng(0)
     X = np.column_stack([generator.standard_normal((40, 2)), generator.integers(0, 3, 40)])
     y = X[:, 0] + 0.1 * generator.standard_normal(40)
-    search = Search(X, y / y.std(), covariance_of(X), coded=(2,), warps=Warps.none(2))
-    whole = search.whole(())
-    formulas = [part.kernel.formula() for part in search.all_orders(whole)]
+    evaluator = Evaluator(X, y / y.std(), covariance_of(X), beliefs=Beliefs.of(X, coded=(2,)))
+    columns = Columns((2,), Warps.none(2))
+    whole = Rows(columns).pool(evaluator)
+    formulas = [part.kernel.formula() for part in columns.all_orders(evaluator, whole)]
     assert formulas == ["All", "RQ[0, 1]", "Mat12[0, 1]", "Cat[2]"]
 
 
@@ -77,5 +81,6 @@ def test_of_many_rows_a_kernel_of_all_inputs_reaches_beyond_the_rows():
     far = SquaredExponential(2.0 * np.sqrt(3.0) * np.ones(3)).formula()
     for rows, there in ((399, False), (400, True)):
         X = np.random.default_rng(0).standard_normal((rows, 3))
-        search = Search(X, X[:, 0], covariance_of(X), warps=Warps.none(3))
-        assert (far in [kernel.formula() for kernel in search.ordinary_table([])]) == there
+        evaluator = Evaluator(X, X[:, 0], covariance_of(X), beliefs=Beliefs.of(X))
+        ordinary = Columns(warps=Warps.none(3)).ordinary(evaluator, [])
+        assert (far in [kernel.formula() for kernel in ordinary]) == there
