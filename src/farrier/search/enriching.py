@@ -102,8 +102,15 @@ def split(evaluator: Evaluator) -> list[Kernel]:
         for left, right in zip(*sides, strict=True):
             if left[0] + right[0] > best[0]:
                 best = left[0] + right[0], [(1 - step) * left[1], step * right[1]]
-    one = max(height for height, _ in best_simple_kernels(evaluator, x, y))
-    return best[1] if best[0] > one + STRONG else []
+    one, simple = max(best_simple_kernels(evaluator, x, y), key=lambda found: found[0])
+    if best[0] <= one + STRONG:
+        return []
+    # two periods chosen among many fit short sides of noise: the evidence of both as a whole has a price for each
+    scale, noise = evaluator.settings.priors.scale, evaluator.settings.fits.start_noise
+    together, alone = (
+        evaluator.fit([evaluator.part(kernel, scale) for kernel in kernels], noise) for kernels in (best[1], [simple])
+    )
+    return best[1] if together.score > max(alone.score, evaluator.empty().score) + STRONG else []
 
 
 def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
