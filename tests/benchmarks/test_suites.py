@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from benchmarks.evaluation import resampled_test
 from benchmarks.published import TIMESERIES_ROWS, UCI
-from benchmarks.reach import log_likelihood
 from benchmarks.record import Recorder, read
 from benchmarks.reproduction import course
 from benchmarks.reproduction_page import Cell
@@ -15,7 +14,6 @@ from scipy import stats
 
 from benchmarks import beside, forecasters, pictures, uci
 from benchmarks import rows as rows_suite
-from farrier.model.target_scale import TargetScale, named
 
 RNG = np.random.default_rng(0)
 
@@ -65,19 +63,6 @@ def test_the_forecasts_are_drawn(tmp_path):
     assert path.stat().st_size > 10_000
     with pytest.raises(SystemExit, match="--data-dir"):
         pictures.forecasts(tmp_path, None)
-
-
-class StandardNormal:
-    """f is known to be zero."""
-
-    def draws(self, X):
-        return np.zeros((2, len(X))), np.zeros((2, len(X)))
-
-
-def test_the_density_is_that_of_y_on_its_own_scale():
-    y = np.exp(RNG.standard_normal(5))
-    found = log_likelihood(StandardNormal(), 1.0, TargetScale(named("log")), np.zeros((5, 1)), y)
-    assert found == pytest.approx(np.mean(-0.5 * np.log(y) ** 2 - 0.5 * np.log(2.0 * np.pi) - np.log(y)))
 
 
 def test_naive_forecasts_are_the_last_value_and_the_last_season():

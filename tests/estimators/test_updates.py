@@ -10,7 +10,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier import Forecaster
-from farrier.search.search import Search
+from farrier.model import series
 from tests.estimators.test_forecaster import FAST, STAMPS, VALUES, N, made, months
 
 
@@ -20,11 +20,11 @@ def searched(request):
     return times, y, Forecaster(scale="identity").fit(times[:72], y[:72])
 
 
-def test_update_keeps_the_structure_agrees_with_a_fresh_fit_and_searches_nothing(searched, monkeypatch):
+def test_update_keeps_the_structure_agrees_with_a_fresh_fit_and_makes_no_pool(searched, monkeypatch):
     times, y, first = searched
     with monkeypatch.context() as patch:
-        for move in ("best", "propose", "screen", "periods"):
-            patch.setattr(Search, move, None)
+        patch.setattr(series, "_fits", None)
+        patch.setattr(series, "Rows", None)
         updated = pickle.loads(pickle.dumps(first)).update(times[72:84], y[72:84])
     assert [row.formula for row in updated.components_] == [row.formula for row in first.components_]
     fresh = Forecaster(scale="identity").fit(times[:84], y[:84])

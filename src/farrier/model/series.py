@@ -288,7 +288,8 @@ def _long(contender: Contender, series: Series, steps: int) -> Fitted:
         kept = [
             part for part, size in zip(structure.parts, sizes, strict=True) if size > settings.growing.smallest_size
         ]
-        windows = Windows.of(X, contender.scale.forward(y), settings, series.factors)
+        factors = contender.factors if contender.noise is None else contender.noise.factors
+        windows = Windows.of(X, contender.scale.forward(y), settings, factors)
         structure = fitted_to(evaluator, kept, structure.noise, windows)
         contender = replace(contender, structure=structure)
     (model,), count = contender.models(0), len(structure.parts)
