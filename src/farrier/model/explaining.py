@@ -70,9 +70,9 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
         z, ahead = fitted.scale.forward(y), steps_ahead(X)
         mean, _ = fitted.joint(ahead)
         rows = search_rows(X, fitted.settings, timed=True)
-        structure, evaluator, record = _projected(fitted, X[rows], z[rows], _factors(fitted)[rows], ahead)
+        factors = _factors(fitted, len(X))
+        structure, evaluator, record = _projected(fitted, X[rows], z[rows], factors[rows], ahead)
         model, count = structure.at_mode().model, len(structure.parts)
-        factors = _factors(fitted)
         given, agreed = (
             _posterior(fitted, structure, *rows)
             for rows in (
@@ -130,11 +130,11 @@ def _noise(fitted: Fitted) -> float:
     return float(fitted.noises[0]) if fitted.noises is not None else fitted.noise_variance
 
 
-def _factors(fitted: Fitted) -> np.ndarray:
+def _factors(fitted: Fitted, rows: int) -> np.ndarray:
     """The noise variance of each row over that of an ordinary one."""
     posterior: Any = fitted.posterior
     first = posterior.posteriors[0] if isinstance(posterior, LaplacePosterior) else posterior
-    return np.asarray(first.noise) / _noise(fitted)
+    return np.broadcast_to(np.asarray(first.noise) / _noise(fitted), rows)
 
 
 def _posterior(

@@ -227,7 +227,8 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Evalua
     # nowhere else
     many = len(y) > settings.rows.part
     parts = scaled.kind.columns.all_orders(evaluator, whole) if many or scaled.kind.columns.coded else []
-    orders = evaluator.fit(parts, whole.noise, fits.final_iterations, fits.final_tolerance) if parts else None
+    # from the noise of a pool that explains nothing a fit ends there as well
+    orders = evaluator.fit_pool(parts) if parts else None
     if len(rows) == len(evaluator.y):
         return (evaluator, whole), orders
     larger = replace(evaluator, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
