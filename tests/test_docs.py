@@ -158,7 +158,7 @@ def test_the_numbers_of_a_page_are_those_of_the_code(page, said):
     assert said in " ".join((ROOT / "docs" / page).read_text(encoding="utf-8").split())
 
 
-@pytest.mark.parametrize(("settings", "prior"), [({}, "HalfCauchy"), ({"kernels": ["SE"]}, "Horseshoe")])
+@pytest.mark.parametrize(("settings", "prior"), [({}, "PointHorseshoe"), ({"kernels": ["SE"]}, "Horseshoe")])
 def test_the_horseshoe_is_where_the_pages_say(settings, prior):
     X = np.random.default_rng(0).normal(size=(30, 1))
     model = Regressor(**settings).fit(X, X[:, 0] + 0.1 * np.cos(9.0 * X[:, 0]))

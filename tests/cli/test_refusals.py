@@ -152,7 +152,7 @@ def test_an_interrupt_ends_with_130_and_leaves_no_file(tmp_path):
     command = [sys.executable, "-m", "farrier.cli.app", "explain", "airline", "--out", str(tmp_path / "report.html")]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
-        while "fitting" not in process.stderr.readline():
+        while "shrinking" not in process.stderr.readline():
             assert process.poll() is None
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=100) == 130

@@ -37,11 +37,12 @@ def test_outcomes_are_those_of_a_forecaster_and_workers_end_with_the_pool():
     assert not any(map(alive, workers))
     assert sorted(found) == ["a", "b", "c", "short"]
     assert "give at least 4" in found["short"].error
-    alone = Forecaster(**QUICK).fit(months(), values("b")).forecast(2, levels=(80,))
+    forecaster = Forecaster(**QUICK).fit(months(), values("b"))
+    alone = forecaster.forecast(2, levels=(80,))
     assert np.array_equal(found["b"].columns["high_80"], alone["high_80"])
     assert np.array_equal(found["b"].stamps, alone["time"])
     assert found["b"].rows == 16
-    assert "Damp" in found["b"].structure
+    assert found["b"].structure == " + ".join(row.formula for row in forecaster.components_)
 
 
 def test_a_killed_worker_loses_and_doubles_no_series():

@@ -106,6 +106,6 @@ def test_after_outliers_are_found_the_structure_is_searched_for_again():
     misled, model = (Regressor(likelihood=one).fit(X, y) for one in ("gaussian", "auto"))
     assert len(misled.pool_) > 1
     assert model.likelihood_ == "student-t"
-    assert [kernel.formula() for kernel in model.pool_] == ["SE[0]"]
+    assert [kernel.formula() for kernel in model.pool_] in (["SE[0]"], ["RQ[0]"])
     assert sorted(model.outliers()["row"]) == sorted(rows)
     assert np.sqrt(np.mean((model.predict(X) - truth) ** 2)) < 0.1
