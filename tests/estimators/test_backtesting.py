@@ -79,7 +79,7 @@ def test_progress_counts_the_origins(series):
     # within an origin its fit is heard of, as a part of all
     assert list(dict.fromkeys(counts)) == sorted(set(counts)) == [(1, 2), (2, 2)]
     assert counts == sorted(counts)
-    assert all(one.done < 0.5 for one in found if one.step == 1 and not np.isnan(one.done)) 
+    assert all(one.done < 0.5 for one in found if one.step == 1 and not np.isnan(one.done))
 
 
 def test_a_backtest_is_saved_and_forgotten_with_its_fit(series, tmp_path):

@@ -84,7 +84,9 @@ def of_half():
     """A structure that was fitted to the last half of the rows."""
     scale = TargetScale.of(named("log"), Y)
     beliefs = Beliefs(Clock.of(X[:, 0], [SEASON], of_time=True))
-    evaluator = Evaluator(X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), settings=SETTINGS, beliefs=beliefs)
+    evaluator = Evaluator(
+        X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), settings=SETTINGS, beliefs=beliefs
+    )
     structure = evaluator.fit([evaluator.part(kernel, 0.5) for kernel in (LINE, CYCLE)], 0.2)
     return Contender("half", structure, evaluator, scale, Y[HALF:])
 

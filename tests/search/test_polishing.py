@@ -92,7 +92,7 @@ class Given(Evaluator):
 
     scores: dict = field(default_factory=dict)
     promises: dict = field(default_factory=dict)
-    """By a component what its removal promises, by (place, component) what a move does; little where nothing is said."""
+    """By a component what its removal promises, by (place, component) what a move does; little by default."""
     fits: list = field(default_factory=list)
 
     def fit(self, parts, noise, iterations=None, tolerance=None, least=-np.inf):

@@ -1,6 +1,7 @@
 """Laws of the projection: a path of ever simpler models, of which the true components are the last to go."""
 
 from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -51,10 +52,10 @@ def test_scores_do_not_rise_as_components_go(made):
     path = made[3]
     assert len(path) > 2
     sizes = [sum(len(part.kernel.products()[0]) for part in one.parts) for one in path]
-    assert all(later <= earlier for earlier, later in zip(sizes, sizes[1:], strict=False))
+    assert all(later <= earlier for earlier, later in pairwise(sizes))
     scores = [one.score for one in path]
     # a fit ends within its tolerance
-    assert all(later < earlier + 1.0 for earlier, later in zip(scores, scores[1:], strict=False))
+    assert all(later < earlier + 1.0 for earlier, later in pairwise(scores))
 
 
 def test_the_true_components_are_the_last_to_go(made):

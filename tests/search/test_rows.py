@@ -76,5 +76,5 @@ def test_another_fit_of_the_same_series_starts_at_the_values_of_the_first():
 
 def test_a_change_of_level_is_a_simple_structure_that_a_pool_hides_and_a_table_has_none():
     found = Rows().simple(of_curve(STEP))
-    assert any(["Step"] == formulas(part.kernel for part in one.parts) for one in found)
+    assert any(formulas(part.kernel for part in one.parts) == ["Step"] for one in found)
     assert Rows().simple(of_table(TABLE[:, 0])) == []
