@@ -22,6 +22,19 @@ def quick():
     return Regressor(search="quick")
 
 
+@pytest.mark.parametrize(
+    ("setting", "message"),
+    [
+        ({"prior": "none"}, "search='quick' needs prior='horseshoe', got 'none': try search='full'"),
+        ({"kernels": ["SE"]}, r"search='quick' needs kernels='auto', got \['SE'\]"),
+        ({"method": "collapsed"}, "search='quick' needs method='auto'"),
+    ],
+)
+def test_what_the_quick_model_does_not_do_is_refused(setting, message):
+    with pytest.raises(ValueError, match=message):
+        Regressor(search="quick", **setting).fit(X, Y)
+
+
 @pytest.mark.parametrize("size", [1e154, 1e155, 1e300, 1e-200, 1e-310])
 def test_a_target_whose_square_overflows_or_vanishes_is_refused_without_warning(size):
     with warnings.catch_warnings():
