@@ -14,7 +14,7 @@ from farrier.estimators.array_members import array_of, description, member
 from farrier.estimators.encoding import Decoder, Encoder
 from farrier.kernels.algebra import Dims, PerColumn
 from farrier.kernels.parameters import positive
-from farrier.kernels.registry import Category, Constant, Linear, MonthEnd, SquaredExponential, Step
+from farrier.kernels.registry import Category, Constant, Holiday, Linear, MonthEnd, SquaredExponential, Step
 
 
 def there_and_back(value: Any) -> Any:
@@ -117,6 +117,7 @@ KERNELS = [
     Linear(1949.1) * (Step(0.1, 0.2) + SquaredExponential(1 / 3)),
     Category(),
     MonthEnd() * Constant(),
+    Holiday(holidays=np.array([18000.0, 18365.0]), called=np.ones(2), titles=("Easter",)),
 ]
 
 

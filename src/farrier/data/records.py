@@ -50,12 +50,7 @@ class Records:
             if hook is not None and _fits(value, one):
                 return hook.plain(value)
         if is_dataclass(value):
-            named = {TYPE: type(value).__name__} if len(_classes(hint)) > 1 else {}
-            hints = _hints(type(value))
-            kept = {f.name: getattr(value, f.name) for f in fields(value) if f.init}
-            defaults = _defaults(type(value))
-            kept = {name: one for name, one in kept.items() if name not in defaults or not _same(one, defaults[name])}
-            return named | {name: self.plain(hints[name], one) for name, one in kept.items()}
+            return ({TYPE: type(value).__name__} if len(_classes(hint)) > 1 else {}) | self.fields(value)
         for one in _alternatives(hint):
             if typing.get_origin(one) in MAPPINGS and isinstance(value, Mapping):
                 return {key: self.plain(typing.get_args(one)[-1], entry) for key, entry in value.items()}
@@ -63,10 +58,30 @@ class Records:
                 return [self.plain(*entry) for entry in zip(_entries(one, len(value)), value, strict=True)]
         return value
 
+    def fields(self, value: Any) -> dict[str, Any]:
+        """The fields of a dataclass that differ from their defaults."""
+        hints, defaults = _hints(type(value)), _defaults(type(value))
+        kept = {one.name: getattr(value, one.name) for one in fields(value) if one.init}
+        return {
+            name: self.plain(hints[name], one)
+            for name, one in kept.items()
+            if name not in defaults or not _same(one, defaults[name])
+        }
+
+    def made(self, cls: type, values: Mapping[str, Any]) -> Any:
+        """A dataclass from its fields, by its constructor; TypeError if one is missing, unknown or does not fit."""
+        names, hints = {one.name for one in fields(cls) if one.init}, _hints(cls)
+        if not names >= set(values) or not set(values) >= names - set(_defaults(cls)):
+            raise TypeError(f"{cls.__name__} has the fields {sorted(names)}, got {sorted(values)}")
+        return cls(**{name: self.built(hints[name], one) for name, one in values.items()})
+
     def built(self, hint: Any, plain: Any) -> Any:
         """The value that fits an annotation; TypeError if there is none."""
         if isinstance(plain, dict) and _classes(hint) and not any(map(self._hook, _alternatives(hint))):
-            return self._record(_classes(hint), plain)
+            classes = _classes(hint)
+            if len(classes) == 1:
+                return self.made(*classes.values(), plain)
+            return self.made(classes[plain[TYPE]], {name: one for name, one in plain.items() if name != TYPE})
         error = TypeError(f"{type(plain).__name__} where {hint} is expected")
         for one in _alternatives(hint):
             try:
@@ -91,15 +106,6 @@ class Records:
                 each = [self.built(*entry) for entry in zip(hints, plain, strict=True)]
                 return tuple(each) if origin is tuple else each
         return _checked(type(hint) if origin is not None else hint, plain)
-
-    def _record(self, classes: Mapping[str, type], plain: dict[str, Any]) -> Any:
-        """A dataclass from its fields, by its constructor."""
-        cls = classes[plain[TYPE]] if len(classes) > 1 else next(iter(classes.values()))
-        values = {name: one for name, one in plain.items() if len(classes) == 1 or name != TYPE}
-        names, hints = {f.name for f in fields(cls) if f.init}, _hints(cls)
-        if not names >= set(values) or not set(values) >= names - set(_defaults(cls)):
-            raise TypeError(f"{cls.__name__} has the fields {sorted(names)}, got {sorted(values)}")
-        return cls(**{name: self.built(hints[name], one) for name, one in values.items()})
 
     def _hook(self, hint: Any) -> Hook | None:
         return next((self.hooks[cls] for cls in getattr(hint, "__mro__", ()) if cls in self.hooks), None)
@@ -129,7 +135,10 @@ def _classes(hint: Any) -> dict[str, type]:
 
 @lru_cache
 def _hints(cls: type) -> dict[str, Any]:
-    return typing.get_type_hints(cls)
+    try:
+        return typing.get_type_hints(cls)
+    except NameError:  # a class outside of Farrier, with names that only type checkers see
+        return dict.fromkeys((one.name for one in fields(cls)), Any)
 
 
 @lru_cache

@@ -5,7 +5,7 @@ A node of the tree is null, a truth value, a number, a text, a list of nodes, a 
     {"kind": "tuple", "items": [...]}                       and other plain kinds, see `KINDS`
     {"kind": "array", "index": 3}                           an array in its own member
     {"kind": "array", "dtype": "<f8", "shape": [2], "values": [0.5, "nan"]}     a small array
-    {"kind": "kernel", "family": "Linear", "parameters": {"origin": 1949.0}, "dims": [0]}
+    {"kind": "kernel", "family": "Linear", "parameters": {"location": 1949.0, "dims": [0]}}
 
 The set is closed: decoding builds these and nothing else, and raises one of `DAMAGE` if something does not fit. Kernels
 are those of kernels/registry.py, built by their constructors.
@@ -16,13 +16,15 @@ import hashlib
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from farrier.data.records import Records
 from farrier.estimators import encoded_times
 from farrier.kernels.algebra import Base, Kernel, Product, Sum
+from farrier.kernels.parameters import marks
 from farrier.kernels.registry import known_families
 
 DAMAGE = (
@@ -46,6 +48,8 @@ ERRORS = ("ValueError", "TypeError", "RuntimeError", "ArithmeticError", "LookupE
 """The errors of series that files may hold; others are saved as their first base class among these, or Exception."""
 KIND = "kind"
 """The key that tells a node from a dictionary."""
+RECORDS = Records()
+"""Writes and builds kernels."""
 
 
 @dataclass
@@ -103,10 +107,9 @@ class Encoder:
                 f"{family.__module__}.{family.__qualname__} is not a kernel that files can hold: call "
                 "farrier.kernels.registry.register on it, before save and before load"
             )
-        named = {one.name: getattr(kernel, one.name) for one in fields(family) if one.init and one.name != "dims"}
-        numbers = {name: one.item() if np.ndim(one) == 0 and one is not None else one for name, one in named.items()}
-        dims = None if kernel.dims is None else list(kernel.dims)
-        return {"kind": "kernel", "family": family.__name__, "parameters": self.node(numbers), "dims": dims}
+        values = {name: one.item() if np.ndim(one) == 0 and type(one) is np.ndarray else one
+                  for name, one in RECORDS.fields(kernel).items()}
+        return {"kind": "kernel", "family": family.__name__, "parameters": self.node(values)}
 
     def _list(self, value: list[Any]) -> Any:
         if len(value) > WITHIN and all(type(entry) is str and not entry.endswith("\0") for entry in value):
@@ -231,15 +234,14 @@ def _random_state(state: Any) -> np.random.RandomState:
     return made
 
 
-def _kernel(family: str, parameters: dict[str, Any], dims: list[int | str] | None) -> Kernel:
+def _kernel(family: str, parameters: dict[str, Any]) -> Kernel:
     cls = known_families().get(family)
     if cls is None or type(parameters) is not dict:
         raise TypeError(f"{family!r} is not a known family of kernels")
-    if dims is not None and not all(type(d) in (int, str) for d in dims):
-        raise TypeError("a kernel acts on inputs by number or by name")
-    if not all(value is None or type(value) in (float, np.ndarray) for value in parameters.values()):
-        raise TypeError("a parameter of a kernel is not a number")
-    return cls(**parameters, dims=None if dims is None else tuple(dims))
+    odd = [name for name in marks(cls) if type(parameters.get(name)) not in (type(None), float, np.ndarray)]
+    if odd:
+        raise TypeError(f"the parameter {odd[0]!r} of {family} is not a number")
+    return RECORDS.made(cls, parameters)
 
 
 def _kernels(kernels: Any) -> tuple[Kernel, ...]:

@@ -28,8 +28,17 @@ LEFT_OUT = "progress"
 """The parameter of an estimator that is not saved: a callback."""
 CACHED = "components_"
 """An attribute that is made when it is asked for."""
-FITTED = {"result_": Result, "context_": Context, "fitted_": FittedSeries | Panel, "models_": list[Estimator]}
-"""The attributes of a fitted estimator that are not plain values."""
+FITTED: dict[str, Any] = {
+    "result_": Result,
+    "context_": Context,
+    "fitted_": FittedSeries | Panel,
+    "models_": list[Estimator],
+    "classes_": np.ndarray,
+    "frame_": str | None,
+    "n_features_in_": int,
+    "feature_names_in_": np.ndarray,
+}
+"""The attributes of a fitted estimator; others are plain values."""
 HISTORY = "history_"
 """The attribute that the paper's algorithm adds."""
 
@@ -75,7 +84,14 @@ def model_from(state: Any) -> Any:
         if not key.isidentifier() or key.startswith("__") or key in vars(model) or hasattr(cls, key):
             raise TypeError(f"{name} cannot have an attribute {key!r}")
         setattr(model, key, RECORDS.built(_kind_of(key), value))
+    if "result_" in fitted and vars(model).get("n_features_in_") != _columns(model.result_):
+        raise ValueError("the number of columns does not match the rows")
     return model
+
+
+def _columns(result: Result) -> int:
+    """The columns of the user's table."""
+    return len(result.columns if result.table is None else result.table.columns)
 
 
 def _class_named(name: str) -> Any:
