@@ -203,8 +203,14 @@ OLD = {HEADER: '{"format": 1, "farrier": "0.1.0", "model": "Regressor"}', "model
         ({"word/document.xml": "<w/>"}, "is not a model that Farrier can read"),
         ({HEADER: "[]"}, "is not a model that Farrier can read"),
         ({HEADER: "[" * 100_000}, "is not a model that Farrier can read"),
-        ({HEADER: '{"format": 3, "farrier": "0.3.0", "name": "farrier model"}'}, "is not a model that Farrier can read"),
-        ({HEADER: '{"format": 0, "farrier": "0.2.0", "name": "farrier model"}'}, "is not a model that Farrier can read"),
+        (
+            {HEADER: '{"format": 3, "farrier": "0.3.0", "name": "farrier model"}'},
+            "is not a model that Farrier can read",
+        ),
+        (
+            {HEADER: '{"format": 0, "farrier": "0.2.0", "name": "farrier model"}'},
+            "is not a model that Farrier can read",
+        ),
         ({HEADER: '{"format": 2, "farrier": "0.2.0"}', TREE: ""}, r"saved by Farrier 0\.2\.0.*fit again and save"),
         ({HEADER: '{"format": 99, "farrier": "9.0"}', TREE: ""}, r"saved by Farrier 9\.0.*upgrade Farrier"),
         (OLD, r"saved by Farrier 0\.1\.0 in a format that could run code.*fit again and save"),

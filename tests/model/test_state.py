@@ -1,6 +1,7 @@
 """The state of a fitted model is plain, holds draws instead of posteriors, and gives the same predictions."""
 
 import copy
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ MODELS = {
     "student-t": lambda: farrier.Regressor(likelihood="student-t").fit(X, Y),
     "counts": lambda: farrier.Regressor(["Lin", "Per0"], likelihood="negative-binomial").fit(X, np.round(Y)),
     "table": lambda: farrier.Regressor(iterations=20).fit(np.column_stack([X[:30], np.sin(X[:30] * 9)]), Y[:30]),
-    "classes": lambda: farrier.Classifier(["SE"]).fit(X, Y > Y.mean()),
+    "classes": lambda: farrier.Classifier(["SE"]).fit(X, np.greater(Y, Y.mean())),
 }
 
 
@@ -42,7 +43,8 @@ def test_it_holds_plain_values_arrays_and_kernels(result):
 
 
 def test_predictions_and_parts_are_the_same_bit_by_bit(result):
-    again, new = result_from(copy.deepcopy(state_of(result))), NEW[:, np.zeros(result.inputs.shape[1], int)]
+    again: Any = result_from(copy.deepcopy(state_of(result)))
+    new = NEW[:, np.zeros(result.inputs.shape[1], int)]
     for one, other in ((result.fitted, again.fitted), (result.explained, again.explained)):
         inputs = result.at(new)
         assert_array_equal(other.observed(inputs), one.observed(inputs))

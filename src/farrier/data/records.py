@@ -79,9 +79,9 @@ class Records:
         """The value that fits an annotation; TypeError if there is none."""
         if isinstance(plain, dict) and _classes(hint) and not any(map(self._hook, _alternatives(hint))):
             classes = _classes(hint)
-            if len(classes) == 1:
-                return self.made(*classes.values(), plain)
-            return self.made(classes[plain[TYPE]], {name: one for name, one in plain.items() if name != TYPE})
+            if len(classes) > 1:
+                return self.made(classes[plain[TYPE]], {name: one for name, one in plain.items() if name != TYPE})
+            return self.made(next(iter(classes.values())), plain)
         error = TypeError(f"{type(plain).__name__} where {hint} is expected")
         for one in _alternatives(hint):
             try:

@@ -107,8 +107,10 @@ class Encoder:
                 f"{family.__module__}.{family.__qualname__} is not a kernel that files can hold: call "
                 "farrier.kernels.registry.register on it, before save and before load"
             )
-        values = {name: one.item() if np.ndim(one) == 0 and type(one) is np.ndarray else one
-                  for name, one in RECORDS.fields(kernel).items()}
+        values = {
+            name: one.item() if np.ndim(one) == 0 and type(one) is np.ndarray else one
+            for name, one in RECORDS.fields(kernel).items()
+        }
         return {"kind": "kernel", "family": family.__name__, "parameters": self.node(values)}
 
     def _list(self, value: list[Any]) -> Any:

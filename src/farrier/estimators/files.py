@@ -3,10 +3,10 @@
     model.save("sales.farrier")
     model = farrier.load("sales.farrier")
 
-A file is a zip of JSON and plain arrays (archive.py): the state of the model (states.py), written by encoding.py. Loading
-runs no code from the file, which holds nothing but numbers, text, times and kernels. A file also holds some predictions
-of the model. Loading computes them again and compares, which detects changed numbers even if all checksums were
-replaced.
+A file is a zip of JSON and plain arrays (archive.py): the state of the model (states.py), written by encoding.py.
+Loading runs no code from the file, which holds numbers, text, times and kernels alone. A file also holds some
+predictions of the model. Loading computes them again and compares, which detects changed numbers even if all checksums
+were replaced.
 """
 
 import hashlib

@@ -28,7 +28,7 @@ from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.kernels.algebra import Base, Kernel
 from farrier.model.explaining import Agreeing
-from farrier.model.fitted import Alone, Draws, Fitted
+from farrier.model.fitted import Alone, Draws
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform, named
 from farrier.search.appraisal import Appraisal
@@ -144,18 +144,11 @@ def result_from(state: Mapping[str, Any]) -> Result:
         vars(result)["explained"] = replace(fitted, projects=False, **vars(made))
     if result.inputs.shape != (len(result.target), len(result.columns)):
         raise ValueError("the rows do not match the target and the columns")
-    for one in (fitted, result.explained) if not fitted.projects or "explanation" in state else (fitted,):
-        _check(one)
+    for one in (fitted, vars(result).get("explained", fitted)):
+        weights = np.size(one.prior.quantile(0.5)), np.size(one.explaining.prior.quantile(0.5))
+        if weights[0] != len(one.kernels) or not one.survivors <= min(len(one.explaining.kernels), weights[1]):
+            raise ValueError("the kernels, the weights and the components of a model do not match")
     return result
-
-
-def _check(fitted: Fitted) -> None:
-    """Raise ValueError if the parts of a fitted model do not match."""
-    own = fitted.explaining
-    counts = [fitted.survivors <= len(own.kernels), own.level is None or own.level >= 0]
-    counts += [np.size(fitted.prior.quantile(0.5)) == len(fitted.kernels)]
-    if not all(counts):
-        raise ValueError("the kernels, the weights and the components of a model do not match")
 
 
 def _posterior_state(posterior: Any) -> dict[str, Any]:
