@@ -127,7 +127,7 @@ def test_kernels_come_back(kernel):
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class Mine(SquaredExponential):
+class Mine(SquaredExponential):  # pyright: ignore[reportGeneralTypeIssues]
     size: PerColumn = positive(default=1.0)
     dims: Dims = None
 
