@@ -121,6 +121,25 @@ def test_a_series_of_any_type_of_times_goes_on_as_before(kind, tmp_path):
     assert str(loaded.explain()) == str(forecaster.explain())
 
 
+def test_the_step_and_the_weights_of_a_series_come_back(tmp_path):
+    weights = 1.0 + np.arange(60) % 2
+    irregular = [date(2020, 1, 1) + timedelta(days=i**2 // 9 + i) for i in range(60)]
+    forecaster = farrier.Forecaster(**QUICK, step="week").fit(irregular, Y, sample_weight=weights)
+    loaded = farrier.load(forecaster.save(tmp_path / "series.farrier"))
+    assert_array_equal(loaded.forecast(3)["time"], forecaster.forecast(3)["time"])
+    assert_array_equal(loaded.fitted_.observed.weights, weights)
+
+
+def test_what_explains_comes_back_if_it_was_made(tmp_path):
+    model = farrier.Regressor().fit(X, Y)
+    before = farrier.load(model.save(tmp_path / "before.farrier"))
+    assert "explained" not in vars(before.result_)
+    text = str(model.explain())
+    after = farrier.load(model.save(tmp_path / "after.farrier"))
+    assert "explained" in vars(after.result_)
+    assert str(after.explain()) == text == str(before.explain())
+
+
 def test_a_pandas_series_comes_back_with_its_index(tmp_path):
     forecaster = farrier.Forecaster(**QUICK).fit(pd.Series(Y, COLUMNS["months in a zone"], name="sales"))
     loaded = farrier.load(forecaster.save(tmp_path / "series.farrier"))
@@ -185,9 +204,14 @@ OLD = {HEADER: '{"format": 1, "farrier": "0.1.0", "model": "Regressor"}', "model
         ({HEADER: "[]"}, "is not a model that Farrier can read"),
         ({HEADER: "[" * 100_000}, "is not a model that Farrier can read"),
         (
-            {HEADER: '{"format": 2, "farrier": "0.2.0", "name": "farrier model"}'},
+            {HEADER: '{"format": 3, "farrier": "0.3.0", "name": "farrier model"}'},
             "is not a model that Farrier can read",
         ),
+        (
+            {HEADER: '{"format": 0, "farrier": "0.2.0", "name": "farrier model"}'},
+            "is not a model that Farrier can read",
+        ),
+        ({HEADER: '{"format": 2, "farrier": "0.2.0"}', TREE: ""}, r"saved by Farrier 0\.2\.0.*fit again and save"),
         ({HEADER: '{"format": 99, "farrier": "9.0"}', TREE: ""}, r"saved by Farrier 9\.0.*upgrade Farrier"),
         (OLD, r"saved by Farrier 0\.1\.0 in a format that could run code.*fit again and save"),
     ],
@@ -246,12 +270,36 @@ def _changed(saved: Path, change: Any) -> Path:
     return saved
 
 
-def _unknown_type(tree: Any) -> None:
-    tree["model"]["fitted"]["pool_"] = [{"type": "Popen", "fields": {"args": ["false"]}}]
+def _unknown_kind(tree: Any) -> None:
+    tree["model"]["fitted"]["more_"] = [{"kind": "Popen", "args": ["false"]}]
 
 
-def _wrong_field(tree: Any) -> None:
-    tree["model"]["fitted"]["result_"]["fields"]["columns"] = 3
+def _unknown_estimator(tree: Any) -> None:
+    tree["model"]["estimator"] = "load"
+
+
+def _unknown_family(tree: Any) -> None:
+    tree["model"]["fitted"]["result_"]["fitted"]["kernels"][0]["family"] = "Popen"
+
+
+def _unknown_prior(tree: Any) -> None:
+    tree["model"]["fitted"]["result_"]["fitted"]["prior"]["type"] = "Kernel"
+
+
+def _unknown_key(tree: Any) -> None:
+    tree["model"]["fitted"]["result_"]["fitted"]["posterior"]["more"] = 1.0
+
+
+def _missing_key(tree: Any) -> None:
+    del tree["model"]["fitted"]["result_"]["fitted"]["survivors"]
+
+
+def _wrong_value(tree: Any) -> None:
+    tree["model"]["fitted"]["result_"]["columns"] = 3
+
+
+def _wrong_shape(tree: Any) -> None:
+    tree["model"]["fitted"]["result_"]["fitted"]["posterior"]["products"].pop()
 
 
 def _method(tree: Any) -> None:
@@ -271,7 +319,11 @@ def _another_number(tree: Any) -> None:
     pytest.fail("there is no mean")
 
 
-@pytest.mark.parametrize("change", [_unknown_type, _wrong_field, _method, _too_deep, _another_number])
+FORGED = [_unknown_kind, _unknown_estimator, _unknown_family, _unknown_prior, _unknown_key, _missing_key, _wrong_value]
+FORGED += [_wrong_shape, _method, _too_deep, _another_number]
+
+
+@pytest.mark.parametrize("change", FORGED)
 def test_a_forged_tree_is_refused(saved, change):
     with pytest.raises(ValueError, match="or it is damaged"):
         farrier.load(_changed(saved, change))

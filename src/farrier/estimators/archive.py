@@ -1,6 +1,6 @@
 """The container of a model file: a zip whose header lists every other member with its checksum.
 
-    header.json      {"name": "farrier model", "format": 2, "farrier": "0.2.0", "model": "Regressor",
+    header.json      {"name": "farrier model", "format": 3, "farrier": "0.3.0", "model": "Regressor",
                       "members": {"model.json": sha256, "arrays/0.npy": sha256 ...}, "digest": sha256 of all the rest}
     model.json       a tree of plain values, deflated
     arrays/0.npy     arrays in numpy's format, stored as they are
@@ -24,9 +24,9 @@ from typing import Any, NoReturn
 
 NAME = "farrier model"
 """The name in the header of a model file."""
-FORMAT = 2
+FORMAT = 3
 """The format number. It rises when older versions of Farrier cannot read new files. Format 1, of Farrier 0.1.0, could
-run code."""
+run code; format 2, of Farrier 0.2.0, named types of that version."""
 HEADER = "header.json"
 """The member that lists all others."""
 MOST_MEMBERS = 200_000
@@ -157,6 +157,10 @@ def _check_format(path: Path, header: Any) -> None:
         raise RefusedError(
             f"path: {path.name!r} was saved by Farrier {by} in a format that could run code, which is no longer read: "
             "fit again and save"
+        )
+    if written == 2:
+        raise RefusedError(
+            f"path: {path.name!r} was saved by Farrier {by} in a format that is no longer read: fit again and save"
         )
     if written > FORMAT:
         raise RefusedError(

@@ -1,14 +1,14 @@
-"""Models as trees of plain values, and back.
+"""Plain values, arrays, times and kernels as a tree of JSON, and back.
 
-A node of the tree is null, a truth value, a number, a text, a list of nodes, or one of
+A node of the tree is null, a truth value, a number, a text, a list of nodes, a dictionary of nodes by text, or one of
 
     {"kind": "tuple", "items": [...]}                       and other plain kinds, see `KINDS`
     {"kind": "array", "index": 3}                           an array in its own member
     {"kind": "array", "dtype": "<f8", "shape": [2], "values": [0.5, "nan"]}     a small array
-    {"type": "Linear", "fields": {...}}                     a dataclass or NamedTuple of known_types.py
-    {"estimator": "Regressor", "parameters": {...}, "fitted": {...}}
+    {"kind": "kernel", "family": "Linear", "parameters": {"location": 1949.0, "dims": [0]}}
 
-Decoding builds only these, by their constructors, and raises one of `DAMAGE` if something does not fit.
+The set is closed: decoding builds these and nothing else, and raises one of `DAMAGE` if something does not fit. Kernels
+are those of kernels/registry.py, built by their constructors.
 """
 
 import builtins
@@ -16,16 +16,16 @@ import hashlib
 import math
 import re
 from collections.abc import Callable
-from dataclasses import dataclass, field, is_dataclass
-from functools import cached_property
-from inspect import getattr_static
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
+from farrier.data.records import Records
 from farrier.estimators import encoded_times
-from farrier.estimators.known_types import build, name_of, saved_fields, type_named
+from farrier.kernels.algebra import Base, Kernel, Product, Sum
+from farrier.kernels.parameters import marks
+from farrier.kernels.registry import known_families
 
 DAMAGE = (
     ArithmeticError,
@@ -46,8 +46,10 @@ DTYPE = re.compile(r"[<>|](b1|[iu][1248]|f[248]|U\d{1,6}|[mM]8\[\d{0,4}(Y|M|W|D|
 """The types of arrays that a file may hold."""
 ERRORS = ("ValueError", "TypeError", "RuntimeError", "ArithmeticError", "LookupError", "MemoryError", "OSError")
 """The errors of series that files may hold; others are saved as their first base class among these, or Exception."""
-LEFT_OUT = "progress"
-"""The parameter of an estimator that is not saved: a callback."""
+KIND = "kind"
+"""The key that tells a node from a dictionary."""
+RECORDS = Records()
+"""Writes and builds kernels."""
 
 
 @dataclass
@@ -55,8 +57,6 @@ class Encoder:
     """Turns values into nodes, and collects the arrays that get their own members."""
 
     arrays: list[np.ndarray] = field(default_factory=list)
-    objects: list[Any] = field(default_factory=list)
-    """Every estimator, dataclass and NamedTuple, in the order of decoding."""
     _places: dict[tuple[Any, ...], int] = field(default_factory=dict)
 
     def node(self, value: Any) -> Any:
@@ -75,13 +75,11 @@ class Encoder:
             return self._array(np.asarray(value))  # a parameter is kept as it was given: a mask may be empty
         if isinstance(value, np.generic):
             return {"kind": "scalar", "value": self._array(np.asarray(value))}
+        if isinstance(value, dict) and KIND not in value and all(type(key) is str for key in value):
+            return {key: self.node(entry) for key, entry in value.items()}
         if isinstance(value, dict):
             return {"kind": "dict", "items": [[self.node(key), self.node(entry)] for key, entry in value.items()]}
-        if isinstance(value, BaseEstimator):
-            return self._estimator(value)
-        if name_of(type(value)) is not None:
-            return self._fields(value)
-        return self._other(value)
+        return self._kernel(value) if isinstance(value, Kernel) else self._other(value)
 
     def _other(self, value: Any) -> Any:
         if (found := encoded_times.encode(value, self.node)) is not None:
@@ -97,12 +95,23 @@ class Encoder:
         if isinstance(value, np.random.RandomState):
             return {"kind": "random state", "state": self.node(tuple(value.get_state(legacy=True)))}
         what = f"{type(value).__module__}.{type(value).__qualname__}"
-        if is_dataclass(value) or isinstance(value, tuple):
+        raise TypeError(f"{what} cannot be written to a file: leave it out of the model")
+
+    def _kernel(self, kernel: Kernel) -> Any:
+        if isinstance(kernel, Product | Sum):
+            parts = kernel.factors if isinstance(kernel, Product) else kernel.terms
+            return {"kind": type(kernel).__name__.lower(), "kernels": [self.node(part) for part in parts]}
+        family = type(kernel)
+        if known_families().get(family.__name__) is not family or not isinstance(kernel, Base):
             raise TypeError(
-                f"{what} is not a type that files can hold: if it is a kernel, call "
+                f"{family.__module__}.{family.__qualname__} is not a kernel that files can hold: call "
                 "farrier.kernels.registry.register on it, before save and before load"
             )
-        raise TypeError(f"{what} cannot be written to a file: leave it out of the model")
+        values = {
+            name: one.item() if np.ndim(one) == 0 and type(one) is np.ndarray else one
+            for name, one in RECORDS.fields(kernel).items()
+        }
+        return {"kind": "kernel", "family": family.__name__, "parameters": self.node(values)}
 
     def _list(self, value: list[Any]) -> Any:
         if len(value) > WITHIN and all(type(entry) is str and not entry.endswith("\0") for entry in value):
@@ -125,36 +134,12 @@ class Encoder:
             self.arrays.append(array)
         return {"kind": "array", "index": self._places[place]}
 
-    def _fields(self, value: Any) -> Any:
-        cls = type(value)
-        fields = {name: self.node(getattr(value, name)) for name in saved_fields(cls)}
-        self.objects.append(value)
-        return {"type": cls.__name__, "fields": fields}
-
-    def _estimator(self, model: BaseEstimator) -> Any:
-        cls = type(model)
-        if name_of(cls) is None:
-            raise TypeError(
-                f"{cls.__module__}.{cls.__qualname__} is not an estimator that files can hold: save the Regressor, "
-                "Classifier or Forecaster inside it"
-            )
-        parameters = {name: value for name, value in model.get_params(deep=False).items() if name != LEFT_OUT}
-        others = {name: value for name, value in vars(model).items() if name not in parameters and name != LEFT_OUT}
-        fitted = {name: value for name, value in others.items() if not _is_cached(cls, name)}
-        node = {"estimator": cls.__name__}
-        node |= {"parameters": {name: self.node(value) for name, value in parameters.items()}}
-        node |= {"fitted": {name: self.node(value) for name, value in fitted.items()}}
-        self.objects.append(model)
-        return node
-
 
 @dataclass
 class Decoder:
     """Turns nodes back into values; `arrays` are those with their own members."""
 
     arrays: list[np.ndarray]
-    objects: list[Any] = field(default_factory=list)
-    """Every estimator, dataclass and NamedTuple that was built."""
     _depth: int = 0
 
     def value(self, node: Any) -> Any:
@@ -174,17 +159,9 @@ class Decoder:
                 return self._array(node)
             case {"kind": str(kind), **entries} if kind in KINDS:
                 return KINDS[kind](**{str(name): self.value(entry) for name, entry in entries.items()})
-            case {"type": str(name), "fields": dict(entries), **others} if not others:
-                cls = type_named(name)
-                if cls is None or issubclass(cls, BaseEstimator):
-                    raise TypeError(f"{name!r} is not a type that files may hold")
-                made = build(cls, {field: self.value(entry) for field, entry in entries.items()})
-            case {"estimator": str(name), "parameters": dict(), "fitted": dict(), **others} if not others:
-                made = self._estimator(name, node["parameters"], node["fitted"])
-            case _:
-                raise TypeError("the kind of a node is unknown")
-        self.objects.append(made)
-        return made
+            case dict() if KIND not in node:
+                return {name: self.value(entry) for name, entry in node.items()}
+        raise TypeError("the kind of a node is unknown")
 
     def _array(self, node: dict[str, Any]) -> np.ndarray:
         match node:
@@ -195,21 +172,6 @@ class Decoder:
                     raise ValueError("the number of values of a small array does not match its shape")
                 return _small(checked_dtype(dtype), values).reshape(shape)
         raise TypeError("a node is not an array")
-
-    def _estimator(self, name: str, parameters: dict[str, Any], fitted: dict[str, Any]) -> Any:
-        cls = type_named(name)
-        if cls is None or not issubclass(cls, BaseEstimator):
-            raise TypeError(f"{name!r} is not an estimator that files may hold")
-        model: Any = cls()
-        if set(parameters) != set(model.get_params(deep=False)) - {LEFT_OUT}:
-            raise TypeError(f"the parameters of {name} are wrong")
-        model = cls(**{key: self.value(entry) for key, entry in parameters.items()})
-        for key, entry in fitted.items():
-            # a value must not replace a method or a parameter
-            if not key.isidentifier() or key.startswith("__") or key in vars(model) or _is_taken(cls, key):
-                raise TypeError(f"{name} cannot have an attribute {key!r}")
-            setattr(model, key, self.value(entry))
-        return model
 
 
 def checked_dtype(text: Any) -> np.dtype:
@@ -243,14 +205,6 @@ def _float(text: Any) -> float:
     return float(text)
 
 
-def _is_cached(cls: type, name: str) -> bool:
-    return isinstance(getattr_static(cls, name, None), cached_property)
-
-
-def _is_taken(cls: type, name: str) -> bool:
-    return getattr_static(cls, name, None) is not None
-
-
 def _tuple(items: Any) -> tuple[Any, ...]:
     if type(items) is not list:
         raise TypeError("a tuple has no list of items")
@@ -282,6 +236,22 @@ def _random_state(state: Any) -> np.random.RandomState:
     return made
 
 
+def _kernel(family: str, parameters: dict[str, Any]) -> Kernel:
+    cls = known_families().get(family)
+    if cls is None or type(parameters) is not dict:
+        raise TypeError(f"{family!r} is not a known family of kernels")
+    odd = [name for name in marks(cls) if type(parameters.get(name)) not in (type(None), float, np.ndarray)]
+    if odd:
+        raise TypeError(f"the parameter {odd[0]!r} of {family} is not a number")
+    return RECORDS.made(cls, parameters)
+
+
+def _kernels(kernels: Any) -> tuple[Kernel, ...]:
+    if type(kernels) is not list or not kernels or not all(isinstance(one, Kernel) for one in kernels):
+        raise TypeError("a product or a sum holds no kernels")
+    return tuple(kernels)
+
+
 KINDS: dict[str, Callable[..., Any]] = {
     "float": _float,
     "tuple": _tuple,
@@ -292,6 +262,9 @@ KINDS: dict[str, Callable[..., Any]] = {
     "dtype": checked_dtype,
     "error": _error,
     "random state": _random_state,
+    "kernel": _kernel,
+    "product": lambda kernels: Product(_kernels(kernels)),
+    "sum": lambda kernels: Sum(_kernels(kernels)),
     **encoded_times.DECODERS,
 }
 """The function that builds each plain kind, from the entries of its node by name."""

@@ -3,9 +3,10 @@
     model.save("sales.farrier")
     model = farrier.load("sales.farrier")
 
-A file is a zip of JSON and plain arrays (archive.py). Loading runs no code from the file: only known types are built,
-by their constructors (encoding.py, known_types.py). A file also holds some predictions of the model. Loading computes
-them again and compares, which detects changed numbers even if all checksums were replaced.
+A file is a zip of JSON and plain arrays (archive.py): the state of the model (states.py), written by encoding.py.
+Loading runs no code from the file, which holds numbers, text, times and kernels alone. A file also holds some
+predictions of the model. Loading computes them again and compares, which detects changed numbers even if all checksums
+were replaced.
 """
 
 import hashlib
@@ -24,6 +25,7 @@ from farrier.estimators.archive import RefusedError
 from farrier.estimators.array_members import array_of, description, member
 from farrier.estimators.encoding import Decoder, Encoder
 from farrier.estimators.self_checks import check, checks_of
+from farrier.estimators.states import model_from, model_state
 
 TREE = "model.json"
 """The member that holds everything except the larger arrays."""
@@ -68,9 +70,9 @@ def packed(model: Any) -> bytes:
 def encoded(model: Any) -> dict[str, bytes]:
     """The members of a model's file, except the header."""
     encoder = Encoder()
-    tree = {"model": encoder.node(model)}
+    tree = {"model": encoder.node(model_state(model))}
     checks = Encoder(arrays=encoder.arrays)
-    tree |= {"checks": [checks.node(one) for one in checks_of(encoder.objects)]}
+    tree |= {"checks": [checks.node(one) for one in checks_of(model)]}
     arrays = {f"arrays/{i}.npy": member(array) for i, array in enumerate(encoder.arrays)}
     described = zip(encoder.arrays, arrays.values(), strict=True)
     tree |= {"arrays": [description(array, data) for array, data in described]}
@@ -84,24 +86,21 @@ def sealed(tree: Mapping[str, Any]) -> bytes:
 
 def decoded(members: Mapping[str, bytes]) -> Any:
     """The model of these members, after its predictions are checked; raises one of DAMAGE if something does not fit."""
-    model, objects, checks = _built(members)
+    model, checks = _built(members)
     check_is_fitted(model)
-    check(objects, checks)
+    check(model, checks)
     return model
 
 
-def _built(members: Mapping[str, bytes]) -> tuple[Any, list[Any], Any]:
+def _built(members: Mapping[str, bytes]) -> tuple[Any, list[Any]]:
     tree = archive.parse(members[TREE])
     if tree.pop("sha256") != hashlib.sha256(_text(tree)).hexdigest():
         raise ValueError("the checksum of the tree is wrong")
     if set(tree) != {"model", "checks", "arrays"} or len(members) != 1 + len(tree["arrays"]):
         raise ValueError("the tree has the wrong parts")
     arrays = [array_of(members[f"arrays/{i}.npy"], entry) for i, entry in enumerate(tree["arrays"])]
-    decoder = Decoder(arrays)
-    model = decoder.value(tree["model"])
-    if "estimator" not in tree["model"]:
-        raise TypeError("the tree does not hold an estimator")
-    return model, decoder.objects, [Decoder(arrays).value(entry) for entry in tree["checks"]]
+    checks = [Decoder(arrays).value(entry) for entry in tree["checks"]]
+    return model_from(Decoder(arrays).value(tree["model"])), checks
 
 
 def _text(tree: Mapping[str, Any]) -> bytes:

@@ -27,14 +27,14 @@ STEPS = 2
 """Future steps of a series whose times are compared, by judgement."""
 
 
-def checks_of(objects: Sequence[Any]) -> list[Any]:
-    """The checks of the models and series among the objects, to be saved with them."""
-    return [_check_of(one) for one in _checked(objects)]
+def checks_of(model: Any) -> list[Any]:
+    """The checks of a model and of the models and series in it, to be saved with them."""
+    return [_check_of(one) for one in _checked(model)]
 
 
-def check(objects: Sequence[Any], checks: Sequence[Any]) -> None:
-    """Raise ValueError if the checks of the objects are not the saved ones."""
-    for one, before in zip(_checked(objects), checks, strict=True):
+def check(model: Any, checks: Sequence[Any]) -> None:
+    """Raise ValueError if the checks of a model are not the saved ones."""
+    for one, before in zip(_checked(model), checks, strict=True):
         same = _predicts(one, before) if isinstance(one, ClassifierMixin | RegressorMixin) else _check_of(one) == before
         if isinstance(one, FittedSeries):
             _check_rows(one)
@@ -42,10 +42,23 @@ def check(objects: Sequence[Any], checks: Sequence[Any]) -> None:
             raise ValueError("the model does not predict what it predicted before it was saved")
 
 
-def _checked(objects: Sequence[Any]) -> list[Any]:
-    """The objects that are checked."""
+def _checked(model: Any) -> list[Any]:
+    """What is checked."""
+    objects = _within(model)
     models = [one for one in objects if isinstance(one, ClassifierMixin | RegressorMixin) and "result_" in vars(one)]
     return _evenly(models, MOST_MODELS) + [one for one in objects if isinstance(one, FittedSeries | Panel)]
+
+
+def _within(one: Any) -> list[Any]:
+    """A model or a series, and all that it holds."""
+    match one:
+        case Panel():
+            parts = list(one.series.values())
+        case FittedSeries():
+            parts = [one.model]
+        case _:
+            parts = [vars(one)["fitted_"]] if "fitted_" in vars(one) else vars(one).get("models_", [])
+    return [one, *(inner for part in parts for inner in _within(part))]
 
 
 def _check_of(one: Any) -> tuple[np.ndarray, ...] | list[str]:

@@ -95,7 +95,12 @@ class Products:
 
     def with_unbounded(self, u: np.ndarray) -> "Products":
         """The same products with other hyperparameters, given on the unbounded scale."""
-        numbers = np.where(self.positive, np.exp(np.where(self.positive, u, 0.0)), u)
+        return self.with_numbers(np.where(self.positive, np.exp(np.where(self.positive, u, 0.0)), u))
+
+    def with_numbers(self, numbers: np.ndarray) -> "Products":
+        """The same products with other hyperparameters."""
+        if numbers.shape != self.numbers.shape:
+            raise ValueError(f"{numbers.shape} hyperparameters for products that have {self.numbers.shape}.")
         return Products(
             tuple(
                 tuple(_with_numbers(factor.kernel, numbers, factor.places) for factor in factors)
