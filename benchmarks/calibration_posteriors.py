@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+from farrier.search.settings import SearchSettings
 from scipy.special import ndtr
 from scipy.stats import kstest
 
@@ -30,7 +31,6 @@ from farrier.kernels.registry import Matern12, SquaredExponential
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Part, horseshoe_model
 
 ROWS, AHEAD = 72, 12

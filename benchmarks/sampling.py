@@ -11,11 +11,11 @@ import argparse
 import jax
 import jax.numpy as jnp
 import numpy as np
+from farrier.search.settings import SearchSettings
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.given_kernels import fit_given
-from farrier.search.settings import SearchSettings
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"
 ROWS = 60

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from farrier.search.settings import SearchSettings
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
@@ -24,7 +25,6 @@ from farrier.model.tiers import exact_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import LogNormal, Priors
-from farrier.search.settings import SearchSettings
 
 SIZES = ("line", "trend", "walk", "season", "ar", "noise")
 """Sizes of components, any of which a series may not need: half-Cauchy."""

@@ -15,11 +15,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pytest
+from farrier.search.settings import SearchSettings
 
 from farrier.datasets.limits import CELL_BYTES, MOST_BYTES, MOST_CELLS, TEXT_GROWS
 from farrier.estimators.regressor import Regressor
 from farrier.search.beliefs import VOCABULARY
-from farrier.search.settings import SearchSettings
 from farrier.series.calendar import MOST_STEPS
 
 ROOT = Path(__file__).parent.parent

@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from farrier.search.inducing_settings import BlockSettings
+from farrier.search.settings import SearchSettings
 from typer.testing import CliRunner
 
 from farrier.cli import large
 from farrier.cli.app import app
 from farrier.cli.large import LargeTable, open_large
 from farrier.out_of_core.sources import open_rows
-from farrier.search.inducing_settings import BlockSettings
-from farrier.search.settings import SearchSettings
 from tests.out_of_core.rows import X, Y
 
 SMALL = SearchSettings(blocks=BlockSettings(smallest=100, rows=40))

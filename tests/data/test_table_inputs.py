@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from farrier.search.candidate_settings import ColumnSettings
 from numpy.testing import assert_array_equal
 
 from farrier.data.input_columns import CategoryInput, DateInput, LeftOut, NumberInput
 from farrier.data.table_inputs import Cells, TableInputs
-from farrier.search.candidate_settings import ColumnSettings
 
 N = 24
 OWN = ColumnSettings()

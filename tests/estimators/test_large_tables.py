@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from farrier.search.settings import SearchSettings
 
 from farrier import Regressor
 from farrier.estimators import large_tables
 from farrier.estimators.large_tables import is_large
-from farrier.search.settings import SearchSettings
 from tests.out_of_core.rows import X, Y
 
 

@@ -6,11 +6,11 @@ import jax
 import numpy as np
 import pandas as pd
 import pytest
+from farrier.search.search import Search
 from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier import Forecaster
-from farrier.search.search import Search
 from tests.estimators.test_forecaster import FAST, STAMPS, VALUES, N, made, months
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pandas as pd
 import pytest
+from farrier.search.settings import GrowingSettings, SearchSettings
 from numpy.testing import assert_allclose
 
 import farrier
@@ -18,7 +19,6 @@ from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fitted import Fitted
 from farrier.search.appraisal import Appraisal
-from farrier.search.settings import GrowingSettings, SearchSettings
 from farrier.search.structure import Decision
 from farrier.series.calendar import TimeAxis
 

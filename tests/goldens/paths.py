@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from typing import Any, TypeAlias
 
 import numpy as np
+from farrier.search.settings import SearchSettings
 
 import farrier.out_of_core
-from farrier.search.settings import SearchSettings
 
 Path: TypeAlias = Callable[[], tuple[Any, np.ndarray]]
 MANY = {"exact": 150, "exact_table": 150, "part": 80, "fit": 100, "predict": 180}

@@ -10,8 +10,8 @@ import re
 
 import numpy as np
 import pytest
-
 from farrier.search.settings import SearchSettings
+
 from tests.goldens.cases import CASES, FOLDER, differences, golden, machine
 from tests.goldens.paths import PATHS, changed
 

@@ -6,10 +6,10 @@ from itertools import permutations
 
 import numpy as np
 import pytest
+from farrier.model.learning import learn
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from farrier.inference.blas import one_thread
-from farrier.model.learning import learn
 
 
 def threads() -> set[int]:

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from benchmarks.plain_tables import Kind, measure
+from farrier.model.learning import learn
+from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
 
 import farrier
 from farrier.data.tables import Scale
 from farrier.model.held_out import folds_of, left_out_of
-from farrier.model.learning import learn
 from farrier.model.target_scale import TargetScale
-from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
 
 MANY = SearchSettings(rows=RowSettings(part=150, fit=400, exact_table=500), growing=GrowingSettings(rounds=2))
 """Settings by which 800 rows are many."""

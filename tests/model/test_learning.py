@@ -2,21 +2,21 @@
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-from scipy.stats import multivariate_normal
-
-from farrier.evaluation.covariance import SeriesCovariance, covariance_of
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
-from farrier.model.finishing import prediction_pool, search_rows
 from farrier.model.learning import fit_given, learn
-from farrier.model.tiers import snapped
-from farrier.search.beliefs import Beliefs
 from farrier.search.search import Search
 from farrier.search.settings import (
     CandidateSettings,
     RowSettings,
     SearchSettings,
 )
+from numpy.testing import assert_allclose, assert_array_equal
+from scipy.stats import multivariate_normal
+
+from farrier.evaluation.covariance import SeriesCovariance, covariance_of
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
+from farrier.model.finishing import prediction_pool, search_rows
+from farrier.model.tiers import snapped
+from farrier.search.beliefs import Beliefs
 
 N = 64
 X = np.linspace(-1.7, 1.7, N)[:, None]

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from farrier.search.long_settings import LongSettings
 from numpy.testing import assert_array_equal
 
 from farrier.model.long_rows import resolved_rows, uncommon_rows, window_rows
-from farrier.search.long_settings import LongSettings
 
 SETTINGS = LongSettings(search=120, pieces=3, length=20, spread=30)
 TIMES = np.random.default_rng(0).permutation(20_000).astype(float)

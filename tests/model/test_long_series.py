@@ -5,14 +5,14 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.model.learning import fit_given, learn
+from farrier.search.long_settings import LongSettings
+from farrier.search.settings import CandidateSettings, GrowingSettings, RowSettings, SearchSettings
 from numpy.testing import assert_allclose
 
 from farrier.kernels.registry import Constant, Matern12
-from farrier.model.learning import fit_given, learn
 from farrier.model.refit import refitted
 from farrier.model.result import Result
-from farrier.search.long_settings import LongSettings
-from farrier.search.settings import CandidateSettings, GrowingSettings, RowSettings, SearchSettings
 
 SETTINGS = SearchSettings(
     candidates=CandidateSettings(most_periods=1),

@@ -5,6 +5,9 @@ from functools import cache
 
 import numpy as np
 import pytest
+from farrier.model.learning import learn
+from farrier.model.robust import learn_robust
+from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.data.tables import Scale
@@ -13,13 +16,10 @@ from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.laplace import LaplacePosterior
 from farrier.kernels.registry import Linear, RationalQuadratic, SquaredExponential
-from farrier.model.learning import learn
 from farrier.model.many_rows import judged_rows, predicting_rows
 from farrier.model.outliers import left_out_score
 from farrier.model.refit import refitted
 from farrier.model.result import Recipe, Result
-from farrier.model.robust import learn_robust
-from farrier.search.settings import GrowingSettings, RowSettings, SearchSettings
 from farrier.search.structure import Part, horseshoe_model
 
 N, D = 160, 2

@@ -4,6 +4,9 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.model.learning import learn
+from farrier.search.search import Search
+from farrier.search.settings import AveragingSettings, GrowingSettings, SearchSettings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
@@ -12,7 +15,6 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.inference.mixtures import moments
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.model.fitted import Fitted
-from farrier.model.learning import learn
 from farrier.model.members import Contender, fitted_set, member, predicting, shares_of
 from farrier.model.predictions import LEVELS, MIDDLE
 from farrier.model.refit import refitted
@@ -22,8 +24,6 @@ from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.search import Search
-from farrier.search.settings import AveragingSettings, GrowingSettings, SearchSettings
 
 N = 40
 X = np.linspace(-1.7, 1.7, N)[:, None]

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.search.settings import OutlierSettings
 from numpy.testing import assert_allclose
 
 from farrier import Classifier, Regressor
@@ -11,7 +12,6 @@ from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.mixtures import moments
 from farrier.model.outliers import outliers_of, residuals_of, suspicious
-from farrier.search.settings import OutlierSettings
 
 RNG = np.random.default_rng(0)
 X = np.linspace(0.0, 10.0, 60)[:, None]

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.model.robust import learn_robust
 from numpy.testing import assert_allclose
 from scipy.special import ndtri
 
 import farrier
 from farrier import Forecaster, Regressor
-from farrier.model.robust import learn_robust
 
 N = 100
 T = np.arange(N)

@@ -4,11 +4,11 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from farrier.model.robust import learn_robust
+from farrier.model.robust_long import expected_factors
 
 from farrier.inference.likelihoods import StudentT
 from farrier.model.refit import refit_robust_long
-from farrier.model.robust import learn_robust
-from farrier.model.robust_long import expected_factors
 from tests.model.test_long_series import SETTINGS
 
 RNG = np.random.default_rng(2)

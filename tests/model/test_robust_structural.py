@@ -2,14 +2,14 @@
 
 import numpy as np
 import pytest
+from farrier.model.robust_structural import fit_robust_structural, ordinary_gain
+from farrier.model.structural import fit_structural
 from numpy.testing import assert_allclose
 
 import farrier
 from farrier import Forecaster, Regressor
 from farrier.model.outliers import Doubt
-from farrier.model.robust_structural import fit_robust_structural, ordinary_gain
 from farrier.model.row_noise import noise_after
-from farrier.model.structural import fit_structural
 from tests.model.test_robust import CLEAN, TIMES, N, T, made, rows_of
 
 SEEDS = range(4)

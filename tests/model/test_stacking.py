@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.search.stacking_settings import StackingSettings
 from numpy.testing import assert_allclose
 from scipy.optimize import check_grad
 from scipy.special import logsumexp, softmax
@@ -11,7 +12,6 @@ from scipy.stats import t as student
 
 from farrier.model.stacking import LeftOut, Stacking, _Problem, spread_of, stacked
 from farrier.model.target_scale import TargetScale, named
-from farrier.search.stacking_settings import StackingSettings
 
 SETTINGS = StackingSettings()
 ROWS = 400

@@ -4,12 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from numpy.testing import assert_allclose, assert_array_equal
-
-import farrier
-from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.kernels.registry import CentredPeriodic, DayOfWeek
-from farrier.model.members import shares_of
 from farrier.model.robust_structural import fit_robust_structural
 from farrier.model.structural import (
     fit_structural,
@@ -19,11 +13,17 @@ from farrier.model.structural import (
     structural_rows,
     useful_scales,
 )
+from farrier.search.settings import AveragingSettings, RowSettings, SearchSettings
+from numpy.testing import assert_allclose, assert_array_equal
+
+import farrier
+from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.kernels.registry import CentredPeriodic, DayOfWeek
+from farrier.model.members import shares_of
 from farrier.model.target_scale import named
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.settings import AveragingSettings, RowSettings, SearchSettings
 
 FEW = SearchSettings(averaging=AveragingSettings(draws=4))
 RNG = np.random.default_rng(0)

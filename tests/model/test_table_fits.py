@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from farrier.model.learning import learn
+from farrier.search.settings import RowSettings, SearchSettings
 
 from farrier import Regressor
-from farrier.model.learning import learn
 from farrier.model.members import Contender, stacked_members
 from farrier.model.table_fits import fit_few_rows, fitting_rows, search_table
-from farrier.search.settings import RowSettings, SearchSettings
 
 ROWS = 120
 MADE = {

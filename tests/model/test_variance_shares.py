@@ -2,9 +2,9 @@
 
 import numpy as np
 import pytest
+from farrier.model.learning import learn
 
 import farrier
-from farrier.model.learning import learn
 from farrier.model.variance_shares import variance_shares
 
 X = np.random.default_rng(8).uniform(-np.sqrt(3.0), np.sqrt(3.0), (120, 3))

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import PriorSettings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
@@ -20,7 +21,6 @@ from farrier.kernels.registry import (
     Weekend,
 )
 from farrier.search.beliefs import VOCABULARY, Beliefs
-from farrier.search.candidate_settings import PriorSettings
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import LogNormal, priors_for
 from farrier.search.scoring import Evaluator

@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from farrier.search.settings import SearchSettings
 from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import Products
@@ -24,7 +25,6 @@ from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import Extent, narrowed, places_between, simpler, split_rows
 from farrier.search.clock import Clock
-from farrier.search.settings import SearchSettings
 from farrier.search.signatures import Signature
 
 SETTINGS = SearchSettings()

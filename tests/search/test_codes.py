@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.search import Search
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Category, Linear, SquaredExponential
 from farrier.search import candidates, codes
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.codes import Codes
-from farrier.search.search import Search
 
 OWN = CandidateSettings()
 

@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-
 from farrier.search.candidate_settings import CandidateSettings, PeriodSettings
+
 from farrier.search.lattices import find_lattices
 
 SETTINGS = PeriodSettings()

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import PeriodSettings
 from numpy.testing import assert_allclose
 from scipy.signal import lombscargle
 
-from farrier.search.candidate_settings import PeriodSettings
 from farrier.search.periods import _periodogram, find_periods, multiples_of
 
 X = np.arange(120.0) / 12.0  # ten years of months

@@ -2,13 +2,13 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.search import Search
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.regressors import acts_on, curves_for, effects, lines, noise_beside, simpler
-from farrier.search.search import Search
 from farrier.search.structure import Part
 
 RNG = np.random.default_rng(0)

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.search.settings import FitSettings, GrowingSettings, ScreeningSettings, SearchSettings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
@@ -13,7 +14,6 @@ from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredE
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.scoring import Evaluator, PartOfRows
-from farrier.search.settings import FitSettings, GrowingSettings, ScreeningSettings, SearchSettings
 from farrier.search.structure import Move, Structure
 
 N = 18

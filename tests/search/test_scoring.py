@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.search.settings import ScreeningSettings, SearchSettings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 from scipy.stats import halfcauchy, multivariate_normal, norm
@@ -18,7 +19,6 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import LogNormal, priors_for
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import ScreeningSettings, SearchSettings
 from farrier.search.structure import LEVEL, Move, Structure
 
 N = 48

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.search.search import Search
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
@@ -13,7 +14,6 @@ from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
-from farrier.search.search import Search
 from farrier.search.structure import Move, Part
 
 N = 64

@@ -9,15 +9,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-
-import farrier
-from farrier.evaluation.covariance import covariance_of
-from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.model.learning import fit_given, learn
 from farrier.model.robust import learn_robust
-from farrier.search import described
 from farrier.search.candidate_settings import CandidateSettings, PeriodSettings, PriorSettings
-from farrier.search.periods import find_periods
 from farrier.search.search import Search
 from farrier.search.settings import (
     FitSettings,
@@ -29,6 +23,12 @@ from farrier.search.settings import (
     SearchSettings,
     SiteSettings,
 )
+
+import farrier
+from farrier.evaluation.covariance import covariance_of
+from farrier.kernels.registry import Linear, SquaredExponential
+from farrier.search import described
+from farrier.search.periods import find_periods
 
 SOURCE = Path(farrier.__file__).parent
 MODULES = [path for folder in ("search", "data", "model") for path in sorted((SOURCE / folder).glob("*.py"))]

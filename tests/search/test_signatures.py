@@ -3,9 +3,9 @@
 from dataclasses import replace
 
 import numpy as np
+from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.signatures import Signature, distinct
 
 SETTINGS = replace(CandidateSettings(), same_candidate_period=0.25, same_candidate_changepoint=0.5)

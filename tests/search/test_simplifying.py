@@ -9,6 +9,8 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from farrier.search.search import Search
+from farrier.search.settings import GrowingSettings, SearchSettings
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import (
@@ -22,8 +24,6 @@ from farrier.kernels.registry import (
 )
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
-from farrier.search.search import Search
-from farrier.search.settings import GrowingSettings, SearchSettings
 from farrier.search.structure import Part, Structure
 from farrier.search.warps import Warps
 

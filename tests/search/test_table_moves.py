@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.search import Search
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import SquaredExponential
-from farrier.search.candidate_settings import CandidateSettings
-from farrier.search.search import Search
 from farrier.search.table_candidates import interaction, ordinary_table, sets_of_inputs, simpler, table
 from farrier.search.warps import Warps
 

@@ -2,10 +2,10 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.inference.gaussian import log_density
 from farrier.kernels.registry import Linear, SquaredExponential, Step
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.thresholds import _gains, jumps_of, threshold_kernels
 
 SETTINGS = CandidateSettings()

@@ -1,11 +1,11 @@
 """Laws of the transforms of inputs: skewed inputs become symmetric, others stay as they are."""
 
 import numpy as np
+from farrier.search.candidate_settings import CandidateSettings
 from scipy.stats import skew
 
 from farrier.kernels.registry import Matern12, SquaredExponential
 from farrier.kernels.warped import warped
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.warps import Warps
 
 RNG = np.random.default_rng(0)

@@ -16,7 +16,16 @@ from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
 from farrier.model.tiers import POSTERIORS, bound_of
-from farrier.search.settings import SearchSettings
+
+SITE_FITS = 2
+"""Times that parameters and sites are fitted alternately. [fits; by judgement]"""
+SITE_STEPS = 8
+"""Natural-gradient steps of the sites after a fit. [steps; by judgement]"""
+LATER_SITE_STEPS = 2
+"""Natural-gradient steps of the sites after each but the first fit of the pool that predicts. [steps; by judgement]"""
+SITE_STEP = 0.7
+"""Size of a natural-gradient step; 1 sets the sites to their optimum for the current posterior. [part of the way; by
+judgement]"""
 
 
 @final
@@ -46,13 +55,12 @@ def updated_sites(
     y: np.ndarray,
     steps: int,
     tier: str,
-    settings: SearchSettings,
 ) -> tuple[Sites, Likelihood]:
     """The sites after some natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
     for _ in range(steps):
-        posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target, settings)
+        posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target)
         mean, variance = marginals(posterior, X)
-        sites = sites.natural_gradient_step(y, mean, variance, likelihood, settings.sites.step)
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, SITE_STEP)
         likelihood = _with_scale(likelihood, y, mean, variance)
     return sites, likelihood
 
@@ -64,19 +72,18 @@ def fit_in_turn(
     X: np.ndarray,
     y: np.ndarray,
     tier: str,
-    settings: SearchSettings,
 ) -> SiteFit:
     """Alternate between `fit`, which fits a model to sites, and updates of the sites."""
-    own, model = settings.sites, None
-    for turn in range(own.fits):
+    model = None
+    for turn in range(SITE_FITS):
         model = fit(sites)
-        steps = own.later_steps if turn else own.steps
-        sites, likelihood = updated_sites(model, sites, likelihood, X, y, steps, tier, settings)
+        steps = LATER_SITE_STEPS if turn else SITE_STEPS
+        sites, likelihood = updated_sites(model, sites, likelihood, X, y, steps, tier)
     assert model is not None
     model = replace(model, rows=sites.variance)
-    posterior = POSTERIORS[tier](model, X, sites.target, settings)
+    posterior = POSTERIORS[tier](model, X, sites.target)
     correction = sites.correction(y, *marginals(posterior, X), likelihood)
-    bound = bound_of(tier, model, X, sites.target, settings) + correction
+    bound = bound_of(tier, model, X, sites.target) + correction
     return SiteFit(model, sites, likelihood, posterior, bound)
 
 

@@ -21,7 +21,28 @@ import numpy as np
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.laplace import LaplacePosterior
 from farrier.model.fitted import Fitted
-from farrier.search.candidate_settings import ShareSettings
+
+DRAWS = 200
+"""Draws of the function from which intervals come. [draws; by judgement]"""
+PARAMETER_DRAWS = 5
+"""Most draws of the parameters among them. [draws; by judgement]"""
+ROWS = 2000
+"""Rows of independent inputs over which the variance of the mean of the function is computed. [rows; by judgement]"""
+DRAWN_ROWS = 200
+"""Rows of independent inputs over which the function is drawn jointly. [rows; by judgement]"""
+POINTS = 24
+"""Values of an input at which its effect is computed. [values; by judgement]"""
+DISCRETE = 8
+"""Number of distinct values below which those of an input are taken as they are. [values; by judgement]"""
+LEVELS = 5
+"""Levels of the orthogonal array of the other inputs over which an effect is an average; its rows are their square.
+[levels, a prime number; by judgement]"""
+SIDE = 6
+"""Values of each of two inputs at which their interaction is computed. [values; by judgement]"""
+PAIR_LEVELS = 3
+"""The same as `levels` for two inputs. [levels, a prime number; by judgement]"""
+PAIRED = 4
+"""Inputs whose pairs are looked at, those that move the function most. [inputs; by judgement]"""
 
 
 @final
@@ -50,7 +71,7 @@ class VarianceShares:
 def variance_shares(fitted: Fitted, X: np.ndarray) -> VarianceShares:
     """The shares for rows X on the scale of the model."""
     posteriors, scale = _explaining(fitted)
-    design = _Design(posteriors, X, fitted.settings.shares)
+    design = _Design(posteriors, X)
     total = design.total()
     variances = {(d,): design.main(d) for d in range(X.shape[1])}
     variances |= {pair: design.pair(*pair) for pair in combinations(sorted(design.order[: design.paired]), 2)}
@@ -76,16 +97,16 @@ def _explaining(fitted: Fitted) -> tuple[list[Any], str]:
     posterior: Any = fitted.posterior if own or best is None else best.posterior
     scale = fitted.scale if own or best is None else best.scale
     parameters = list(posterior.posteriors) if isinstance(posterior, LaplacePosterior) else [posterior]
-    return parameters[: fitted.settings.shares.parameters], scale.transform.name
+    return parameters[:PARAMETER_DRAWS], scale.transform.name
 
 
 class _Design:
     """Rows at which f is evaluated, and draws of its averages there."""
 
-    def __init__(self, posteriors: list[Any], X: np.ndarray, settings: ShareSettings) -> None:
-        self._posteriors, self._X, self._settings = posteriors, X, settings
+    def __init__(self, posteriors: list[Any], X: np.ndarray) -> None:
+        self._posteriors, self._X = posteriors, X
         self._generator = np.random.default_rng(0)
-        self.paired = settings.paired
+        self.paired = PAIRED
         self.order = self._interacting()
 
     @property
@@ -113,13 +134,13 @@ class _Design:
         """Values of one input, as frequent as among the rows; those of a number have its mean and variance too."""
         x = self._X[:, d]
         values = np.quantile(x, (np.arange(points) + 0.5) / points, method="inverted_cdf")
-        if len(np.unique(x)) < self._settings.discrete or values.std() == 0.0:
+        if len(np.unique(x)) < DISCRETE or values.std() == 0.0:
             return values
         return x.mean() + (values - values.mean()) * (x.std() / values.std())
 
     def _draws(self, points: np.ndarray, groups: int) -> np.ndarray:
         """Draws of the averages of f over equal groups of consecutive points, (S, groups)."""
-        count = -(-self._settings.draws // len(self._posteriors))
+        count = -(-DRAWS // len(self._posteriors))
         return np.concatenate([self._drawn(posterior, points, groups, count) for posterior in self._posteriors])
 
     def _drawn(self, posterior: Any, points: np.ndarray, groups: int, count: int) -> np.ndarray:
@@ -137,25 +158,25 @@ class _Design:
 
     def total(self) -> float:
         """The posterior mean of the variance of f."""
-        points = self._shuffled(self._settings.drawn_rows)
+        points = self._shuffled(DRAWN_ROWS)
         draws = self._draws(points, len(points))
         # the variance of the mean needs many rows; what draws have beyond it needs few
         beyond = draws.var(axis=1).mean() - draws.mean(axis=0).var()
-        mean = self._mode.draws(self._shuffled(self._settings.rows))[0].mean(axis=0)
+        mean = self._mode.draws(self._shuffled(ROWS))[0].mean(axis=0)
         return float(mean.var() + max(beyond, 0.0))
 
     def main(self, d: int) -> np.ndarray:
         """Draws of the variance of f_d."""
-        values = self._values(d, self._settings.points)
-        effects = self._effects((d,), values[:, None], self._settings.levels)
+        values = self._values(d, POINTS)
+        effects = self._effects((d,), values[:, None], LEVELS)
         return _variance(effects - effects.mean(axis=2, keepdims=True))
 
     def pair(self, d: int, e: int) -> np.ndarray:
         """Draws of the variance of f_de."""
-        side = self._settings.side
+        side = SIDE
         first, second = np.meshgrid(self._values(d, side), self._values(e, side), indexing="ij")
         places = np.column_stack([first.ravel(), second.ravel()])
-        grid = self._effects((d, e), places, self._settings.pair_levels).reshape(-1, 2, side, side)
+        grid = self._effects((d, e), places, PAIR_LEVELS).reshape(-1, 2, side, side)
         alone = grid.mean(axis=2, keepdims=True) + grid.mean(axis=3, keepdims=True)
         return _variance((grid - alone + grid.mean(axis=(2, 3), keepdims=True)).reshape(len(grid), 2, -1))
 
@@ -171,7 +192,7 @@ class _Design:
     def _interacting(self) -> list[int]:
         """The inputs, first those that change f most when they alone are drawn anew: an input may act through
         interactions alone."""
-        rows = self._shuffled(self._settings.drawn_rows)
+        rows = self._shuffled(DRAWN_ROWS)
         before = self._mode.draws(rows)[0].mean(axis=0)
         moved = []
         for d in range(rows.shape[1]):

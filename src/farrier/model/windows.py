@@ -14,10 +14,14 @@ from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.linear import LinearObjective
 from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.model.given_kernels import LONG_TOLERANCE
 from farrier.model.long_rows import window_rows
-from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
+from farrier.model.tiers import FEATURE_LIMITS
+from farrier.search.scoring import CURVATURE_STEP, ITERATIONS, LEAST_CURVATURE, Evaluator
 from farrier.search.structure import LEVEL, Mode, Part, Structure
+
+LOWEST_START_NOISE = 0.005
+"""Lowest noise variance at the start of a fit: few rows can leave next to none. [variance of y; by judgement]"""
 
 
 @final
@@ -31,9 +35,9 @@ class Windows:
     """The noise variance of each row over the common one; None if all are alike."""
 
     @classmethod
-    def of(cls, X: np.ndarray, z: np.ndarray, settings: SearchSettings, factors: np.ndarray | None = None) -> "Windows":
+    def of(cls, X: np.ndarray, z: np.ndarray, factors: np.ndarray | None = None) -> "Windows":
         """Windows of all rows (long_rows.py)."""
-        seen = window_rows(X[:, 0], settings.long)
+        seen = window_rows(X[:, 0])
         return cls(X[seen], z[seen], None if factors is None else factors[seen])
 
 
@@ -42,15 +46,13 @@ def fitted_to(
 ) -> Structure:
     """A structure with all parameters fitted to some rows, from their current values; its score is the log posterior
     density."""
-    settings = evaluator.settings
-    own = settings.long
-    model = evaluator.beliefs.model([*parts, LEVEL], max(noise, own.start_noise), rows.X.shape[1])
+    model = evaluator.beliefs.model([*parts, LEVEL], max(noise, LOWEST_START_NOISE), rows.X.shape[1])
     model = replace(model, factors=rows.factors)
-    objective = LinearObjective.of(model, rows.X, rows.z, 1, own.limits)
+    objective = LinearObjective.of(model, rows.X, rows.z, 1, FEATURE_LIMITS)
     u, terms, _ = climb(
         objective,
-        iterations or settings.fits.iterations,
-        own.tolerance,
+        iterations or ITERATIONS,
+        LONG_TOLERANCE,
         callback=lambda i, t: evaluator.tell("fitting", t.total),
     )
     evaluator.steps += len(terms)
@@ -60,15 +62,15 @@ def fitted_to(
     return Structure(found, fitted.noise, terms[-1].total, fitted, terms[-1])
 
 
-def with_deviations(structure: Structure, rows: Windows, settings: SearchSettings) -> Structure:
+def with_deviations(structure: Structure, rows: Windows) -> Structure:
     """The structure with Laplace's approximation at its parameters, by the rows to which it was fitted."""
     model = structure.model
     assert model is not None
-    objective = LinearObjective.of(model, rows.X, rows.z, 1, settings.long.limits)
+    objective = LinearObjective.of(model, rows.X, rows.z, 1, FEATURE_LIMITS)
     u, limits = objective.start(), objective.limits()
     moving = moving_of(limits)
-    H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
-    mode = Mode(model, u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
+    H = curvature(objective, u, moving, CURVATURE_STEP * objective.typical())
+    mode = Mode(model, u, moving, Laplace.of(u[moving], H, LEAST_CURVATURE))
     assert isinstance(model.prior, PointHorseshoe)
     prior = replace(model.prior, deviation=mode.deviations[: len(model.pool)])
     return replace(structure, model=replace(model, prior=prior), mode=mode)

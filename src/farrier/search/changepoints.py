@@ -3,17 +3,21 @@
 All other parameters stay as they are, so that each takes linear algebra instead of a fit.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from farrier.evaluation.products import Products
 from farrier.inference.gaussian import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
+from farrier.search.candidates import SAME_CHANGEPOINT, SIDE_REPEATS
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Structure
+
+SPLIT_NOISE = (0.05, 0.3)
+"""Noise variances at which the two sides of a split are compared. [variance of y; by judgement]"""
+CHANGE_PLACES = 60
+"""Locations at which a changepoint that was found is tried again. [locations; by judgement]"""
 
 
 def best_change(evaluator: Evaluator, structure: Structure) -> tuple[float, float]:
@@ -38,8 +42,8 @@ def shifted(evaluator: Evaluator, structure: Structure) -> Structure:
 
     Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
     """
-    own, most = evaluator.settings.candidates, evaluator.settings.changepoints.places
-    for change in candidates.changes_of([part.kernel for part in structure.parts], own):
+    most = CHANGE_PLACES
+    for change in candidates.changes_of([part.kernel for part in structure.parts]):
         between = candidates.places_between(np.sort(evaluator.X[:, 0]), 3)
         places = between[:: max(1, len(between) // most)]
         if not len(places):
@@ -48,7 +52,7 @@ def shifted(evaluator: Evaluator, structure: Structure) -> Structure:
         best = int(np.argmax(values[1:]))
         if values[1 + best] <= values[0]:
             continue
-        kernels = [candidates.moved(part.kernel, change, places[best], own) for part in structure.parts]
+        kernels = [candidates.moved(part.kernel, change, places[best]) for part in structure.parts]
         parts = [evaluator.part(k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
         moved = evaluator.fit(parts, structure.noise)
         if moved.score > structure.score:
@@ -60,7 +64,7 @@ def log_densities_at(evaluator: Evaluator, structure: Structure, change: float, 
     """The log evidence as it is, and with one changepoint moved to each place; other parameters stay fixed."""
     pool = Products.of([part.kernel for part in structure.parts], evaluator.X.shape[1])
     R = [term.correlation(pool.numbers, evaluator.X, evaluator.X)[0] for term in pool.terms]
-    near = np.abs(pool.numbers - change) < evaluator.settings.candidates.same_changepoint
+    near = np.abs(pool.numbers - change) < SAME_CHANGEPOINT
     near &= [pool.kernels[n.product][n.factor].kind in ("from", "until") and n.name == "location" for n in pool.layout]
     values = []
     for place in (None, *places):
@@ -75,15 +79,13 @@ def log_densities_at(evaluator: Evaluator, structure: Structure, change: float, 
 
 def best_simple_kernels(evaluator: Evaluator, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
     """For each noise variance, the best simple kernel of some rows, with its log evidence."""
-    own, settings = evaluator.settings.candidates, evaluator.settings
-    on_one_side = replace(settings.periods, repeats=own.side_repeats)
-    periods = find_periods(x, y, 1, evaluator.known, on_one_side)
-    periods += multiples_of(x, y, periods, on_one_side)
-    kernels = candidates.simple(evaluator.X[:, 0], periods, own)
+    periods = find_periods(x, y, 1, evaluator.known, repeats=SIDE_REPEATS)
+    periods += multiples_of(x, y, periods, repeats=SIDE_REPEATS)
+    kernels = candidates.simple(evaluator.X[:, 0], periods)
     y = y - y.mean()
     grams = Products.of(kernels, 1).gram(x[:, None], x[:, None])
     best = []
-    for noise in settings.changepoints.split_noise:
+    for noise in SPLIT_NOISE:
         values = [log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]
         best.append((max(values), kernels[int(np.argmax(values))]))
     return best

@@ -14,9 +14,14 @@ from scipy.special import expit
 from farrier.inference.gaussian import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
+from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import best_change, best_simple_kernels
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Move, Structure
+from farrier.search.thresholds import CHANGEPOINT_WIDTH
+
+SPLITS = tuple(k / 10 for k in range(2, 9))
+"""Locations of a single changepoint between two simple kernels. [part of the rows; by judgement]"""
 
 STRONG = 5.0
 """Evidence that speaks very strongly (Kass and Raftery, 1995). [nats]"""
@@ -55,7 +60,7 @@ def enriched(evaluator: Evaluator, structure: Structure) -> Structure:
         new = [kernel for kernel in new if repr(kernel) not in there]
         if not new:
             break
-        parts = [*kept, *(evaluator.part(kernel, evaluator.settings.priors.scale) for kernel in new)]
+        parts = [*kept, *(evaluator.part(kernel, PRIOR_SCALE) for kernel in new)]
         wider = evaluator.fit(parts, 0.8 * structure.noise)
         assert wider.terms is not None
         assert structure.terms is not None
@@ -70,16 +75,14 @@ def enriched(evaluator: Evaluator, structure: Structure) -> Structure:
 
 def _shown(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     """Candidates that gain at fixed parameters, one of each formula, those with the highest gain first."""
-    x, settings = evaluator.X[:, 0], evaluator.settings
+    x = evaluator.X[:, 0]
     place, gain = best_change(evaluator, structure)
     change = place if gain > np.log(len(x)) else None
     sizes = evaluator.sizes(structure)
     large = [part.kernel for part, size in zip(structure.parts, sizes, strict=True) if size > LARGE]
-    fresh = candidates.series(
-        x, evaluator.residual(structure), list(evaluator.known), large, change, evaluator.beliefs, settings
-    )
+    fresh = candidates.series(x, evaluator.residual(structure), list(evaluator.known), large, change, evaluator.beliefs)
     extent = candidates.Extent.of(x)
-    fresh = [kernel for kernel in fresh if not candidates.is_noise(kernel, extent, settings.candidates)]
+    fresh = [kernel for kernel in fresh if not candidates.is_noise(kernel, extent)]
     gains = evaluator.screen(structure, [Move(kernel) for kernel in fresh])
     found: dict[str, Kernel] = {}
     for i in np.argsort(gains)[::-1]:
@@ -93,12 +96,12 @@ def split(evaluator: Evaluator) -> list[Kernel]:
 
     The two sides share only the noise variance, so they are evaluated separately.
     """
-    order, settings = np.argsort(evaluator.X[:, 0], kind="stable"), evaluator.settings
+    order = np.argsort(evaluator.X[:, 0], kind="stable")
     x, y = evaluator.X[order, 0], evaluator.y[order]
     best: tuple[float, list[Kernel]] = (-np.inf, [])
-    for count in candidates.split_rows(x, settings.changepoints.splits):
+    for count in candidates.split_rows(x, SPLITS):
         sides = [best_simple_kernels(evaluator, x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
-        step = candidates.step_at(0.5 * (x[count - 1] + x[count]), candidates.Extent.of(x), settings.candidates)
+        step = candidates.step_at(0.5 * (x[count - 1] + x[count]), candidates.Extent.of(x))
         for left, right in zip(*sides, strict=True):
             if left[0] + right[0] > best[0]:
                 best = left[0] + right[0], [(1 - step) * left[1], step * right[1]]
@@ -108,7 +111,7 @@ def split(evaluator: Evaluator) -> list[Kernel]:
 
 def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     """Large components that are there only before or after one change, where that gains much."""
-    sizes, own = evaluator.sizes(structure), evaluator.settings.candidates
+    sizes = evaluator.sizes(structure)
     large = [
         int(i)
         for i in np.argsort(sizes)[::-1]
@@ -124,14 +127,14 @@ def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     best = max(best, _scan(evaluator, structure, large, finer), key=lambda one: one.gain)
     if best.gain <= STRONG:
         return []
-    step = candidates.step_at(best.place, extent, own)
+    step = candidates.step_at(best.place, extent)
     return [structure.parts[i].kernel * (step if after else 1 - step) for i, after in best.sides]
 
 
 def _scan(evaluator: Evaluator, structure: Structure, large: Sequence[int], places: np.ndarray) -> Sided:
     """The best place of a change, with the sides that some components then take; all else stays as it is."""
     x = evaluator.X[:, 0]
-    width = evaluator.settings.candidates.changepoint_width * candidates.Extent.of(x).spacing
+    width = CHANGEPOINT_WIDTH * candidates.Extent.of(x).spacing
     C = evaluator.noisy(evaluator.covariance_at(structure), structure)
     own = dict(zip(large, evaluator.grams([structure.parts[i].kernel for i in large]), strict=True))
     base, best = log_density(C.copy(), evaluator.y), Sided(-np.inf, 0.0, [])

@@ -15,10 +15,14 @@ import numpy as np
 
 from farrier.kernels.registry import Matern12
 from farrier.search import candidates, regressors
+from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import shifted
-from farrier.search.scoring import Evaluator
+from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.structure import Decision, Move, Part, Structure
 from farrier.search.table_candidates import CURVED
+
+NOISE_FACTOR = 0.7
+"""Noise variance at the start of a fit with an added component. [parts of the variance before; by judgement]"""
 
 STRONG = 5.0
 """Evidence that speaks very strongly: odds of 150 to 1 (Kass and Raftery, 1995). [nats]"""
@@ -76,7 +80,7 @@ def plainest(evaluator: Evaluator, structure: Structure) -> Structure:
 
     Beside these there may be effects of regressors: the user has named them, so that none was chosen among many.
     """
-    walk, noise = evaluator.beliefs.walk, evaluator.settings.fits.start_noise
+    walk, noise = evaluator.beliefs.walk, START_NOISE
     effects = [part for part in structure.parts if evaluator.of_series and regressors.acts_on(part.kernel)]
     plain = evaluator.fit(effects, noise) if effects else evaluator.empty()
     if walk is not None:
@@ -93,7 +97,7 @@ def _fitted(evaluator: Evaluator, structure: Structure, option: Option) -> Struc
         return evaluator.empty()
     least = -np.inf if structure.terms is None else structure.terms.evidence
     if option.added:
-        grown = evaluator.fit(option.parts, evaluator.settings.growing.noise_factor * structure.noise, least=least)
+        grown = evaluator.fit(option.parts, NOISE_FACTOR * structure.noise, least=least)
     else:
         most = float(np.max(evaluator.prices(structure), initial=0.0))
         grown = evaluator.fit_briefly(option.parts, structure, least - most - HOPELESS)
@@ -106,7 +110,7 @@ def _options(evaluator: Evaluator, structure: Structure, moves: Sequence[Move]) 
     gains = evaluator.screen(structure, moves) if moves else ()
     for gain, move in zip(gains, moves, strict=True):
         place = move.place
-        new = evaluator.part(move.kernel, evaluator.settings.priors.scale if place is None else parts[place].weight)
+        new = evaluator.part(move.kernel, PRIOR_SCALE if place is None else parts[place].weight)
         after = [*parts, new] if place is None else [new if i == place else part for i, part in enumerate(parts)]
         before = 0 if place is None else len(parts[place].kernel.products()[0])
         cost = FACTOR * (len(move.kernel.products()[0]) - before)
@@ -138,11 +142,11 @@ def _sensible(evaluator: Evaluator, structure: Structure) -> bool:
     """Whether every cycle of a series repeats inside its window, and no component is noise by itself."""
     if not evaluator.of_series:
         return True
-    extent, own = candidates.Extent.of(evaluator.X[:, 0]), evaluator.settings.candidates
+    extent = candidates.Extent.of(evaluator.X[:, 0])
     over = candidates.over_time([part.kernel for part in structure.parts])
-    if any(candidates.is_noise(one, extent, own) for one in over):
+    if any(candidates.is_noise(one, extent) for one in over):
         return False
-    return all(candidates.repeats_inside_window(one, extent, own) for one in over)
+    return all(candidates.repeats_inside_window(one, extent) for one in over)
 
 
 def _names(parts: Sequence[Part]) -> tuple[str, ...]:

@@ -28,10 +28,67 @@ from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
 from farrier.search.regressors import noise_beside
-from farrier.search.settings import SearchSettings
 from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_curvature import curvature_at_start
 from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure, starting_at
+
+START_NOISE = 0.1
+"""Noise variance at the start of a fit. [variance of y; by judgement]"""
+ITERATIONS = 35
+"""Most L-BFGS iterations of a fit in the search, of a known structure to other rows, and to the rows of a long series
+or a sample of a large table. [iterations; by judgement]"""
+TOLERANCE = 0.2
+"""Gain of five iterations below which a fit in the search ends. [nats; commit 3c12d3f: evaluations to the maximum for
+airline, radio and call centre]"""
+SHORT_ITERATIONS = 10
+"""Most L-BFGS iterations after a component is removed or simplified. [iterations; by judgement]"""
+FINAL_ITERATIONS = 80
+"""Most L-BFGS iterations for the first pool of candidates and for models that predict. [iterations; by judgement]"""
+FINAL_TOLERANCE = 0.05
+"""Gain of five iterations below which these fits end. [nats; commit 7863919: score on 11 splits of five tables]"""
+NEWTON_PART = 0.1
+"""Gain of a step of Newton's method, with which a fit ends, below which no other step is made. [part of the tolerance;
+measured on 30 series, whose forecasts stay with another ninth digit of y]"""
+CURVATURE_ROWS = 200
+"""Rows of a table at which the curvature of the log posterior is computed; that of more rows is in proportion. [rows;
+measured on boston: with all rows it took 60 % of the time of a search]"""
+SQUARED_WEIGHTS = (0.03, 0.3, 2.0)
+"""Squared weights at which a candidate is tried. [parts of three times the noise variance; by judgement]"""
+NOISE_FACTORS = (1.0, 0.4)
+"""Noise variances at which a candidate is tried. [parts of the noise variance; by judgement]"""
+RANKED = 12
+"""Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
+PROBES = 16
+"""Vectors of random signs that estimate the information of a score test. [vectors; by judgement]"""
+LATENT_VARIANCE = 0.3
+"""Replaces the noise variance in the squared weights if each row has its own known noise. [variance of the latent
+function; by judgement]"""
+WORK = 2e10
+"""Evaluations, each times the cube of the rows, after which the search ends with what it has found. [evaluations times
+rows cubed, some 3 s, reached by series of more than 200 rows; by judgement]"""
+VERY_STRONG = 5.0
+"""Log evidence that a structure of a series needs against noise alone and against a random walk, a level that returns
+to its mean against one that wanders, two sides of a split against one simple kernel, and a rough component that only
+all rows of a long series show; for a table in a file, the log posterior density of each thousand rows that the ordinary
+candidates need beside the structure. Odds of 150 to 1 are called very strong by Kass and Raftery (1995). [nats; by
+judgement]"""
+HOPELESS = 6.0
+"""Loss of score against the structure before, from which a move is not fitted further; and against the best end of a
+search, or the best scale of the target, from which another one is not searched further. [nats; measured for ends on 122
+learn series, of which one became the best from further below; else by judgement]"""
+LEAST_CURVATURE = 0.3
+"""Lowest curvature of the log posterior density in any direction: where it is flatter, draws go no further. [nats for
+each squared unit of a logarithm; by judgement]"""
+CURVATURE_STEP = 1e-3
+"""Step of the differences that give the curvature of the log posterior density. [parts of the typical posterior
+deviation of a parameter; by judgement]"""
+HIGHER_NOISES = tuple(4.0**k for k in range(8))
+"""Noise variances that are tried for the leave-one-out error without some of the components. [parts of the noise
+variance; by judgement]"""
+INTERACTION_LENGTHSCALE = 1.5
+"""Lengthscale of each input in the score for an interaction. [standard deviations of the input; by judgement]"""
+SAME_CANDIDATE_CHANGEPOINT = 0.05
+"""Distance up to which two candidates have the same changepoint. [standard deviations of the input; by judgement]"""
 
 
 @dataclass
@@ -51,7 +108,6 @@ class Evaluator:
     """L-BFGS steps of all fits so far."""
     work: float = 0.0
     """Evaluations of all fits so far, each times the cube of the rows."""
-    settings: SearchSettings = SearchSettings()
     beliefs: Beliefs = Beliefs()
     factors: np.ndarray | None = None
     """The noise variance of each row over the common one; None if all rows have the same."""
@@ -101,9 +157,8 @@ class Evaluator:
         If the log likelihood does not reach `least`, the structure is not good enough to be compared, and its score
         is minus infinity.
         """
-        usual = self.settings.fits
-        iterations = usual.iterations if iterations is None else iterations
-        tolerance = usual.tolerance if tolerance is None else tolerance * 0.03
+        iterations = ITERATIONS if iterations is None else iterations
+        tolerance = TOLERANCE if tolerance is None else tolerance * 0.03
         start = (*map(id, parts), noise, iterations, tolerance, least)
         if start not in self._fitted:
             # the parts are stored too, so that their ids stay unique
@@ -115,8 +170,8 @@ class Evaluator:
 
         That is where the fit did not end by itself, and its score is a little lower than that of the structure.
         """
-        found = self.fit(parts, structure.noise, self.settings.fits.short_iterations, least=least)
-        hopeless = found.score <= structure.score - self.settings.growing.hopeless_margin
+        found = self.fit(parts, structure.noise, SHORT_ITERATIONS, least=least)
+        hopeless = found.score <= structure.score - HOPELESS
         if found.finished or hopeless or found.score >= structure.score:
             return found
         return self.fit(found.parts, found.noise)
@@ -130,16 +185,16 @@ class Evaluator:
         which explain some of y also there, if it ends with weights that should be others. A fit that gets no score is
         only a start for the next one, and ends earlier.
         """
-        fits, driven = self.settings.fits, self.of_series and self.X.shape[1] > 1
-        tolerance = None if least == np.inf else fits.final_tolerance
-        usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
+        driven = self.of_series and self.X.shape[1] > 1
+        tolerance = None if least == np.inf else FINAL_TOLERANCE
+        usual = self.beliefs.noise if self.beliefs.of_time else START_NOISE
         starts = [] if near is None else [(starting_at(near, parts), near.noise)]
         starts += [(parts, max(usual, noise_beside(self.X, self.y)))] if driven else []
-        starts += [(parts, factor * usual) for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
+        starts += [(parts, factor * usual) for factor in HIGHER_NOISES if factor * usual <= 1.0]
         white, ends = log_normal(float(self.y @ self.y), 0.0, len(self.y)), []
-        lowest = white - self.settings.growing.strong_evidence
+        lowest = white - VERY_STRONG
         for start in starts or [(parts, usual)]:
-            end = self.fit(*start, fits.final_iterations, tolerance, least)
+            end = self.fit(*start, FINAL_ITERATIONS, tolerance, least)
             assert end.terms is not None
             likely = end.terms.evidence > lowest or self.rows is not None
             if likely and (not driven or self._settled(end)):
@@ -172,7 +227,7 @@ class Evaluator:
         top, mode, score = found.terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, found, tolerance * self.settings.fits.newton_part)
+            mode, top = self._mode(objective, found, tolerance * NEWTON_PART)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         fitted = objective.model(found.numbers) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
@@ -184,7 +239,7 @@ class Evaluator:
 
     def _curved(self, objective: ExactObjective) -> Any:
         """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
-        rows = self.settings.fits.curvature_rows
+        rows = CURVATURE_ROWS
         if self.of_series or len(self.y) <= rows or self.rows is not None:
             return objective
         some = np.random.default_rng(0).choice(len(self.y), rows, replace=False)
@@ -201,7 +256,7 @@ class Evaluator:
     @property
     def exhausted(self) -> bool:
         """Whether the search of a series has done its work: it then ends with the best structure so far."""
-        return self.of_series and self.work > self.settings.growing.work
+        return self.of_series and self.work > WORK
 
     def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms]:
         """The mode near the end of a climb, and the terms there.
@@ -214,10 +269,10 @@ class Evaluator:
         free[len(objective.template.prior.vector())] &= self.rows is None
         moving = np.flatnonzero(free)
         self._count(len(moving), steps=0)
-        curved, steps = self._curved(objective), self.settings.appraisal.difference * objective.typical()
+        curved, steps = self._curved(objective), CURVATURE_STEP * objective.typical()
         whole = curved is objective
         H = curvature(curved, u, moving, steps, slope if whole else None)
-        laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
+        laplace = Laplace.of(u[moving], H, LEAST_CURVATURE)
         gain = np.inf if whole else 0.0
         # at a limit a step can be expected to gain more than it does
         while gain > enough and laplace.expected_gain(slope[moving]) > enough:
@@ -231,7 +286,7 @@ class Evaluator:
 
     def _evidence(self, top: Terms, mode: Mode) -> float:
         """Laplace's approximation of the log evidence; changes at one time of a series may be one."""
-        densities, apart = self._log_densities(mode), self.settings.candidates.same_candidate_changepoint
+        densities, apart = self._log_densities(mode), SAME_CANDIDATE_CHANGEPOINT
         saved = saved_by_sharing(mode, densities, apart) if self.of_series else 0.0
         count = len(mode.model.pool)
         weights = -float(mode.model.prior.kl())
@@ -277,9 +332,8 @@ class Evaluator:
         Additional components are first ranked by a score test; minus infinity marks those that it leaves out.
         """
         C = self.covariance_at(structure)
-        settings = self.settings.screening
-        left = structure.noise if self.rows is None else settings.latent_variance
-        levels = [part * self.spread(structure) for part in (settings.noise_factors if self.rows is None else (1.0,))]
+        left = structure.noise if self.rows is None else LATENT_VARIANCE
+        levels = [part * self.spread(structure) for part in (NOISE_FACTORS if self.rows is None else (1.0,))]
         base = log_density(self.noisy(C, structure), self.y)
         there = self.grams([part.kernel for part in structure.parts]) if structure.parts else []
         grams = self.grams([move.kernel for move in moves])
@@ -287,7 +341,7 @@ class Evaluator:
         for i in self._ranked(C, structure, moves, grams):
             move, K = moves[i], grams[i]
             if move.place is None:
-                others, sizes = C, [left * weight * 3.0 for weight in settings.squared_weights]
+                others, sizes = C, [left * weight * 3.0 for weight in SQUARED_WEIGHTS]
             else:
                 own = structure.parts[move.place].weight ** 2 * there[move.place]
                 others, sizes = C - own, [_mean_variance(own)]
@@ -309,7 +363,7 @@ class Evaluator:
         """
         inverse = np.linalg.inv(self.noisy(C, structure))
         a = inverse @ self.y
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(a), self.settings.screening.probes))
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(a), PROBES))
         solved = inverse @ signs
         heights = np.full(len(moves), -np.inf)
         for i, (move, K) in enumerate(zip(moves, grams, strict=True)):
@@ -320,7 +374,7 @@ class Evaluator:
                 # the trace of a square is at least the squared trace over the rows
                 information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)
                 heights[i] = np.sign(slope) * slope**2 / information
-        best = np.argsort(heights)[::-1][: self.settings.screening.ranked]
+        best = np.argsort(heights)[::-1][:RANKED]
         return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 
     def interaction_scores(self, structure: Structure, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
@@ -330,9 +384,9 @@ class Evaluator:
         effects, so that x1 * x2 has a score where neither input has one. The information is estimated with random
         probes: tr(C^-1 K C^-1 K) = E v'C^-1 K C^-1 K v.
         """
-        length, n = self.settings.candidates.interaction_lengthscale, len(self.y)
+        length, n = INTERACTION_LENGTHSCALE, len(self.y)
         inverse = np.linalg.inv(self.noisy(self.covariance_at(structure), structure))
-        a, V = inverse @ self.y, np.random.default_rng(0).choice([-1.0, 1.0], (n, self.settings.screening.probes))
+        a, V = inverse @ self.y, np.random.default_rng(0).choice([-1.0, 1.0], (n, PROBES))
         grams = [_centred(np.exp(-0.5 * (x[:, None] - x[None, :]) ** 2 / length**2)) for x in self.X.T]
         heights = np.zeros(len(sets))
         for i, inputs in enumerate(sets):

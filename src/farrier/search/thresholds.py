@@ -15,12 +15,20 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Linear, Step, StepUntil
-from farrier.search.candidate_settings import CandidateSettings
+
+CHANGEPOINT_WIDTH = 0.25
+"""Starting width of a changepoint. [steps between neighbours; by judgement]"""
+THRESHOLDS = 2
+"""Jumps, and bends, that are tried in a round: those with the highest gain. [candidates; by judgement]"""
+FEWEST_VALUES = 8
+"""Fewest distinct values of an input that is transformed, and that has jumps and bends. [values; by judgement]"""
+THRESHOLD_ROWS = 0.05
+"""Fewest rows on either side of a jump or bend. [part of the rows; by judgement]"""
+THRESHOLD_PLACES = 120
+"""Most places of an input at which a jump and a bend are tried. [places; by judgement]"""
 
 
-def threshold_kernels(
-    X: np.ndarray, columns: Sequence[int], inverse: np.ndarray, y: np.ndarray, settings: CandidateSettings
-) -> list[Kernel]:
+def threshold_kernels(X: np.ndarray, columns: Sequence[int], inverse: np.ndarray, y: np.ndarray) -> list[Kernel]:
     """The best jumps and the best bends of some columns, one place for each column; `inverse` is C^-1."""
     jumps: list[tuple[float, Kernel]] = []
     bends: list[tuple[float, Kernel]] = []
@@ -28,10 +36,10 @@ def threshold_kernels(
     for d in columns:
         x = X[:, d]
         values = np.unique(x)
-        places = _places(x, values, settings)
+        places = _places(x, values)
         if not len(places):
             continue
-        width = settings.changepoint_width * float(np.median(np.diff(values)))
+        width = CHANGEPOINT_WIDTH * float(np.median(np.diff(values)))
         above = x[:, None] - places[None, :]
         gains = _gains((above > 0.0).astype(float), inverse, a)
         jump = Step(float(places[np.argmax(gains)]), width, dims=(d,))
@@ -41,7 +49,7 @@ def threshold_kernels(
         place = float(places[np.argmax(both[0] if after else both[1])])
         side = Step(place, width, dims=(d,)) if after else StepUntil(place, width, dims=(d,))
         bends.append((float(max(both[0].max(), both[1].max())), side * Linear(place, dims=(d,))))
-    best = [sorted(each, key=lambda one: -one[0])[: settings.thresholds] for each in (jumps, bends)]
+    best = [sorted(each, key=lambda one: -one[0])[:THRESHOLDS] for each in (jumps, bends)]
     return [kernel for each in best for gain, kernel in each if gain > 0.0]
 
 
@@ -50,16 +58,16 @@ def jumps_of(kernel: Kernel) -> int:
     return sum(isinstance(factor, Step | StepUntil) for factor in kernel.products()[0])
 
 
-def _places(x: np.ndarray, values: np.ndarray, settings: CandidateSettings) -> np.ndarray:
+def _places(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The middles between neighbouring values with enough rows on either side, at most so many of them."""
-    if len(values) < settings.fewest_values:
+    if len(values) < FEWEST_VALUES:
         return np.zeros(0)
     middles = 0.5 * (values[1:] + values[:-1])
     below = np.searchsorted(np.sort(x), middles)
-    enough = max(settings.threshold_rows * len(x), 3.0)
+    enough = max(THRESHOLD_ROWS * len(x), 3.0)
     middles = middles[(below >= enough) & (len(x) - below >= enough)]
-    some = np.unique(np.linspace(0, len(middles) - 1, settings.threshold_places).astype(int)) if len(middles) else []
-    return middles[some] if len(middles) > settings.threshold_places else middles
+    some = np.unique(np.linspace(0, len(middles) - 1, THRESHOLD_PLACES).astype(int)) if len(middles) else []
+    return middles[some] if len(middles) > THRESHOLD_PLACES else middles
 
 
 def _gains(V: np.ndarray, inverse: np.ndarray, a: np.ndarray) -> np.ndarray:
