@@ -28,17 +28,13 @@ from farrier.model.table_fits import Scaled, projected_table
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import MOST_POINTS, Tell, weights_of
 from farrier.search.appraisal import Appraisal, appraise, intervals
-from farrier.search.scoring import CURVATURE_STEP, ITERATIONS, LEAST_CURVATURE, VERY_STRONG, Evaluator
+from farrier.search.evidence import VERY_STRONG
+from farrier.search.scoring import CURVATURE_STEP, ITERATIONS, LEAST_CURVATURE, Evaluator
 from farrier.search.structure import LEVEL, Mode, Part, Structure
 
-BLOCK_ITERATIONS = 4
-"""Most L-BFGS iterations of a fit to all rows; each reads them twice or more. [iterations; by judgement]"""
 BLOCK_TOLERANCE = 0.5
 """Gain of five iterations, in nats for each thousand rows, below which a fit ends. [nats for each thousand rows; by
 judgement]"""
-SAMPLED_CURVATURE_ROWS = 4_000
-"""Rows of the sample at which the curvature of the log posterior is computed; that of all rows is in proportion. [rows;
-by judgement]"""
 UNEXPLAINED = 1e-6
 """Part of a kernel's trace that its inducing points may leave unexplained: many rows tell smaller differences from
 noise. [part of the trace; by judgement]"""
@@ -123,7 +119,8 @@ class _Fitted:
 
     def with_deviations(self, fit: "_Fit") -> Structure:
         """The structure with Laplace's approximation: the curvature of some rows, in proportion to all."""
-        some = slice(SAMPLED_CURVATURE_ROWS)
+        # rows enough for a curvature; that of all rows is in proportion
+        some = slice(4_000)
         X, z = fit.X[some], fit.z[some]
         objective = CollapsedObjective(self.model, self.objective.groups, X, z, self.objective.draws)
         limits = objective.limits()
@@ -160,7 +157,8 @@ class _Fit:
         assert model is not None
         groups = choose(model.pool, self.X, UNEXPLAINED, MOST_POINTS, BLOCK_POINT_LIMITS)
         objective = BlockObjective(model, groups, self.rows, np.zeros((1, 0)))
-        found, u = self._climbed(objective, structure.parts, BLOCK_ITERATIONS, "fitting all rows")
+        # each iteration reads all rows twice or more
+        found, u = self._climbed(objective, structure.parts, 4, "fitting all rows")
         return _Fitted(found, objective, u)
 
     def _climbed(

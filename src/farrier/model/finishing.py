@@ -18,17 +18,13 @@ from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Alone, Fitted
-from farrier.model.long_rows import resolved_rows, uncommon_rows
+from farrier.model.long_rows import SEARCH_ROWS, resolved_rows, uncommon_rows
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
 from farrier.search.structure import Decision, Structure
 
-SEARCH_ROWS = 300
-"""Most rows of one input that the search uses; it uses all of fewer. A structural model is fitted to as many, the last
-ones; where they hold too few of the longest season (`periods.repeats`), to every second (third, ...) row of a longer
-time. [rows; by judgement]"""
 TABLE_ROWS = 400
 """Most rows of a table that the search uses; more rows are predicted by interactions of all orders too, which on yacht
 and servo raised the error. [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""

@@ -8,11 +8,11 @@ the same at every call.
 
 import numpy as np
 
-LONG_SEARCH_ROWS = 300
-"""Rows of the search, in windows of ever longer steps. [rows; measured on GEFCom: 15 s and an RMSE of 0.067, with 400
-rows 21 s and 0.066]"""
-RATIO = 4
-"""The step of each of these windows over that of the window before. [ratio; by judgement]"""
+SEARCH_ROWS = 300
+"""Most rows of one input that the search uses; it uses all of fewer. A structural model is fitted to as many, the last
+ones; where they hold too few of the longest season (`periods.repeats`), to every second (third, ...) row of a longer
+time. [rows; by judgement]"""
+
 LONG_PIECES = 6
 """Contiguous pieces among the rows to which hyperparameters are fitted, the last at the end. [pieces; by judgement]"""
 PIECE_ROWS = 800
@@ -22,17 +22,17 @@ SPREAD_ROWS = 1200
 
 
 def resolved_rows(x: np.ndarray) -> np.ndarray:
-    """The rows of the search, in windows whose steps are powers of `RATIO`.
+    """The rows of the search, in windows whose steps are powers of four.
 
     The window of single steps is the last one of the series. Longer steps vary within their length, so that no cycle
     is hidden because it is in step with them.
     """
     count, levels = len(x), 1
-    while (LONG_SEARCH_ROWS // levels) * RATIO ** (levels - 1) < count:
+    while (SEARCH_ROWS // levels) * 4 ** (levels - 1) < count:
         levels += 1
-    each, generator, found = LONG_SEARCH_ROWS // levels, np.random.default_rng(0), []
+    each, generator, found = SEARCH_ROWS // levels, np.random.default_rng(0), []
     for level in range(levels):
-        step = min(RATIO**level, count / each)
+        step = min(4**level, count / each)
         start = (count - each * step) * (generator.random() if level else 1.0)
         places = start + step * (np.arange(each) + (generator.random(each) if level else 0.0))
         found.append(np.clip(places, 0, count - 1).astype(int))

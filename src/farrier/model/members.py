@@ -25,6 +25,7 @@ from farrier.model.stacking import SAMPLED_DRAWS, LeftOut, Stacking, spread_of, 
 from farrier.model.target_scale import LOG_ODDS, TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal
+from farrier.search.evidence import CHANCE
 from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, Evaluator
 from farrier.search.structure import Decision, Structure
 
@@ -33,15 +34,8 @@ SERIES_DRAWS = 24
 has its share of them. [draws, even; by judgement]"""
 TABLE_DRAWS = 8
 """The same for a table with more rows than `rows.search`. [draws, even; by judgement]"""
-EXPLAINING_SHARE = 0.25
-"""Draws for the structure that explains. [part of `draws`; by judgement]"""
 SMALLEST_SHARE = 0.02
 """Share of the evidence below which a structure does not predict. [part; by judgement]"""
-FLATTERY = 8.0
-"""Difference in log evidence that does not count between kinds of models: structures that a search has chosen, whose
-evidence is flattered by the choice, and the structural models. A search compares some 200 structures, and chance alone
-favours the best of them by up to log 200 = 5. From 8 to 12, log score and MASE are the same; with 5 % of the whole
-difference in its place the lynx were forecast to be up to 1e9. [nats; measured on 178 learn series of M1 and M4]"""
 FOLDS = 5
 """Folds of the rows: the shares at a row follow from a prediction that has not seen its fold. [folds; by judgement]"""
 END_ROWS = 0.1
@@ -201,7 +195,8 @@ def fitted_set(
 def alone(contender: Contender, X: np.ndarray, y: np.ndarray) -> Alone:
     """The structure that explains, without the other candidates."""
     mode, count = contender.structure.at_mode(), len(contender.structure.parts)
-    posterior = member(contender, EXPLAINING_SHARE, X, y).posterior
+    # a quarter of the draws
+    posterior = member(contender, 0.25, X, y).posterior
     weights, kernels = weights_of_structure(contender.structure), tuple(mode.model.pool)[:count]
     return Alone(posterior, weights, kernels, count, mode.model.noise)
 
@@ -224,7 +219,7 @@ def shares_of(contenders: Sequence[Contender]) -> np.ndarray:
     totals = {
         kind: np.logaddexp.reduce([h for h, k in zip(heights, kinds, strict=True) if k == kind]) for kind in kinds
     }
-    least = max(totals.values()) - FLATTERY
+    least = max(totals.values()) - CHANCE
     heights += [min(totals[kind] - least, 0.0) - totals[kind] for kind in kinds]
     shares, smallest = np.exp(heights - heights.max()), SMALLEST_SHARE
     shares /= shares.sum()

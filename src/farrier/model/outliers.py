@@ -23,12 +23,10 @@ from farrier.model.held_out import folds_of, left_out_of
 from farrier.model.many_rows import many_rows_score
 from farrier.model.members import FOLDS
 from farrier.model.result import Result
+from farrier.search.evidence import CHANCE
 
 DEGREES = (2.5, 3.0, 4.0, 6.0, 10.0)
 """Degrees of freedom that leave-one-out residuals choose between. [degrees of freedom; by judgement]"""
-MARGIN = 8.0
-"""Log density of the leave-one-out residuals that Student's t must gain over a normal, beyond the price of a parameter,
-to be tried. [nats; measured on M1 monthly series, part learn: below it forecasts do not improve]"""
 TABLE_MARGIN = 0.1
 """The same for a table, for each of its rows: an average of structures has heavy tails of its own, and the error of
 predictions was higher with Student's t. [nats for each row; measured on inner splits of servo]"""
@@ -38,12 +36,6 @@ standard deviations, 1.4826 times the median absolute residual; by judgement]"""
 DISTANT = 7.0
 """The same for the distance of a row from its leave-one-out prediction, whatever the standard deviation of that.
 [robust standard deviations of these distances; by judgement]"""
-MOST_SUSPICIOUS = 0.2
-"""Largest part of the rows that may be suspicious; if more are, they are no outliers, and none is. [part of the rows;
-by judgement]"""
-TIED = 0.5
-"""Part of the rows with one and the same value from which Student's t is not tried: sales that are mostly zero have no
-outliers. [part of the rows; by judgement]"""
 LISTED = 4.0
 """Distance from its expected value beyond which a row is called an outlier. [standard deviations of the leave-one-out
 prediction; by judgement]"""
@@ -133,7 +125,8 @@ def suspicious(distances: np.ndarray, residuals: np.ndarray) -> np.ndarray:
     kinds = ((residuals, SUSPICIOUS), (distances, DISTANT))
     far = np.max([np.abs(one) / (limit * robust_deviation(one)) for one, limit in kinds], axis=0)
     found = far > 1.0
-    return found & (np.mean(found) <= MOST_SUSPICIOUS)
+    # more than a fifth of the rows are no outliers
+    return found & (np.mean(found) <= 0.2)
 
 
 @final
@@ -159,8 +152,9 @@ class Doubt:
         mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
         tails, odd = Tails.of(residuals, DEGREES), suspicious(z - mean, residuals)
         _, counts = np.unique(y, return_counts=True)
-        margin = max(MARGIN, TABLE_MARGIN * len(y)) if of_table else MARGIN
-        clear = tails.gain > margin and bool(odd.any()) and counts.max() < TIED * len(y)
+        margin = max(CHANCE, TABLE_MARGIN * len(y)) if of_table else CHANCE
+        # where half of the values are one and the same, such as zero, there are no outliers
+        clear = tails.gain > margin and bool(odd.any()) and counts.max() < 0.5 * len(y)
         return cls(residuals, tails, odd, clear)
 
 

@@ -28,8 +28,9 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.inference.likelihoods import StudentT
 from farrier.kernels.algebra import Kernel
-from farrier.model.finishing import SEARCH_ROWS, Predictor, finished, search_rows
+from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
+from farrier.model.long_rows import SEARCH_ROWS
 from farrier.model.members import SMALLEST_SHARE, Contender, RowNoise, fitted_set, shares_of
 from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt

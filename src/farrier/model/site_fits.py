@@ -23,9 +23,6 @@ SITE_STEPS = 8
 """Natural-gradient steps of the sites after a fit. [steps; by judgement]"""
 LATER_SITE_STEPS = 2
 """Natural-gradient steps of the sites after each but the first fit of the pool that predicts. [steps; by judgement]"""
-SITE_STEP = 0.7
-"""Size of a natural-gradient step; 1 sets the sites to their optimum for the current posterior. [part of the way; by
-judgement]"""
 
 
 @final
@@ -60,7 +57,8 @@ def updated_sites(
     for _ in range(steps):
         posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target)
         mean, variance = marginals(posterior, X)
-        sites = sites.natural_gradient_step(y, mean, variance, likelihood, SITE_STEP)
+        # a full step would set the sites to their optimum for the current posterior
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, 0.7)
         likelihood = _with_scale(likelihood, y, mean, variance)
     return sites, likelihood
 

@@ -33,7 +33,7 @@ from scipy.optimize import fminbound, minimize
 from scipy.special import digamma, gammaln, logsumexp
 
 from farrier.inference.laplace import Laplace
-from farrier.inference.student_mixtures import one_student
+from farrier.inference.student_mixtures import LEAST_DEGREES, one_student
 from farrier.model.predictions import LEVELS, MIDDLE, StudentPrediction, middle_spread, mixed_quantiles
 from farrier.model.target_scale import TargetScale
 
@@ -44,19 +44,10 @@ SCALE_SPREAD = 0.5
 """Prior standard deviation of the numbers that vary the size of errors. [log of the size; by judgement]"""
 TAILS = 2.3
 """Prior mean of the log of the degrees of freedom beyond the least. [log of degrees of freedom; by judgement]"""
-LEAST_DEGREES = 2.0
-"""Least degrees of freedom: above it a Student-t has a variance. Without a limit densities gather at marks that are
-whole numbers, with tails in which no mean exists. [degrees of freedom; measured on wine, where leave-one-out errors
-were 43 without it, 6 with it]"""
 TAIL_SPREAD = 1.0
 """Its prior standard deviation. [log of degrees of freedom; by judgement]"""
 FURTHEST = 4.0
 """Distance from the mean of y beyond which shares and sizes stay as they are. [standard deviations; by judgement]"""
-SEEN = 0.95
-"""Part of the left-out rows whose standard deviation is at most the one up to which they tell the size of errors. [part
-of the rows; by judgement]"""
-STACKING_STEPS = 100
-"""Most L-BFGS iterations. [iterations; by judgement]"""
 SAMPLED_DRAWS = 10
 """Draws that are kept, and draws of the numbers of the stacking. [draws, even; measured on 60 inner splits: with 8, 10,
 16 and 64 of the latter log scores differ by under 0.01]"""
@@ -168,10 +159,11 @@ def stacked(members: Sequence[LeftOut]) -> tuple[Stacking, np.ndarray]:
         np.zeros((1, len(members), 3)),
         np.zeros((1, len(members), 2)),
         np.ones((1, len(members))),
-        np.array([np.quantile(one.sd, SEEN) for one in members]),
+        # left-out errors tell the size of errors up to the standard deviation that all but a few rows have
+        np.array([np.quantile(one.sd, 0.95) for one in members]),
     )
     problem = _Problem(members, _clipped(level, FURTHEST))
-    found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": STACKING_STEPS})
+    found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": 100})
     top = problem.stacking(start, found.x[None])
     ends = [one.ends for one in members if one.ends is not None]
     laplace = Laplace.of(found.x, problem.curvature(found.x), float(np.max(problem.spread)) ** -2)

@@ -26,10 +26,11 @@ from farrier.model.tiers import EXACT_ROWS, Tell
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.codes import Codes
+from farrier.search.evidence import HOPELESS
 from farrier.search.lattices import find_lattices
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
-from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, HOPELESS, Evaluator
+from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, Evaluator
 from farrier.search.structure import Decision, Structure
 from farrier.search.table_moves import Columns
 from farrier.search.warps import Warps

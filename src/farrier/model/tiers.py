@@ -33,8 +33,6 @@ BOUND_DRAWS = 64
 """Draws of the weights with which bounds of pools are compared, averaged and reported: with 4 draws in 20 dimensions
 reported bounds were 1.7 to 7.2 nats above their values with 4,096. [draws, a power of two; measured for version
 0.1.0]"""
-COLLAPSED_ROUNDS = 2
-"""Times that inducing points are chosen during the collapsed fit of the pool that predicts. [rounds; by judgement]"""
 WEIGHT_DRAWS = 8
 """Draws of the weights over which predictions integrate. [draws, a power of two; by judgement]"""
 LONG_WEIGHT_DRAWS = 4
@@ -109,7 +107,7 @@ def collapsed_fit(
     X: np.ndarray,
     z: np.ndarray,
     tell: Tell,
-    rounds: int | None = None,
+    rounds: int = 2,
     rows: np.ndarray | None = None,
     factors: np.ndarray | None = None,
 ) -> ExactModel:
@@ -117,7 +115,6 @@ def collapsed_fit(
 
     `rows` is the known noise variance of each row, if there is one, and `factors` are those over the common one.
     """
-    rounds = COLLAPSED_ROUNDS if rounds is None else rounds
     model = replace(horseshoe_model(parts, noise, X.shape[1], rows), factors=factors)
     for _ in range(rounds):
         structure, _ = climbed(

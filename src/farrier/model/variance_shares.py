@@ -21,26 +21,12 @@ import numpy as np
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.laplace import LaplacePosterior
 from farrier.model.fitted import Fitted
+from farrier.search.periods import FEWEST_VALUES
 
 DRAWS = 200
 """Draws of the function from which intervals come. [draws; by judgement]"""
-PARAMETER_DRAWS = 5
-"""Most draws of the parameters among them. [draws; by judgement]"""
 ROWS = 2000
 """Rows of independent inputs over which the variance of the mean of the function is computed. [rows; by judgement]"""
-DRAWN_ROWS = 200
-"""Rows of independent inputs over which the function is drawn jointly. [rows; by judgement]"""
-POINTS = 24
-"""Values of an input at which its effect is computed. [values; by judgement]"""
-DISCRETE = 8
-"""Number of distinct values below which those of an input are taken as they are. [values; by judgement]"""
-LEVELS = 5
-"""Levels of the orthogonal array of the other inputs over which an effect is an average; its rows are their square.
-[levels, a prime number; by judgement]"""
-SIDE = 6
-"""Values of each of two inputs at which their interaction is computed. [values; by judgement]"""
-PAIR_LEVELS = 3
-"""The same as `levels` for two inputs. [levels, a prime number; by judgement]"""
 PAIRED = 4
 """Inputs whose pairs are looked at, those that move the function most. [inputs; by judgement]"""
 
@@ -97,7 +83,8 @@ def _explaining(fitted: Fitted) -> tuple[list[Any], str]:
     posterior: Any = fitted.posterior if own or best is None else best.posterior
     scale = fitted.scale if own or best is None else best.scale
     parameters = list(posterior.posteriors) if isinstance(posterior, LaplacePosterior) else [posterior]
-    return parameters[:PARAMETER_DRAWS], scale.transform.name
+    # five draws of the parameters; more draws of f come from each
+    return parameters[:5], scale.transform.name
 
 
 class _Design:
@@ -134,7 +121,7 @@ class _Design:
         """Values of one input, as frequent as among the rows; those of a number have its mean and variance too."""
         x = self._X[:, d]
         values = np.quantile(x, (np.arange(points) + 0.5) / points, method="inverted_cdf")
-        if len(np.unique(x)) < DISCRETE or values.std() == 0.0:
+        if len(np.unique(x)) < FEWEST_VALUES or values.std() == 0.0:
             return values
         return x.mean() + (values - values.mean()) * (x.std() / values.std())
 
@@ -158,7 +145,7 @@ class _Design:
 
     def total(self) -> float:
         """The posterior mean of the variance of f."""
-        points = self._shuffled(DRAWN_ROWS)
+        points = self._shuffled(DRAWS)
         draws = self._draws(points, len(points))
         # the variance of the mean needs many rows; what draws have beyond it needs few
         beyond = draws.var(axis=1).mean() - draws.mean(axis=0).var()
@@ -167,16 +154,18 @@ class _Design:
 
     def main(self, d: int) -> np.ndarray:
         """Draws of the variance of f_d."""
-        values = self._values(d, POINTS)
-        effects = self._effects((d,), values[:, None], LEVELS)
+        # 24 values of the input; the others from an orthogonal array of 5 levels, a prime number
+        values = self._values(d, 24)
+        effects = self._effects((d,), values[:, None], 5)
         return _variance(effects - effects.mean(axis=2, keepdims=True))
 
     def pair(self, d: int, e: int) -> np.ndarray:
         """Draws of the variance of f_de."""
-        side = SIDE
+        # a grid of 6 times 6 values; the other inputs have 3 levels, a prime number
+        side = 6
         first, second = np.meshgrid(self._values(d, side), self._values(e, side), indexing="ij")
         places = np.column_stack([first.ravel(), second.ravel()])
-        grid = self._effects((d, e), places, PAIR_LEVELS).reshape(-1, 2, side, side)
+        grid = self._effects((d, e), places, 3).reshape(-1, 2, side, side)
         alone = grid.mean(axis=2, keepdims=True) + grid.mean(axis=3, keepdims=True)
         return _variance((grid - alone + grid.mean(axis=(2, 3), keepdims=True)).reshape(len(grid), 2, -1))
 
@@ -192,7 +181,7 @@ class _Design:
     def _interacting(self) -> list[int]:
         """The inputs, first those that change f most when they alone are drawn anew: an input may act through
         interactions alone."""
-        rows = self._shuffled(DRAWN_ROWS)
+        rows = self._shuffled(DRAWS)
         before = self._mode.draws(rows)[0].mean(axis=0)
         moved = []
         for d in range(rows.shape[1]):

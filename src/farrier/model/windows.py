@@ -20,9 +20,6 @@ from farrier.model.tiers import FEATURE_LIMITS
 from farrier.search.scoring import CURVATURE_STEP, ITERATIONS, LEAST_CURVATURE, Evaluator
 from farrier.search.structure import LEVEL, Mode, Part, Structure
 
-LOWEST_START_NOISE = 0.005
-"""Lowest noise variance at the start of a fit: few rows can leave next to none. [variance of y; by judgement]"""
-
 
 @final
 @dataclass(frozen=True, eq=False)
@@ -46,7 +43,8 @@ def fitted_to(
 ) -> Structure:
     """A structure with all parameters fitted to some rows, from their current values; its score is the log posterior
     density."""
-    model = evaluator.beliefs.model([*parts, LEVEL], max(noise, LOWEST_START_NOISE), rows.X.shape[1])
+    # few rows can leave next to no noise
+    model = evaluator.beliefs.model([*parts, LEVEL], max(noise, 0.005), rows.X.shape[1])
     model = replace(model, factors=rows.factors)
     objective = LinearObjective.of(model, rows.X, rows.z, 1, FEATURE_LIMITS)
     u, terms, _ = climb(

@@ -45,11 +45,6 @@ from farrier.search.thresholds import jumps_of
 PRIOR_SCALE = 0.5
 """Prior scale of the weight of a component for which none was learned, and weight at which an added one starts.
 [standard deviations of y; by judgement]"""
-BEND_PLACES = 10.0
-"""Places of a bend in the effect of a number that data tell apart; a jump has one in every gap between rows. [places;
-by judgement]"""
-SMALLEST_WEIGHT = 1e-3
-"""Smallest weight at the start of a fit. [standard deviations of y; by judgement]"""
 ROUNDING_OF_PERIODS = 1e-6
 """Relative difference up to which two periods are the same. [part of the period; by judgement]"""
 
@@ -120,7 +115,8 @@ class Beliefs:
         centre = Products.of([part.centre for part in parts], inputs).unbounded
         scales = np.array([part.scale for part in parts])
         shrunk = np.array([0.0 if part is LEVEL else 1.0 for part in parts])
-        sizes = np.array([max(part.weight, SMALLEST_WEIGHT) for part in parts])
+        # a weight of zero would have no gradient
+        sizes = np.array([max(part.weight, 1e-3) for part in parts])
         weights = PointHorseshoe(sizes, scales, shrunk)
         return ExactModel(weights, noise, pool, centre, rows, self._spreads(pool), noise_scale=self._noise_scale)
 
@@ -206,7 +202,8 @@ class Beliefs:
             if self.clock is None:
                 alone = _priced(factors)
                 bends = len(factors) - len(alone)
-                places = min(float(rows), BEND_PLACES)
+                # a bend can be told from another at some ten places, a jump at each row
+                places = min(float(rows), 10.0)
                 total -= (jumps_of(part.kernel) - bends) * float(np.log(rows)) + bends * float(np.log(places))
                 factors = alone
             sizes = [inputs if factor.dims is None else len(factor.dims) for factor in factors]

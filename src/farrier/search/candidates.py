@@ -38,17 +38,10 @@ LENGTHSCALES = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
 """Starting lengthscales of smooth kernels. [part of the range; by judgement]"""
 ROUGH_LENGTHSCALES = (0.3, 0.05)
 """Starting lengthscales of rough kernels (Matern 1/2). [part of the range; by judgement]"""
-SHORTEST_LENGTHSCALE = 1.2
-"""Shortest starting lengthscale. [steps between neighbours; by judgement]"""
-LEAST_CORRELATION = 0.3
-"""Correlation of neighbouring rows below which a component is noise. [correlation; by judgement]"""
 ORDINARY_LENGTHSCALES = (1.0, 0.3, 0.1, 0.03)
 """Lengthscales of the ordinary candidates of one input that is not time. [part of the range; by judgement]"""
 ORDINARY_GROWTH = 0.6
 """Lengthscale of the ordinary candidate whose amplitude grows. [part of the range; by judgement]"""
-GROWING_FROM = 0.3
-"""Distance before the first row at which the linear factor of a growing component is zero. [part of the range; by
-judgement]"""
 GROWN_LENGTHSCALES = (0.5, 2.0)
 """Lengthscales of the smooth kernel by which a component is multiplied. [part of the range; by judgement]"""
 ROUGH_REPLACEMENTS = (1.0, 0.3)
@@ -66,8 +59,6 @@ SHAPES = (1.0, 0.5)
 """Starting lengthscales of a periodic kernel; cycles that drift or grow start at the first. [radians; by judgement]"""
 DRIFTS = (1.0, 0.3, 0.1)
 """Lengthscales over which the shape of a cycle changes. [part of the range; by judgement]"""
-SHORTEST_DRIFT = 1.5
-"""Shortest lengthscale over which the shape of a cycle changes. [periods; by judgement]"""
 CHANGEPOINT_LENGTHSCALES = (0.5, 0.12)
 """Lengthscales of smooth kernels on one side of a changepoint. [part of the range; by judgement]"""
 SIDE_LENGTHSCALES = (0.3, 0.1, 0.03)
@@ -340,7 +331,8 @@ def is_noise(kernel: Kernel, extent: Extent) -> bool:
     if len(factors) != 1 or not all(isinstance(factor, SquaredExponential | Matern12) for factor in factors):
         return False
     near = kernel.gram(np.zeros((1, 1)), np.array([[extent.spacing]]))
-    return float(near[0, 0]) < LEAST_CORRELATION
+    # neighbouring rows have next to no correlation
+    return float(near[0, 0]) < 0.3
 
 
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
@@ -374,7 +366,8 @@ def ordinary_table(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
 
 
 def _smooth(extent: Extent) -> list[Kernel]:
-    shortest = SHORTEST_LENGTHSCALE * extent.spacing
+    # below the distance of neighbours it would be noise
+    shortest = 1.2 * extent.spacing
     lengths, rough = (
         [extent.range * part for part in parts if extent.range * part > shortest]
         for parts in (LENGTHSCALES, ROUGH_LENGTHSCALES)
@@ -383,7 +376,8 @@ def _smooth(extent: Extent) -> list[Kernel]:
 
 
 def _cycles(period: float, extent: Extent) -> list[Kernel]:
-    drifts = sorted({max(part * extent.range, SHORTEST_DRIFT * period) for part in DRIFTS})
+    # a shape that changes within a period is no cycle
+    drifts = sorted({max(part * extent.range, 1.5 * period) for part in DRIFTS})
     strict = [CentredPeriodic(period, shape) for shape in SHAPES]
     line = line_before(extent)
     return [
@@ -396,7 +390,8 @@ def _cycles(period: float, extent: Extent) -> list[Kernel]:
 
 def line_before(extent: Extent) -> Linear:
     """A line that is zero before the first row, so that products with it grow."""
-    return Linear(extent.low - GROWING_FROM * extent.range)
+    # in parts of the range, by judgement
+    return Linear(extent.low - 0.3 * extent.range)
 
 
 def _changes(place: float, extent: Extent, found: Sequence[Kernel]) -> list[Kernel]:

@@ -14,11 +14,6 @@ from farrier.search.periods import find_periods, multiples_of
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Structure
 
-SPLIT_NOISE = (0.05, 0.3)
-"""Noise variances at which the two sides of a split are compared. [variance of y; by judgement]"""
-CHANGE_PLACES = 60
-"""Locations at which a changepoint that was found is tried again. [locations; by judgement]"""
-
 
 def best_change(evaluator: Evaluator, structure: Structure) -> tuple[float, float]:
     """The location where a change of level gains most, and the gain in log evidence; exact, for all at once."""
@@ -42,10 +37,10 @@ def shifted(evaluator: Evaluator, structure: Structure) -> Structure:
 
     Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
     """
-    most = CHANGE_PLACES
     for change in candidates.changes_of([part.kernel for part in structure.parts]):
         between = candidates.places_between(np.sort(evaluator.X[:, 0]), 3)
-        places = between[:: max(1, len(between) // most)]
+        # some sixty places
+        places = between[:: max(1, len(between) // 60)]
         if not len(places):
             continue
         values = log_densities_at(evaluator, structure, change, places)
@@ -85,7 +80,8 @@ def best_simple_kernels(evaluator: Evaluator, x: np.ndarray, y: np.ndarray) -> l
     y = y - y.mean()
     grams = Products.of(kernels, 1).gram(x[:, None], x[:, None])
     best = []
-    for noise in SPLIT_NOISE:
+    # a side with little noise, and one with much
+    for noise in (0.05, 0.3):
         values = [log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]
         best.append((max(values), kernels[int(np.argmax(values))]))
     return best

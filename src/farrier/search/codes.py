@@ -18,10 +18,6 @@ from farrier.search.candidates import PAIRED_INPUTS, SAME_LENGTHSCALE
 from farrier.search.regressors import INPUT_LENGTHSCALES
 from farrier.search.signatures import distinct
 
-CATEGORY_PRODUCTS = 40
-"""Most products with a category that are tried in one round; those of inputs that are found come first. [products; by
-judgement]"""
-
 
 @final
 @dataclass(frozen=True)
@@ -95,7 +91,8 @@ def table(
         fresh += codes.in_table(made)
     there = {d for kernel in found for factor in kernel.products()[0] for d in factor.positions(inputs)}
     levels = [c for c in coded if c not in flags]
-    fresh += [*_crossed(levels, there), *_differing(levels, there, useful)][:CATEGORY_PRODUCTS]
+    # products of inputs that are found come first
+    fresh += [*_crossed(levels, there), *_differing(levels, there, useful)][:40]
     return distinct(fresh, found, SAME_LENGTHSCALE)
 
 

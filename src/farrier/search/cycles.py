@@ -10,9 +10,10 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from farrier.kernels.registry import CentredPeriodic
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import find_periods
 from farrier.search.regressors import acts_on, curves_for
-from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, VERY_STRONG, Evaluator
+from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, Evaluator
 from farrier.search.structure import Part, Structure
 
 

@@ -16,15 +16,11 @@ from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import best_change, best_simple_kernels
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Move, Structure
 from farrier.search.thresholds import CHANGEPOINT_WIDTH
 
-SPLITS = tuple(k / 10 for k in range(2, 9))
-"""Locations of a single changepoint between two simple kernels. [part of the rows; by judgement]"""
-
-STRONG = 5.0
-"""Evidence that speaks very strongly (Kass and Raftery, 1995). [nats]"""
 ROUNDS, MOST_NEW = 3, 3
 """Most rounds, and most components that a score test adds in one. [by judgement]"""
 MOST, SMALLEST = 12, 0.01
@@ -33,8 +29,6 @@ by judgement]"""
 SIDED, LARGE = 4, 0.15
 """Most components that a scan for a change takes a side of, and the size from which they are looked at. [standard
 deviations of y; by judgement]"""
-PLACES = 15
-"""Places of a change that a scan tries first, and then between the best one's neighbours. [by judgement]"""
 
 
 class Sided(NamedTuple):
@@ -86,7 +80,7 @@ def _shown(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     gains = evaluator.screen(structure, [Move(kernel) for kernel in fresh])
     found: dict[str, Kernel] = {}
     for i in np.argsort(gains)[::-1]:
-        if gains[i] > STRONG and len(found) < MOST_NEW:
+        if gains[i] > VERY_STRONG and len(found) < MOST_NEW:
             found.setdefault(fresh[i].formula(), fresh[i])
     return list(found.values())
 
@@ -99,14 +93,15 @@ def split(evaluator: Evaluator) -> list[Kernel]:
     order = np.argsort(evaluator.X[:, 0], kind="stable")
     x, y = evaluator.X[order, 0], evaluator.y[order]
     best: tuple[float, list[Kernel]] = (-np.inf, [])
-    for count in candidates.split_rows(x, SPLITS):
+    # every tenth of the rows but the outermost
+    for count in candidates.split_rows(x, tuple(k / 10 for k in range(2, 9))):
         sides = [best_simple_kernels(evaluator, x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
         step = candidates.step_at(0.5 * (x[count - 1] + x[count]), candidates.Extent.of(x))
         for left, right in zip(*sides, strict=True):
             if left[0] + right[0] > best[0]:
                 best = left[0] + right[0], [(1 - step) * left[1], step * right[1]]
     one = max(height for height, _ in best_simple_kernels(evaluator, x, y))
-    return best[1] if best[0] > one + STRONG else []
+    return best[1] if best[0] > one + VERY_STRONG else []
 
 
 def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
@@ -120,12 +115,13 @@ def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     if not large:
         return []
     x, extent = np.sort(evaluator.X[:, 0]), candidates.Extent.of(evaluator.X[:, 0])
-    places = np.quantile(x, np.linspace(0.1, 0.9, PLACES))
+    # coarsely, then more finely between the neighbours of the best place
+    places = np.quantile(x, np.linspace(0.1, 0.9, 15))
     best = _scan(evaluator, structure, large, places)
     apart = float(np.median(np.diff(places)))
-    finer = np.linspace(best.place - apart, best.place + apart, PLACES)[1:-1]
+    finer = np.linspace(best.place - apart, best.place + apart, 15)[1:-1]
     best = max(best, _scan(evaluator, structure, large, finer), key=lambda one: one.gain)
-    if best.gain <= STRONG:
+    if best.gain <= VERY_STRONG:
         return []
     step = candidates.step_at(best.place, extent)
     return [structure.parts[i].kernel * (step if after else 1 - step) for i, after in best.sides]

@@ -19,7 +19,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import CentredPeriodic, SquaredExponential
 from farrier.search.candidates import DRIFTS, REPEATS, SHAPES
 from farrier.search.periods import (
-    FEWEST_ROWS,
+    FEWEST_VALUES,
     FREQUENCIES_PER_PEAK,
     HIGHEST_FREQUENCY,
     PROMINENCE,
@@ -60,7 +60,7 @@ def find_lattices(X: np.ndarray, y: np.ndarray, columns: Sequence[int]) -> tuple
 def _places(x: np.ndarray) -> tuple[np.ndarray, float] | None:
     """The place of each row on the grid of all values, and its spacing; None without a grid or with few values."""
     values, inverse = np.unique(x, return_inverse=True)
-    grid = on_grid(values) if len(values) > FEWEST_ROWS else None
+    grid = on_grid(values) if len(values) > FEWEST_VALUES else None
     return None if grid is None else (grid[0][inverse], grid[1])
 
 

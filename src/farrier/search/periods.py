@@ -16,9 +16,9 @@ from scipy.ndimage import median_filter
 
 from farrier.evaluation.grid import on_grid
 
-FEWEST_ROWS = 8
-"""Fewest rows, and fewest steps between neighbours in the range, for which periods are looked for. [rows; by
-judgement]"""
+FEWEST_VALUES = 8
+"""Fewest distinct values of an input that is transformed, and that has jumps and bends. [values; by judgement]"""
+
 REPEATS = 3.0
 """Times that a cycle must repeat in the range. [cycles; by judgement]"""
 FREQUENCIES_PER_PEAK = 8
@@ -34,9 +34,6 @@ PROMINENCE = 6.0
 """Lowest ratio of the power of a peak to the median power of its neighbourhood. [ratio; by judgement]"""
 STRONG_POWER = 0.15
 """Power from which the strongest peak needs no prominence. [part of the variance; by judgement]"""
-CYCLES_APART = 2.5
-"""Smallest difference between two frequencies: a cycle whose amplitude grows has sidebands. [cycles in the range; by
-judgement]"""
 SAME_KNOWN_PERIOD = 0.04
 """Relative difference below which a period is replaced by a known one. [part of the period; by judgement]"""
 ROUNDING_OF_SQUARES = 1e-10
@@ -59,10 +56,10 @@ def find_periods(
     order = np.argsort(x)
     x, y = x[order], y[order]
     steps = np.diff(np.unique(x))
-    if len(x) < FEWEST_ROWS or len(steps) == 0:
+    if len(x) < FEWEST_VALUES or len(steps) == 0:
         return []
     spacing, extent = float(np.median(steps)), float(x[-1] - x[0])
-    if extent < FEWEST_ROWS * spacing:
+    if extent < FEWEST_VALUES * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
     frequencies, periodogram = _periodogram(x, spacing, repeats / extent)
@@ -82,8 +79,9 @@ def find_periods(
         period = next((p for p in known if abs(p / period - 1.0) < SAME_KNOWN_PERIOD), period)
         found.append(period)
         # exclude all harmonics, but only the first if they are so close together that they would exclude everything
-        multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * CYCLES_APART * period else 1.0
-        allowed &= np.abs(frequencies - multiple / period) > CYCLES_APART / extent
+        # a cycle whose amplitude grows has sidebands: frequencies are 2.5 cycles in the range apart
+        multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * 2.5 * period else 1.0
+        allowed &= np.abs(frequencies - multiple / period) > 2.5 / extent
         waves = _waves(x, np.array([period]), HARMONICS)[0]
         left = left - _projection(np.hstack([_polynomial(x), waves]), left)
     return found

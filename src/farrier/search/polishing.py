@@ -17,25 +17,17 @@ from farrier.kernels.registry import Matern12
 from farrier.search import candidates, regressors
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import shifted
+from farrier.search.evidence import HOPELESS, PRICE, VERY_STRONG
 from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.structure import Decision, Move, Part, Structure
 from farrier.search.table_candidates import CURVED
 
-NOISE_FACTOR = 0.7
-"""Noise variance at the start of a fit with an added component. [parts of the variance before; by judgement]"""
-
-STRONG = 5.0
-"""Evidence that speaks very strongly: odds of 150 to 1 (Kass and Raftery, 1995). [nats]"""
-HOPELESS = 6.0
-"""Loss of evidence with all else fixed from which a change is not fitted. [nats; by judgement]"""
 FITS = 5
 """Changes that are fitted in a round, the most promising first. [fits; by judgement]"""
 ROUNDS = 12
 """Most rounds. [rounds; by judgement]"""
 LEAST_GAIN = 0.3
 """Gain of evidence that a change needs. [nats; by judgement]"""
-FACTOR = 2.0
-"""About what a factor costs, with its parameters and its choice, paid before a fit. [nats; by judgement]"""
 
 Moves = Callable[[Evaluator, Structure], list[Move]]
 """The kernels that may come into a structure, additional or in place of a component."""
@@ -87,7 +79,7 @@ def plainest(evaluator: Evaluator, structure: Structure) -> Structure:
         wandering = evaluator.fit([evaluator.part(walk, evaluator.beliefs.scale(walk)), *effects], noise)
         plain = max(plain, wandering, key=lambda one: one.score)
     # a table may hold what is weak; and the evidence of sites is that of rows only where they were made
-    needed = STRONG if evaluator.of_series and evaluator.rows is None else 0.0
+    needed = VERY_STRONG if evaluator.of_series and evaluator.rows is None else 0.0
     return structure if structure.score > plain.score + needed else plain
 
 
@@ -97,7 +89,8 @@ def _fitted(evaluator: Evaluator, structure: Structure, option: Option) -> Struc
         return evaluator.empty()
     least = -np.inf if structure.terms is None else structure.terms.evidence
     if option.added:
-        grown = evaluator.fit(option.parts, NOISE_FACTOR * structure.noise, least=least)
+        # what comes in takes some of the noise
+        grown = evaluator.fit(option.parts, 0.7 * structure.noise, least=least)
     else:
         most = float(np.max(evaluator.prices(structure), initial=0.0))
         grown = evaluator.fit_briefly(option.parts, structure, least - most - HOPELESS)
@@ -113,7 +106,7 @@ def _options(evaluator: Evaluator, structure: Structure, moves: Sequence[Move]) 
         new = evaluator.part(move.kernel, PRIOR_SCALE if place is None else parts[place].weight)
         after = [*parts, new] if place is None else [new if i == place else part for i, part in enumerate(parts)]
         before = 0 if place is None else len(parts[place].kernel.products()[0])
-        cost = FACTOR * (len(move.kernel.products()[0]) - before)
+        cost = PRICE * (len(move.kernel.products()[0]) - before)
         what = move.kernel.formula() + ("" if place is None else f" for {parts[place].kernel.formula()}")
         found.append(Option(gain - cost, after, place is None, what))
     if parts:
@@ -126,7 +119,7 @@ def _options(evaluator: Evaluator, structure: Structure, moves: Sequence[Move]) 
 
 def worth(evaluator: Evaluator, structure: Structure) -> float:
     """The evidence, less what speaks against components that only strong evidence lets be told."""
-    return structure.score - STRONG * sum(_doubted(evaluator, part) for part in structure.parts)
+    return structure.score - VERY_STRONG * sum(_doubted(evaluator, part) for part in structure.parts)
 
 
 def _doubted(evaluator: Evaluator, part: Part) -> bool:

@@ -27,6 +27,7 @@ from farrier.inference.lbfgs import Climb, climb, moving_of
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
+from farrier.search.evidence import HOPELESS, VERY_STRONG
 from farrier.search.regressors import noise_beside
 from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_curvature import curvature_at_start
@@ -46,36 +47,13 @@ FINAL_ITERATIONS = 80
 """Most L-BFGS iterations for the first pool of candidates and for models that predict. [iterations; by judgement]"""
 FINAL_TOLERANCE = 0.05
 """Gain of five iterations below which these fits end. [nats; commit 7863919: score on 11 splits of five tables]"""
-NEWTON_PART = 0.1
-"""Gain of a step of Newton's method, with which a fit ends, below which no other step is made. [part of the tolerance;
-measured on 30 series, whose forecasts stay with another ninth digit of y]"""
 CURVATURE_ROWS = 200
 """Rows of a table at which the curvature of the log posterior is computed; that of more rows is in proportion. [rows;
 measured on boston: with all rows it took 60 % of the time of a search]"""
-SQUARED_WEIGHTS = (0.03, 0.3, 2.0)
-"""Squared weights at which a candidate is tried. [parts of three times the noise variance; by judgement]"""
-NOISE_FACTORS = (1.0, 0.4)
-"""Noise variances at which a candidate is tried. [parts of the noise variance; by judgement]"""
 RANKED = 12
 """Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
 PROBES = 16
 """Vectors of random signs that estimate the information of a score test. [vectors; by judgement]"""
-LATENT_VARIANCE = 0.3
-"""Replaces the noise variance in the squared weights if each row has its own known noise. [variance of the latent
-function; by judgement]"""
-WORK = 2e10
-"""Evaluations, each times the cube of the rows, after which the search ends with what it has found. [evaluations times
-rows cubed, some 3 s, reached by series of more than 200 rows; by judgement]"""
-VERY_STRONG = 5.0
-"""Log evidence that a structure of a series needs against noise alone and against a random walk, a level that returns
-to its mean against one that wanders, two sides of a split against one simple kernel, and a rough component that only
-all rows of a long series show; for a table in a file, the log posterior density of each thousand rows that the ordinary
-candidates need beside the structure. Odds of 150 to 1 are called very strong by Kass and Raftery (1995). [nats; by
-judgement]"""
-HOPELESS = 6.0
-"""Loss of score against the structure before, from which a move is not fitted further; and against the best end of a
-search, or the best scale of the target, from which another one is not searched further. [nats; measured for ends on 122
-learn series, of which one became the best from further below; else by judgement]"""
 LEAST_CURVATURE = 0.3
 """Lowest curvature of the log posterior density in any direction: where it is flatter, draws go no further. [nats for
 each squared unit of a logarithm; by judgement]"""
@@ -106,8 +84,6 @@ class Evaluator:
     """The known noise variance of each row; None for one common variance."""
     steps: int = 0
     """L-BFGS steps of all fits so far."""
-    work: float = 0.0
-    """Evaluations of all fits so far, each times the cube of the rows."""
     beliefs: Beliefs = Beliefs()
     factors: np.ndarray | None = None
     """The noise variance of each row over the common one; None if all rows have the same."""
@@ -223,11 +199,11 @@ class Evaluator:
         objective = self._objective(parts, noise)
         H = curvature_at_start(parts, objective.template, moving_of(objective.limits()), objective.typical())
         found = climb(objective, iterations, tolerance, curvature=H)
-        self._count(len(found.terms))
+        self.steps += len(found.terms)
         top, mode, score = found.terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, found, tolerance * NEWTON_PART)
+            mode, top = self._mode(objective, found, tolerance * 0.1)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         fitted = objective.model(found.numbers) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
@@ -248,16 +224,6 @@ class Evaluator:
         part = ExactObjective(template, covariance_of(self.X[some]), self.y[some], objective.draws)
         return PartOfRows(objective, part)
 
-    def _count(self, evaluations: int, steps: int | None = None) -> None:
-        """Add to the steps and to the work: an evaluation takes cubic time in the rows."""
-        self.steps += evaluations if steps is None else steps
-        self.work += evaluations * float(len(self.y)) ** 3
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the search of a series has done its work: it then ends with the best structure so far."""
-        return self.of_series and self.work > WORK
-
     def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms]:
         """The mode near the end of a climb, and the terms there.
 
@@ -268,7 +234,6 @@ class Evaluator:
         # where each row has its own noise, the common one has no part in the density
         free[len(objective.template.prior.vector())] &= self.rows is None
         moving = np.flatnonzero(free)
-        self._count(len(moving), steps=0)
         curved, steps = self._curved(objective), CURVATURE_STEP * objective.typical()
         whole = curved is objective
         H = curvature(curved, u, moving, steps, slope if whole else None)
@@ -332,8 +297,9 @@ class Evaluator:
         Additional components are first ranked by a score test; minus infinity marks those that it leaves out.
         """
         C = self.covariance_at(structure)
-        left = structure.noise if self.rows is None else LATENT_VARIANCE
-        levels = [part * self.spread(structure) for part in (NOISE_FACTORS if self.rows is None else (1.0,))]
+        # rows of known noise have a latent function of variance one
+        left = structure.noise if self.rows is None else 0.3
+        levels = [part * self.spread(structure) for part in ((1.0, 0.4) if self.rows is None else (1.0,))]
         base = log_density(self.noisy(C, structure), self.y)
         there = self.grams([part.kernel for part in structure.parts]) if structure.parts else []
         grams = self.grams([move.kernel for move in moves])
@@ -341,7 +307,8 @@ class Evaluator:
         for i in self._ranked(C, structure, moves, grams):
             move, K = moves[i], grams[i]
             if move.place is None:
-                others, sizes = C, [left * weight * 3.0 for weight in SQUARED_WEIGHTS]
+                # parts of three times the noise variance
+                others, sizes = C, [left * weight * 3.0 for weight in (0.03, 0.3, 2.0)]
             else:
                 own = structure.parts[move.place].weight ** 2 * there[move.place]
                 others, sizes = C - own, [_mean_variance(own)]

@@ -28,12 +28,8 @@ from farrier.kernels.registry import (
 )
 from farrier.search.periods import find_periods
 
-START_SPREAD = 0.5
-"""Standard deviation of the log of a starting value about its centre. [log of the value; by judgement]"""
 STARTING_PERIODS = 4
 """Most periods found in the data, at which strong cycles start in turn. [periods; by judgement]"""
-SHORT_ROWS = 10
-"""Lengthscales and shortest typical periods of the starting values of the paper's authors. [rows; by judgement]"""
 
 Initialisation = Literal["both", "weak", "strong", "authors"]
 
@@ -84,13 +80,15 @@ class Start:
         self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
         # squared distances add up over D inputs, so lengthscales that relate rows grow with the root of D
         self._apart = np.sqrt(len(self._range))
-        self._shortest = SHORT_ROWS * self._range / len(X)
+        # ten rows
+        self._shortest = 10 * self._range / len(X)
         self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, STARTING_PERIODS)
         self.periods_given = 0
         """How many cycles have started at periods of the data."""
 
     def _about(self, centre: np.ndarray) -> np.ndarray:
-        return centre * np.exp(START_SPREAD * self._generator.standard_normal(centre.shape))
+        # weak and strong as in Kim and Teh (2018)
+        return centre * np.exp(0.5 * self._generator.standard_normal(centre.shape))
 
     def _place(self) -> np.ndarray:
         return self._low + self._range * self._generator.random(self._range.shape)

@@ -18,14 +18,6 @@ from farrier.search.regressors import INPUT_LENGTHSCALES
 from farrier.search.signatures import distinct
 from farrier.search.warps import Warps
 
-JOINT_LENGTHSCALE = 1.0
-"""Starting lengthscale of the smooth kernel of all inputs of a table, times the square root of their number. [standard
-deviations of an input; measured on inner splits of seven shared tables]"""
-ROUGH_JOINT_LENGTHSCALE = 3.0
-"""The same for the rough kernel. [standard deviations of an input; measured on inner splits of seven shared tables]"""
-MOST_TRIPLES = 300
-"""Most triples of inputs; if there are more, only pairs get a score. [triples; by judgement]"""
-
 CURVED = ("smooth", "rough")
 """The kinds of kernels for which simpler ones are tried."""
 
@@ -58,8 +50,8 @@ def joint(warps: Warps, *, many: bool) -> list[Kernel]:
     """
     root = float(np.sqrt(len(warps.powers)))
     found: list[Kernel] = [
-        warps.kernel(RationalQuadratic, JOINT_LENGTHSCALE * root),
-        warps.kernel(Matern12, ROUGH_JOINT_LENGTHSCALE * root),
+        warps.kernel(RationalQuadratic, INPUT_LENGTHSCALES[1] * root),
+        warps.kernel(Matern12, INPUT_LENGTHSCALES[0] * root),
     ]
     far = warps.kernel(SquaredExponential, ORDINARY_INPUT_LENGTHSCALE * root)
     return [far, *found] if many else found
@@ -91,7 +83,8 @@ def simpler(kernel: Kernel) -> list[Kernel]:
 def sets_of_inputs(inputs: int) -> list[tuple[int, ...]]:
     """The pairs of inputs, and the triples if they are not too many."""
     pairs, triples = (list(combinations(range(inputs), size)) for size in (2, 3))
-    return [*pairs, *triples] if len(triples) <= MOST_TRIPLES else pairs
+    # scores of more triples would take long
+    return [*pairs, *triples] if len(triples) <= 300 else pairs
 
 
 def all_orders(warps: Warps, coded: Sequence[int]) -> AllOrders:

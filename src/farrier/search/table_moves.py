@@ -19,16 +19,14 @@ from farrier.model.finishing import TABLE_ROWS
 from farrier.search import candidates, codes, empty_cells, table_candidates
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.candidates import SAME_LENGTHSCALE, SAME_ORDINARY_LENGTHSCALE
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.lattices import Lattice
-from farrier.search.scoring import VERY_STRONG, Evaluator
+from farrier.search.scoring import Evaluator
 from farrier.search.signatures import distinct
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.thresholds import threshold_kernels
 from farrier.search.warps import Warps
 
-FLAT_LENGTHSCALES = (5.0, 10.0, 20.0)
-"""Lengthscales above which the kernel is tried without that input. [standard deviations of the input; commit 7863919:
-score on 11 splits of five tables]"""
 INTERACTIONS = 4
 """Pairs and triples of inputs that are tried in a round: those with the highest score. [sets; by judgement]"""
 
@@ -50,8 +48,9 @@ class Columns:
         kernels = [part.kernel for part in structure.parts]
         found = [Move(kernel) for kernel in self._additional(evaluator, structure, kernels)]
         for i, kernel in enumerate(kernels):
-            flat = [candidates.narrowed(kernel, length) for length in FLAT_LENGTHSCALES]
-            others = [one for one in flat[:1] if one is not None] + candidates.simpler(kernel)
+            # without the inputs in which it is flat: lengthscales above five standard deviations
+            narrow = candidates.narrowed(kernel, 5.0)
+            others = ([] if narrow is None else [narrow]) + candidates.simpler(kernel)
             if self.warps is not None:
                 others += table_candidates.simpler(kernel) + _sharper(evaluator, structure, i)
             found += [Move(one, i) for one in others]

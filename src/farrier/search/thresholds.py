@@ -15,17 +15,10 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Linear, Step, StepUntil
+from farrier.search.periods import FEWEST_VALUES
 
 CHANGEPOINT_WIDTH = 0.25
 """Starting width of a changepoint. [steps between neighbours; by judgement]"""
-THRESHOLDS = 2
-"""Jumps, and bends, that are tried in a round: those with the highest gain. [candidates; by judgement]"""
-FEWEST_VALUES = 8
-"""Fewest distinct values of an input that is transformed, and that has jumps and bends. [values; by judgement]"""
-THRESHOLD_ROWS = 0.05
-"""Fewest rows on either side of a jump or bend. [part of the rows; by judgement]"""
-THRESHOLD_PLACES = 120
-"""Most places of an input at which a jump and a bend are tried. [places; by judgement]"""
 
 
 def threshold_kernels(X: np.ndarray, columns: Sequence[int], inverse: np.ndarray, y: np.ndarray) -> list[Kernel]:
@@ -49,7 +42,8 @@ def threshold_kernels(X: np.ndarray, columns: Sequence[int], inverse: np.ndarray
         place = float(places[np.argmax(both[0] if after else both[1])])
         side = Step(place, width, dims=(d,)) if after else StepUntil(place, width, dims=(d,))
         bends.append((float(max(both[0].max(), both[1].max())), side * Linear(place, dims=(d,))))
-    best = [sorted(each, key=lambda one: -one[0])[:THRESHOLDS] for each in (jumps, bends)]
+    # two of each
+    best = [sorted(each, key=lambda one: -one[0])[:2] for each in (jumps, bends)]
     return [kernel for each in best for gain, kernel in each if gain > 0.0]
 
 
@@ -64,10 +58,11 @@ def _places(x: np.ndarray, values: np.ndarray) -> np.ndarray:
         return np.zeros(0)
     middles = 0.5 * (values[1:] + values[:-1])
     below = np.searchsorted(np.sort(x), middles)
-    enough = max(THRESHOLD_ROWS * len(x), 3.0)
+    # a twentieth of the rows on either side, at least three
+    enough = max(0.05 * len(x), 3.0)
     middles = middles[(below >= enough) & (len(x) - below >= enough)]
-    some = np.unique(np.linspace(0, len(middles) - 1, THRESHOLD_PLACES).astype(int)) if len(middles) else []
-    return middles[some] if len(middles) > THRESHOLD_PLACES else middles
+    some = np.unique(np.linspace(0, len(middles) - 1, 120).astype(int)) if len(middles) else []
+    return middles[some] if len(middles) > 120 else middles
 
 
 def _gains(V: np.ndarray, inverse: np.ndarray, a: np.ndarray) -> np.ndarray:

@@ -15,12 +15,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Base
 from farrier.kernels.warped import WARPED, warped
-from farrier.search.thresholds import FEWEST_VALUES
-
-POWERS = (-2.0, 4.0, 61)
-"""Lowest and highest power of the transform of an input, and how many are tried. [powers; by judgement]"""
-STRAIGHT_POWER = 0.35
-"""Difference to 1 below which an input is not transformed. [power; by judgement]"""
+from farrier.search.periods import FEWEST_VALUES
 
 
 @final
@@ -57,9 +52,9 @@ class Warps:
 def _power(x: np.ndarray) -> float:
     if len(np.unique(x)) < FEWEST_VALUES:
         return 1.0
-    low, high, count = POWERS
-    tried = np.linspace(low, high, int(count))
+    tried = np.linspace(-2.0, 4.0, 61)
     slope = float(np.sum(np.sign(x) * np.log1p(np.abs(x))))
     heights = [-len(x) * np.log(max(warped(x, p).std(), 1e-12)) + (p - 1.0) * slope for p in tried]
     best = float(tried[int(np.argmax(heights))])
-    return 1.0 if abs(best - 1.0) < STRAIGHT_POWER else best
+    # nearly straight is straight
+    return 1.0 if abs(best - 1.0) < 0.35 else best
