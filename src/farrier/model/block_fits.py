@@ -19,7 +19,7 @@ from farrier.inference.collapsed import CollapsedBound, CollapsedObjective, Coll
 from farrier.inference.collapsed_blocks import BlockObjective, RowBlocks
 from farrier.inference.inducing_points import PointLimits, choose
 from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.lbfgs import climb, moving_of
+from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb, moving_of
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
@@ -29,12 +29,9 @@ from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import MOST_POINTS, Tell, weights_of
 from farrier.search.appraisal import Appraisal, appraise, intervals
 from farrier.search.evidence import VERY_STRONG
-from farrier.search.scoring import CURVATURE_STEP, ITERATIONS, LEAST_CURVATURE, Evaluator
+from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator
 from farrier.search.structure import LEVEL, Mode, Part, Structure
 
-BLOCK_TOLERANCE = 0.5
-"""Gain of five iterations, in nats for each thousand rows, below which a fit ends. [nats for each thousand rows; by
-judgement]"""
 UNEXPLAINED = 1e-6
 """Part of a kernel's trace that its inducing points may leave unexplained: many rows tell smaller differences from
 noise. [part of the trace; by judgement]"""
@@ -164,7 +161,8 @@ class _Fit:
     def _climbed(
         self, objective: CollapsedBound, parts: Sequence[Part], iterations: int, phase: str
     ) -> tuple[Structure, np.ndarray]:
-        tolerance = BLOCK_TOLERANCE * objective.count / 1000
+        # in proportion to the rows, since each iteration reads them
+        tolerance = TOLERANCE * objective.count / 200
         tell = self.search.tell
         u, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(phase, t.total))
         self.search.steps += len(terms)

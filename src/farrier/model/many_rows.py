@@ -29,7 +29,7 @@ from farrier.model.table_fits import FITTED_ROWS, Scaled, table_contenders
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import MOST_POINTS, POINT_LIMITS, TRACE_TOLERANCE, Tell
 from farrier.search.appraisal import Appraisal, appraise
-from farrier.search.scoring import FINAL_TOLERANCE, SHORT_ITERATIONS
+from farrier.search.scoring import SHORT_ITERATIONS
 from farrier.search.structure import Decision
 
 PREDICTING_ROWS = 10_000
@@ -147,7 +147,7 @@ def _on_all_rows(contender: Contender, X: np.ndarray, z: np.ndarray) -> tuple[Ex
         return CollapsedObjective.of(model, X, z, 1, TRACE_TOLERANCE, MOST_POINTS, POINT_LIMITS)
 
     start = objective(mode.model)
-    model = start.model(climb(start, SHORT_ITERATIONS, FINAL_TOLERANCE).numbers)
+    model = start.model(climb(start, SHORT_ITERATIONS).numbers)
     # inducing points are chosen again for the kernels as they are now
     found = objective(model)
     bound = found.value(found.start()).total

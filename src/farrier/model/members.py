@@ -26,7 +26,7 @@ from farrier.model.target_scale import LOG_ODDS, TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal
 from farrier.search.evidence import CHANCE
-from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, Evaluator
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
 
 SERIES_DRAWS = 24
@@ -134,7 +134,7 @@ class Contender:
         changes = {"X": X, "y": self.scale.forward(y), "covariance": covariance, "factors": factors}
         evaluator = replace(self.evaluator, **changes)
         parts, noise = self.structure.parts, self.structure.noise
-        structure = evaluator.fit(parts, noise, FINAL_ITERATIONS, FINAL_TOLERANCE)
+        structure = evaluator.fit(parts, noise)
         return replace(self, structure=structure, evaluator=evaluator, rows=y)
 
     def for_all_rows(self, model: ExactModel) -> ExactModel:

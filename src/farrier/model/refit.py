@@ -32,7 +32,7 @@ from farrier.model.site_fits import fit_in_turn, marginals
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.search.appraisal import appraise, appraise_sites
-from farrier.search.scoring import ITERATIONS, Evaluator
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part, Structure, horseshoe_model
 
 UNUSED_NOISE = float(np.exp(NOISE_CENTRE))
@@ -206,8 +206,7 @@ def _refitted_pool(
     weights = prior.quantile(0.5)
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
     model = replace(horseshoe_model(parts, noise, X.shape[1], rows), prior=prior)
-    iterations = ITERATIONS
-    return climbed(tier, model, parts, X, z, iterations=iterations)[0]
+    return climbed(tier, model, parts, X, z)[0]
 
 
 def _refitted_survivors(fitted: Fitted, search: Evaluator, noise: float) -> Structure:

@@ -13,6 +13,7 @@ import numpy as np
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
+from farrier.inference.lbfgs import ITERATIONS
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
@@ -27,7 +28,7 @@ from farrier.search.appraisal import appraise_sites
 from farrier.search.beliefs import Beliefs
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
-from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, Evaluator
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
 from farrier.search.table_moves import Columns
 
@@ -135,8 +136,7 @@ def fit_given_sites(
 
     def fit(sites: Sites) -> ExactModel:
         model = horseshoe_model(parts, 1.0, X.shape[1], sites.variance)
-        iterations = FINAL_ITERATIONS
-        structure, _ = climbed(tier, model, parts, X, sites.target, iterations=iterations)
+        structure, _ = climbed(tier, model, parts, X, sites.target)
         tell("fitting", structure.score)
         assert structure.model is not None
         return structure.model
@@ -156,7 +156,7 @@ def fit_given_sites(
         y,
         scale=scale,
         level=level,
-        steps=SITE_FITS * FINAL_ITERATIONS,
+        steps=SITE_FITS * ITERATIONS,
         likelihood=found.likelihood,
         sites=found.sites.target,
     )
@@ -205,7 +205,7 @@ def _pool(
         if tier == "exact":
             covariance = covariance_of(X, timed=evaluator.of_series)
             rows = replace(evaluator, X=X, y=sites.target, covariance=covariance, rows=sites.variance)
-            wide = rows.fit(current, noise, FINAL_ITERATIONS, FINAL_TOLERANCE)
+            wide = rows.fit(current, noise)
             assert wide.model is not None
             current = list(wide.parts)
             return wide.model

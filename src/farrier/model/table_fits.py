@@ -30,7 +30,7 @@ from farrier.search.evidence import HOPELESS
 from farrier.search.lattices import find_lattices
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
-from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, Evaluator
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
 from farrier.search.table_moves import Columns
 from farrier.search.warps import Warps
@@ -225,11 +225,11 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Evalua
     # nowhere else
     many = len(y) > TABLE_ROWS
     parts = scaled.kind.columns.all_orders(evaluator, whole) if many or scaled.kind.columns.coded else []
-    orders = evaluator.fit(parts, whole.noise, FINAL_ITERATIONS, FINAL_TOLERANCE) if parts else None
+    orders = evaluator.fit(parts, whole.noise) if parts else None
     if len(rows) == len(evaluator.y):
         return (evaluator, whole), orders
     larger = replace(evaluator, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
     larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
-    found = [one and larger.fit(one.parts, one.noise, FINAL_ITERATIONS, FINAL_TOLERANCE) for one in (whole, orders)]
+    found = [one and larger.fit(one.parts, one.noise) for one in (whole, orders)]
     assert found[0] is not None
     return (larger, found[0]), found[1]

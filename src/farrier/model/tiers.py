@@ -16,13 +16,12 @@ from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.inducing_points import PointLimits
-from farrier.inference.lbfgs import climb
+from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_plan import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
-from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE
 from farrier.search.structure import Part, Structure, horseshoe_model
 
 EXACT_ROWS = 1000
@@ -82,19 +81,14 @@ def climbed(
     X: np.ndarray,
     z: np.ndarray,
     *,
-    iterations: int,
-    tolerance: float | None = None,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
     tell: Callable[[Terms], None] = lambda terms: None,
 ) -> tuple[Structure, int]:
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
     objective = objective_of(tier, model, X, z, FINAL_DRAWS)
     with one_thread(small=tier != "collapsed"):
-        numbers, terms, _ = climb(
-            objective,
-            iterations,
-            FINAL_TOLERANCE if tolerance is None else tolerance,
-            callback=lambda i, t: tell(t),
-        )
+        numbers, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(t))
     model = objective.model(numbers)
     medians = model.prior.quantile(0.5)
     found = tuple(Part(model.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
@@ -123,7 +117,7 @@ def collapsed_fit(
             parts,
             X,
             z,
-            iterations=FINAL_ITERATIONS // rounds,
+            iterations=ITERATIONS // rounds,
             tell=lambda terms: tell("fitting all rows", terms.total),
         )
         assert structure.model is not None

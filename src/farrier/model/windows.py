@@ -14,10 +14,9 @@ from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.linear import LinearObjective
 from farrier.inference.point_horseshoe import PointHorseshoe
-from farrier.model.given_kernels import LONG_TOLERANCE
 from farrier.model.long_rows import window_rows
 from farrier.model.tiers import FEATURE_LIMITS
-from farrier.search.scoring import CURVATURE_STEP, ITERATIONS, LEAST_CURVATURE, Evaluator
+from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator
 from farrier.search.structure import LEVEL, Mode, Part, Structure
 
 
@@ -38,21 +37,14 @@ class Windows:
         return cls(X[seen], z[seen], None if factors is None else factors[seen])
 
 
-def fitted_to(
-    evaluator: Evaluator, parts: Sequence[Part], noise: float, rows: Windows, iterations: int | None = None
-) -> Structure:
+def fitted_to(evaluator: Evaluator, parts: Sequence[Part], noise: float, rows: Windows) -> Structure:
     """A structure with all parameters fitted to some rows, from their current values; its score is the log posterior
     density."""
     # few rows can leave next to no noise
     model = evaluator.beliefs.model([*parts, LEVEL], max(noise, 0.005), rows.X.shape[1])
     model = replace(model, factors=rows.factors)
     objective = LinearObjective.of(model, rows.X, rows.z, 1, FEATURE_LIMITS)
-    u, terms, _ = climb(
-        objective,
-        iterations or ITERATIONS,
-        LONG_TOLERANCE,
-        callback=lambda i, t: evaluator.tell("fitting", t.total),
-    )
+    u, terms, _ = climb(objective, callback=lambda i, t: evaluator.tell("fitting", t.total))
     evaluator.steps += len(terms)
     fitted = objective.model(u)
     weights = fitted.prior.quantile(0.5)

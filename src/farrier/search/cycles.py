@@ -13,7 +13,7 @@ from farrier.kernels.registry import CentredPeriodic
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import find_periods
 from farrier.search.regressors import acts_on, curves_for
-from farrier.search.scoring import FINAL_ITERATIONS, FINAL_TOLERANCE, Evaluator
+from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part, Structure
 
 
@@ -51,7 +51,7 @@ def _with_curves(evaluator: Evaluator, structure: Structure, least: float) -> St
         for curve in curves_for(part.kernel, evaluator.X):
             new = evaluator.part(curve, part.weight)
             parts = [new if i == place else one for i, one in enumerate(structure.parts)]
-            bent = evaluator.fit(parts, structure.noise, FINAL_ITERATIONS, FINAL_TOLERANCE, least)
+            bent = evaluator.fit(parts, structure.noise, least=least)
             if bent.score > max(best.score, structure.score + VERY_STRONG):
                 best = bent
         structure = best

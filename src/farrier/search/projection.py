@@ -32,8 +32,6 @@ from farrier.search.polishing import plainest, polished, worth
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 
-ITERATIONS, TOLERANCE = 25, 0.1
-"""Of a fit on the path. [iterations; nats; by judgement]"""
 JUDGED = 25.0
 """Divergence from the model that predicts up to which a model of the path is fitted to y. [nats; by judgement]"""
 BEAM, APART = 2, 15.0
@@ -106,7 +104,7 @@ class Projection:
             np.zeros((1, 0)),
             moments=moments,
         )
-        numbers, terms, _ = climb(objective, ITERATIONS, TOLERANCE)
+        numbers, terms, _ = climb(objective)
         fitted = objective.model(numbers)
         weights = fitted.prior.quantile(0.5)
         found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))

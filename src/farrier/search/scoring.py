@@ -23,7 +23,7 @@ from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import log_density, log_normal
 from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.lbfgs import Climb, climb, moving_of
+from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
@@ -35,18 +35,8 @@ from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure,
 
 START_NOISE = 0.1
 """Noise variance at the start of a fit. [variance of y; by judgement]"""
-ITERATIONS = 35
-"""Most L-BFGS iterations of a fit in the search, of a known structure to other rows, and to the rows of a long series
-or a sample of a large table. [iterations; by judgement]"""
-TOLERANCE = 0.2
-"""Gain of five iterations below which a fit in the search ends. [nats; commit 3c12d3f: evaluations to the maximum for
-airline, radio and call centre]"""
 SHORT_ITERATIONS = 10
 """Most L-BFGS iterations after a component is removed or simplified. [iterations; by judgement]"""
-FINAL_ITERATIONS = 80
-"""Most L-BFGS iterations for the first pool of candidates and for models that predict. [iterations; by judgement]"""
-FINAL_TOLERANCE = 0.05
-"""Gain of five iterations below which these fits end. [nats; commit 7863919: score on 11 splits of five tables]"""
 CURVATURE_ROWS = 200
 """Rows of a table at which the curvature of the log posterior is computed; that of more rows is in proportion. [rows;
 measured on boston: with all rows it took 60 % of the time of a search]"""
@@ -124,21 +114,18 @@ class Evaluator:
         self,
         parts: Sequence[Part],
         noise: float,
-        iterations: int | None = None,
-        tolerance: float | None = None,
+        iterations: int = ITERATIONS,
         least: float = -np.inf,
     ) -> Structure:
-        """A structure with all parameters fitted together, from their current values; defaults as in the search.
+        """A structure with all parameters fitted together, from their current values.
 
         If the log likelihood does not reach `least`, the structure is not good enough to be compared, and its score
         is minus infinity.
         """
-        iterations = ITERATIONS if iterations is None else iterations
-        tolerance = TOLERANCE if tolerance is None else tolerance * 0.03
-        start = (*map(id, parts), noise, iterations, tolerance, least)
+        start = (*map(id, parts), noise, iterations, least)
         if start not in self._fitted:
             # the parts are stored too, so that their ids stay unique
-            self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, least)
+            self._fitted[start] = parts, self._climbed(parts, noise, iterations, least)
         return self._fitted[start][1]
 
     def fit_briefly(self, parts: Sequence[Part], structure: Structure, least: float) -> Structure:
@@ -162,7 +149,6 @@ class Evaluator:
         only a start for the next one, and ends earlier.
         """
         driven = self.of_series and self.X.shape[1] > 1
-        tolerance = None if least == np.inf else FINAL_TOLERANCE
         usual = self.beliefs.noise if self.beliefs.of_time else START_NOISE
         starts = [] if near is None else [(starting_at(near, parts), near.noise)]
         starts += [(parts, max(usual, noise_beside(self.X, self.y)))] if driven else []
@@ -170,7 +156,7 @@ class Evaluator:
         white, ends = log_normal(float(self.y @ self.y), 0.0, len(self.y)), []
         lowest = white - VERY_STRONG
         for start in starts or [(parts, usual)]:
-            end = self.fit(*start, FINAL_ITERATIONS, tolerance, least)
+            end = self.fit(*start, least=least)
             assert end.terms is not None
             likely = end.terms.evidence > lowest or self.rows is not None
             if likely and (not driven or self._settled(end)):
@@ -193,17 +179,15 @@ class Evaluator:
         y = self.covariance.scatter(self.y)
         return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))
 
-    def _climbed(
-        self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, least: float
-    ) -> Structure:
+    def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, least: float) -> Structure:
         objective = self._objective(parts, noise)
         H = curvature_at_start(parts, objective.template, moving_of(objective.limits()), objective.typical())
-        found = climb(objective, iterations, tolerance, curvature=H)
+        found = climb(objective, iterations, curvature=H)
         self.steps += len(found.terms)
         top, mode, score = found.terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, found, tolerance * 0.1)
+            mode, top = self._mode(objective, found, 0.1 * TOLERANCE)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         fitted = objective.model(found.numbers) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
