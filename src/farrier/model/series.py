@@ -39,8 +39,9 @@ from farrier.model.target_scale import TargetScale, Transform, named, worth_tryi
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, tier_for
 from farrier.model.windows import Windows, fitted_to
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidates import REPEATS, SHORTEST_PERIOD
+from farrier.search.candidates import SHORTEST_PERIOD
 from farrier.search.learned_priors import GROWTHS
+from farrier.search.periods import REPEATS
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Structure

@@ -27,62 +27,28 @@ from farrier.kernels.registry import (
     StepUntil,
 )
 from farrier.search.beliefs import Beliefs
-from farrier.search.periods import find_periods, multiples_of
-from farrier.search.regressors import INPUT_LENGTHSCALES, acts_on
+from farrier.search.periods import REPEATS, find_periods, multiples_of
+from farrier.search.regressors import acts_on
 from farrier.search.signatures import distinct
-from farrier.search.thresholds import CHANGEPOINT_WIDTH
+from farrier.search.starting_values import (
+    CHANGEPOINT_WIDTH,
+    INPUT_LENGTHSCALE,
+    INPUT_LENGTHSCALES,
+    LENGTHSCALES,
+    SAME_CHANGE,
+    SAME_PERIOD,
+    SHAPES,
+)
 
-REPEATS = 3.0
-"""Times that a cycle must repeat in the range. [cycles; by judgement]"""
-LENGTHSCALES = (1.0, 0.5, 0.25, 0.12, 0.06, 0.03, 0.015)
-"""Starting lengthscales of smooth kernels. [part of the range; by judgement]"""
-ROUGH_LENGTHSCALES = (0.3, 0.05)
-"""Starting lengthscales of rough kernels (Matern 1/2). [part of the range; by judgement]"""
-ORDINARY_LENGTHSCALES = (1.0, 0.3, 0.1, 0.03)
-"""Lengthscales of the ordinary candidates of one input that is not time. [part of the range; by judgement]"""
-ORDINARY_GROWTH = 0.6
-"""Lengthscale of the ordinary candidate whose amplitude grows. [part of the range; by judgement]"""
-GROWN_LENGTHSCALES = (0.5, 2.0)
-"""Lengthscales of the smooth kernel by which a component is multiplied. [part of the range; by judgement]"""
-ROUGH_REPLACEMENTS = (1.0, 0.3)
-"""Lengthscales of the smooth kernel that is tried in place of a rough one. [part of the rough kernel's lengthscale; by
-judgement]"""
 MOST_FACTORS = 3
 """Most factors of a product, changepoints not counted. [factors; by judgement]"""
 MOST_PERIODS = 3
 """Most periods found in the data that are tried. [periods; by judgement]"""
 SHORTEST_PERIOD = 2.5
 """Shortest known period that is tried. [steps between neighbours; by judgement]"""
-LONGEST_PERIOD = 0.5
-"""Longest known period that is tried. [part of the range; by judgement]"""
-SHAPES = (1.0, 0.5)
-"""Starting lengthscales of a periodic kernel; cycles that drift or grow start at the first. [radians; by judgement]"""
-DRIFTS = (1.0, 0.3, 0.1)
-"""Lengthscales over which the shape of a cycle changes. [part of the range; by judgement]"""
-CHANGEPOINT_LENGTHSCALES = (0.5, 0.12)
-"""Lengthscales of smooth kernels on one side of a changepoint. [part of the range; by judgement]"""
-SIDE_LENGTHSCALES = (0.3, 0.1, 0.03)
-"""Lengthscales of the simple kernels that are compared on the two sides of a split. [part of the range; by
-judgement]"""
-SIDE_REPEATS = 2.0
-"""Times that a cycle must repeat on its side of a changepoint. [cycles; by judgement]"""
-JOINT_LENGTHSCALES = (2.0, 0.7)
-"""Starting lengthscales of all inputs of a table together, times the square root of their number, where the noise is
-not Gaussian. [standard deviations of an input; by judgement]"""
-ORDINARY_INPUT_LENGTHSCALE = 2.0
-"""Starting lengthscale of each input in the ordinary candidates of a table and in interactions. [standard deviations of
-the input; measured on inner splits of seven shared tables]"""
 PAIRED_INPUTS = 6
 """Most inputs that are tried in pairs where the noise is not Gaussian, and most numbers that are tried times a
 category: those with the highest correlation with the residual. [inputs; by judgement]"""
-SAME_LENGTHSCALE = 0.35
-"""Difference up to which two candidates have the same lengthscale. [log of the lengthscale; by judgement]"""
-SAME_ORDINARY_LENGTHSCALE = 1.0
-"""Difference up to which two ordinary candidates have the same lengthscale. [log of the lengthscale; by judgement]"""
-SAME_PERIOD = 0.05
-"""Difference below which two components have the same period. [log of the period; by judgement]"""
-SAME_CHANGEPOINT = 0.3
-"""Distance below which two components have the same changepoint. [standard deviations of the input; by judgement]"""
 
 
 @dataclass(frozen=True)
@@ -125,7 +91,7 @@ def series(
     if change is not None:
         fresh += _changes(change, extent, found)
     fresh += [more for kernel in found for more in grown(kernel, extent)]
-    return distinct(fresh, found, SAME_LENGTHSCALE)
+    return distinct(fresh, found)
 
 
 def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[Kernel]:
@@ -134,38 +100,38 @@ def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[K
     for d in range(inputs):
         smooth = (SquaredExponential(length, dims=(d,)) for length in INPUT_LENGTHSCALES)
         fresh += [Linear(0.0, dims=(d,)), *smooth]
-    for length in JOINT_LENGTHSCALES:
+    for length in INPUT_LENGTHSCALES:
         everywhere = np.full(inputs, length * np.sqrt(inputs))
         fresh += [SquaredExponential(everywhere), Matern52(everywhere)]
     chosen = [int(d) for d in useful[:PAIRED_INPUTS]]
     for place, d in enumerate(chosen):
         for e in chosen[place + 1 :]:
             both = tuple(sorted((d, e)))
-            smooth = SquaredExponential(np.full(2, ORDINARY_INPUT_LENGTHSCALE), dims=both)
+            smooth = SquaredExponential(np.full(2, INPUT_LENGTHSCALE), dims=both)
             fresh += [smooth, Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
-    return distinct(fresh, found, SAME_LENGTHSCALE)
+    return distinct(fresh, found)
 
 
 def ordinary_curve(x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
     """The ordinary candidates of one input that is not time, without those in `found`: curves, lines and cycles."""
     extent = Extent.of(x)
-    growing = SquaredExponential(ORDINARY_GROWTH * extent.range) * line_before(extent)
-    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in ORDINARY_LENGTHSCALES]
+    growing = SquaredExponential(LENGTHSCALES[0] * extent.range) * line_before(extent)
+    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in LENGTHSCALES]
     kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), growing]
     for period in periods[:MOST_PERIODS]:
         kernels += _cycles(period, extent)[1:]
-    return distinct(kernels, found, SAME_ORDINARY_LENGTHSCALE)
+    return distinct(kernels, found)
 
 
 def ordinary_series(beliefs: Beliefs, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
     """What ordinary series are made of, without what is in `found`: trend, walk, seasons that move, AR(1)."""
     kernels = beliefs.structural(periods[:MOST_PERIODS])
-    return distinct(kernels, found, SAME_ORDINARY_LENGTHSCALE)
+    return distinct(kernels, found)
 
 
 def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel]) -> list[Kernel]:
     """Patterns of the calendar that are not in `found`."""
-    return distinct(patterns, found, SAME_LENGTHSCALE)
+    return distinct(patterns, found)
 
 
 def steps_last(kernels: Sequence[Kernel], gains: np.ndarray) -> list[int]:
@@ -215,7 +181,7 @@ def simpler(kernel: Kernel, walk: RandomWalk | None = None) -> list[Kernel]:
         product_of([_smooth_like(f, part) if f is rough else f for f in factors])
         for rough in factors
         if isinstance(rough, Matern12)
-        for part in ROUGH_REPLACEMENTS
+        for part in LENGTHSCALES[:2]
     ]
     if len(factors) > 1:
         return [*fewer, *smooth]
@@ -261,7 +227,7 @@ def simple(x: np.ndarray, periods: Sequence[float]) -> list[Kernel]:
     """Simple kernels for one side of a changepoint: smooth curves and cycles."""
     extent = Extent.of(x)
     return [
-        *(SquaredExponential(extent.range * part) for part in SIDE_LENGTHSCALES),
+        *(SquaredExponential(extent.range * part) for part in LENGTHSCALES[1:]),
         *(CentredPeriodic(period, shape) for period in periods for shape in SHAPES),
     ]
 
@@ -293,7 +259,7 @@ def changes_of(kernels: Sequence[Kernel]) -> list[float]:
         for factor in kernel.products()[0]:
             if isinstance(factor, Step | StepUntil):
                 place = float(np.ravel(factor.location)[0])
-                if not any(abs(place - other) < SAME_CHANGEPOINT for other in places):
+                if not any(abs(place - other) < SAME_CHANGE for other in places):
                     places.append(place)
     return places
 
@@ -304,7 +270,7 @@ def moved(kernel: Kernel, change: float, place: float) -> Kernel:
     def there(factor: Base) -> bool:
         if not isinstance(factor, Step | StepUntil):
             return False
-        return abs(float(np.ravel(factor.location)[0]) - change) < SAME_CHANGEPOINT
+        return abs(float(np.ravel(factor.location)[0]) - change) < SAME_CHANGE
 
     return product_of([f.replace(location=place) if there(f) else f for f in kernel.products()[0]])
 
@@ -322,7 +288,7 @@ def repeats_inside_window(kernel: Kernel, extent: Extent) -> bool:
             high = min(high, float(np.ravel(factor.location)[0]))
     if high - low == extent.range:
         return True
-    return all(SIDE_REPEATS * period <= high - low for period in periods_of([kernel]))
+    return all(REPEATS * period <= high - low for period in periods_of([kernel]))
 
 
 def is_noise(kernel: Kernel, extent: Extent) -> bool:
@@ -359,25 +325,22 @@ def distinct_periods(periods: Sequence[float]) -> list[float]:
 
 def ordinary_table(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
     """The ordinary candidates of a table, without those in `found`: every input alone, and all together."""
-    everywhere = np.full(inputs, JOINT_LENGTHSCALES[0] * np.sqrt(inputs))
+    everywhere = np.full(inputs, INPUT_LENGTHSCALE * np.sqrt(inputs))
     kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
     kernels += [SquaredExponential(INPUT_LENGTHSCALES[0], dims=(d,)) for d in range(inputs)]
-    return distinct(kernels, found, SAME_LENGTHSCALE)
+    return distinct(kernels, found)
 
 
 def _smooth(extent: Extent) -> list[Kernel]:
     # below the distance of neighbours it would be noise
     shortest = 1.2 * extent.spacing
-    lengths, rough = (
-        [extent.range * part for part in parts if extent.range * part > shortest]
-        for parts in (LENGTHSCALES, ROUGH_LENGTHSCALES)
-    )
-    return [*(SquaredExponential(length) for length in lengths), *(Matern12(length) for length in rough)]
+    lengths = [extent.range * part for part in LENGTHSCALES if extent.range * part > shortest]
+    return [*(SquaredExponential(length) for length in lengths), *(Matern12(length) for length in lengths)]
 
 
 def _cycles(period: float, extent: Extent) -> list[Kernel]:
     # a shape that changes within a period is no cycle
-    drifts = sorted({max(part * extent.range, 1.5 * period) for part in DRIFTS})
+    drifts = sorted({max(part * extent.range, 1.5 * period) for part in LENGTHSCALES[:3]})
     strict = [CentredPeriodic(period, shape) for shape in SHAPES]
     line = line_before(extent)
     return [
@@ -399,7 +362,7 @@ def _changes(place: float, extent: Extent, found: Sequence[Kernel]) -> list[Kern
         return step_at(place, extent)
 
     fresh: list[Kernel] = [step(), step() * Linear(place), (1 - step()) * Linear(place)]
-    for length in CHANGEPOINT_LENGTHSCALES:
+    for length in LENGTHSCALES[1:3]:
         smooth = SquaredExponential(length * extent.range)
         fresh += [step() * smooth, (1 - step()) * smooth]
     return [*fresh, *(side for kernel in found for side in sides(kernel, [place], extent))]
@@ -425,9 +388,9 @@ def grown(kernel: Kernel, extent: Extent) -> list[Kernel]:
     elif len(factors) == 1:
         more.append(kernel * Linear(0.0))
     if not any(isinstance(f, SquaredExponential | Matern12) for f in factors):
-        more += [kernel * SquaredExponential(part * extent.range) for part in GROWN_LENGTHSCALES]
+        more += [kernel * SquaredExponential(part * extent.range) for part in LENGTHSCALES[:2]]
     return [product_of(simplify(one.products()[0])) for one in more]
 
 
 def _fits(period: float, extent: Extent) -> bool:
-    return SHORTEST_PERIOD * extent.spacing < period < LONGEST_PERIOD * extent.range
+    return SHORTEST_PERIOD * extent.spacing < period < extent.range / REPEATS

@@ -9,9 +9,9 @@ from farrier.evaluation.products import Products
 from farrier.inference.gaussian import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
-from farrier.search.candidates import SAME_CHANGEPOINT, SIDE_REPEATS
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.scoring import Evaluator
+from farrier.search.starting_values import SAME_CHANGE
 from farrier.search.structure import LEVEL, Structure
 
 
@@ -59,7 +59,7 @@ def log_densities_at(evaluator: Evaluator, structure: Structure, change: float, 
     """The log evidence as it is, and with one changepoint moved to each place; other parameters stay fixed."""
     pool = Products.of([part.kernel for part in structure.parts], evaluator.X.shape[1])
     R = [term.correlation(pool.numbers, evaluator.X, evaluator.X)[0] for term in pool.terms]
-    near = np.abs(pool.numbers - change) < SAME_CHANGEPOINT
+    near = np.abs(pool.numbers - change) < SAME_CHANGE
     near &= [pool.kernels[n.product][n.factor].kind in ("from", "until") and n.name == "location" for n in pool.layout]
     values = []
     for place in (None, *places):
@@ -74,8 +74,8 @@ def log_densities_at(evaluator: Evaluator, structure: Structure, change: float, 
 
 def best_simple_kernels(evaluator: Evaluator, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
     """For each noise variance, the best simple kernel of some rows, with its log evidence."""
-    periods = find_periods(x, y, 1, evaluator.known, repeats=SIDE_REPEATS)
-    periods += multiples_of(x, y, periods, repeats=SIDE_REPEATS)
+    periods = find_periods(x, y, 1, evaluator.known)
+    periods += multiples_of(x, y, periods)
     kernels = candidates.simple(evaluator.X[:, 0], periods)
     y = y - y.mean()
     grams = Products.of(kernels, 1).gram(x[:, None], x[:, None])

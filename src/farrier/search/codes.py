@@ -14,9 +14,9 @@ from typing import final
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Category, Linear, SquaredExponential
 from farrier.search import candidates
-from farrier.search.candidates import PAIRED_INPUTS, SAME_LENGTHSCALE
-from farrier.search.regressors import INPUT_LENGTHSCALES
+from farrier.search.candidates import PAIRED_INPUTS
 from farrier.search.signatures import distinct
+from farrier.search.starting_values import INPUT_LENGTHSCALES
 
 
 @final
@@ -93,7 +93,7 @@ def table(
     levels = [c for c in coded if c not in flags]
     # products of inputs that are found come first
     fresh += [*_crossed(levels, there), *_differing(levels, there, useful)][:40]
-    return distinct(fresh, found, SAME_LENGTHSCALE)
+    return distinct(fresh, found)
 
 
 def ordinary_table(
@@ -111,7 +111,7 @@ def ordinary_table(
         others, count = codes.of_numbers(found), len(codes.numbers)
         made = candidates.ordinary_table(count, others) if numbers_of is None else numbers_of(others)
         kernels = [*codes.in_table(made), *kernels]
-    return distinct(kernels, found, SAME_LENGTHSCALE)
+    return distinct(kernels, found)
 
 
 def _crossed(coded: Sequence[int], there: set[int]) -> list[Kernel]:

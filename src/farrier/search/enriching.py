@@ -18,8 +18,8 @@ from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import best_change, best_simple_kernels
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.scoring import Evaluator
+from farrier.search.starting_values import CHANGEPOINT_WIDTH
 from farrier.search.structure import Move, Structure
-from farrier.search.thresholds import CHANGEPOINT_WIDTH
 
 ROUNDS, MOST_NEW = 3, 3
 """Most rounds, and most components that a score test adds in one. [by judgement]"""

@@ -17,15 +17,16 @@ from scipy.ndimage import maximum_filter
 from farrier.evaluation.grid import on_grid
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import CentredPeriodic, SquaredExponential
-from farrier.search.candidates import DRIFTS, REPEATS, SHAPES
 from farrier.search.periods import (
     FEWEST_VALUES,
     FREQUENCIES_PER_PEAK,
     HIGHEST_FREQUENCY,
     PROMINENCE,
+    REPEATS,
     ROUNDING_OF_SQUARES,
     SMALLEST_POWER,
 )
+from farrier.search.starting_values import LENGTHSCALES, SHAPES
 
 
 @final
@@ -42,7 +43,7 @@ class Lattice:
     def kernels(self) -> list[Kernel]:
         """A pattern that repeats exactly, one with shorter details, and one whose shape drifts over the inputs."""
         strict = [CentredPeriodic(np.array(self.periods), np.full(2, shape), dims=self.inputs) for shape in SHAPES]
-        drift = SquaredExponential(DRIFTS[0] * np.array(self.ranges), dims=self.inputs)
+        drift = SquaredExponential(LENGTHSCALES[0] * np.array(self.ranges), dims=self.inputs)
         return [*strict, strict[0] * drift]
 
 

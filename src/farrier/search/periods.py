@@ -15,6 +15,7 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from farrier.evaluation.grid import on_grid
+from farrier.search.starting_values import SAME_PERIOD
 
 FEWEST_VALUES = 8
 """Fewest distinct values of an input that is transformed, and that has jumps and bends. [values; by judgement]"""
@@ -34,8 +35,6 @@ PROMINENCE = 6.0
 """Lowest ratio of the power of a peak to the median power of its neighbourhood. [ratio; by judgement]"""
 STRONG_POWER = 0.15
 """Power from which the strongest peak needs no prominence. [part of the variance; by judgement]"""
-SAME_KNOWN_PERIOD = 0.04
-"""Relative difference below which a period is replaced by a known one. [part of the period; by judgement]"""
 ROUNDING_OF_SQUARES = 1e-10
 """Relative size below which squares in the least-squares fit of waves count as rounding errors. [part of the largest
 square; by judgement]"""
@@ -46,8 +45,6 @@ def find_periods(
     y: np.ndarray,
     count: int,
     known: Sequence[float] = (),
-    *,
-    repeats: float = REPEATS,
 ) -> list[float]:
     """At most `count` periods of y(x); one that is close to a known period (a year, a week) is replaced by it.
 
@@ -62,7 +59,7 @@ def find_periods(
     if extent < FEWEST_VALUES * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
-    frequencies, periodogram = _periodogram(x, spacing, repeats / extent)
+    frequencies, periodogram = _periodogram(x, spacing, REPEATS / extent)
     found: list[float] = []
     allowed = np.ones(len(frequencies), bool)
     for turn in range(2 * count):
@@ -76,7 +73,7 @@ def find_periods(
         if peak is None:
             continue
         period, _ = _with_harmonics(x, left, _refined(frequencies, power, peak), extent)
-        period = next((p for p in known if abs(p / period - 1.0) < SAME_KNOWN_PERIOD), period)
+        period = next((p for p in known if abs(p / period - 1.0) < SAME_PERIOD), period)
         found.append(period)
         # exclude all harmonics, but only the first if they are so close together that they would exclude everything
         # a cycle whose amplitude grows has sidebands: frequencies are 2.5 cycles in the range apart
@@ -131,7 +128,7 @@ def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
     return float(frequencies[peak] + np.clip(shift, -0.5, 0.5) * (frequencies[1] - frequencies[0]))
 
 
-def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], *, repeats: float = REPEATS) -> list[float]:
+def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float]) -> list[float]:
     """Twice or three times each period if that fits y better by the BIC: the strongest peak may be a harmonic."""
     if not periods:
         return []
@@ -141,7 +138,7 @@ def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], *, repe
         tried: list[tuple[float, float]] = []
         for multiple in (1, 2, 3):
             waves = 2 * multiple * HARMONICS
-            if multiple * period > extent / repeats or waves + 3 > len(x) // 3:
+            if multiple * period > extent / REPEATS or waves + 3 > len(x) // 3:
                 break
             best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, multiple)
             # the BIC penalises the additional waves

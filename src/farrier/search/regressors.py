@@ -11,9 +11,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Linear, SquaredExponential
-
-INPUT_LENGTHSCALES = (3.0, 1.0)
-"""Starting lengthscales of one input of a table. [standard deviations of the input; by judgement]"""
+from farrier.search.starting_values import INPUT_LENGTHSCALES
 
 
 def acts_on(kernel: Kernel) -> tuple[int, ...]:

@@ -31,6 +31,7 @@ from farrier.search.evidence import HOPELESS, VERY_STRONG
 from farrier.search.regressors import noise_beside
 from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_curvature import curvature_at_start
+from farrier.search.starting_values import INPUT_LENGTHSCALE, SAME_CHANGE
 from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure, starting_at
 
 START_NOISE = 0.1
@@ -53,10 +54,6 @@ deviation of a parameter; by judgement]"""
 HIGHER_NOISES = tuple(4.0**k for k in range(8))
 """Noise variances that are tried for the leave-one-out error without some of the components. [parts of the noise
 variance; by judgement]"""
-INTERACTION_LENGTHSCALE = 1.5
-"""Lengthscale of each input in the score for an interaction. [standard deviations of the input; by judgement]"""
-SAME_CANDIDATE_CHANGEPOINT = 0.05
-"""Distance up to which two candidates have the same changepoint. [standard deviations of the input; by judgement]"""
 
 
 @dataclass
@@ -235,7 +232,7 @@ class Evaluator:
 
     def _evidence(self, top: Terms, mode: Mode) -> float:
         """Laplace's approximation of the log evidence; changes at one time of a series may be one."""
-        densities, apart = self._log_densities(mode), SAME_CANDIDATE_CHANGEPOINT
+        densities, apart = self._log_densities(mode), SAME_CHANGE
         saved = saved_by_sharing(mode, densities, apart) if self.of_series else 0.0
         count = len(mode.model.pool)
         weights = -float(mode.model.prior.kl())
@@ -335,7 +332,7 @@ class Evaluator:
         effects, so that x1 * x2 has a score where neither input has one. The information is estimated with random
         probes: tr(C^-1 K C^-1 K) = E v'C^-1 K C^-1 K v.
         """
-        length, n = INTERACTION_LENGTHSCALE, len(self.y)
+        length, n = INPUT_LENGTHSCALE, len(self.y)
         inverse = np.linalg.inv(self.noisy(self.covariance_at(structure), structure))
         a, V = inverse @ self.y, np.random.default_rng(0).choice([-1.0, 1.0], (n, PROBES))
         grams = [_centred(np.exp(-0.5 * (x[:, None] - x[None, :]) ** 2 / length**2)) for x in self.X.T]

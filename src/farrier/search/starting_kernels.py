@@ -26,10 +26,8 @@ from farrier.kernels.registry import (
     SquaredExponential,
     White,
 )
+from farrier.search.candidates import MOST_PERIODS
 from farrier.search.periods import find_periods
-
-STARTING_PERIODS = 4
-"""Most periods found in the data, at which strong cycles start in turn. [periods; by judgement]"""
 
 Initialisation = Literal["both", "weak", "strong", "authors"]
 
@@ -82,7 +80,7 @@ class Start:
         self._apart = np.sqrt(len(self._range))
         # ten rows
         self._shortest = 10 * self._range / len(X)
-        self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, STARTING_PERIODS)
+        self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, MOST_PERIODS)
         self.periods_given = 0
         """How many cycles have started at periods of the data."""
 

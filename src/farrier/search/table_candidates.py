@@ -13,9 +13,9 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import AllOrders, Linear, Matern12, RationalQuadratic, SquaredExponential
-from farrier.search.candidates import MOST_FACTORS, ORDINARY_INPUT_LENGTHSCALE, SAME_LENGTHSCALE
-from farrier.search.regressors import INPUT_LENGTHSCALES
+from farrier.search.candidates import MOST_FACTORS
 from farrier.search.signatures import distinct
+from farrier.search.starting_values import INPUT_LENGTHSCALE, INPUT_LENGTHSCALES
 from farrier.search.warps import Warps
 
 CURVED = ("smooth", "rough")
@@ -39,7 +39,7 @@ def table(
     fresh += joint(warps, many=many)
     for inputs in interacting:
         fresh += interaction(plain, inputs) + interaction(warps, inputs)
-    return distinct(fresh, found, SAME_LENGTHSCALE)
+    return distinct(fresh, found)
 
 
 def joint(warps: Warps, *, many: bool) -> list[Kernel]:
@@ -53,16 +53,16 @@ def joint(warps: Warps, *, many: bool) -> list[Kernel]:
         warps.kernel(RationalQuadratic, INPUT_LENGTHSCALES[1] * root),
         warps.kernel(Matern12, INPUT_LENGTHSCALES[0] * root),
     ]
-    far = warps.kernel(SquaredExponential, ORDINARY_INPUT_LENGTHSCALE * root)
+    far = warps.kernel(SquaredExponential, INPUT_LENGTHSCALE * root)
     return [far, *found] if many else found
 
 
 def interaction(warps: Warps, inputs: Sequence[int]) -> list[Kernel]:
     """An interaction of some inputs: a product of lines, products of lines and one curve, and a smooth surface."""
     lines = {d: Linear(0.0, dims=(d,)) for d in inputs}
-    curves = {d: warps.kernel(SquaredExponential, ORDINARY_INPUT_LENGTHSCALE, (d,)) for d in inputs}
+    curves = {d: warps.kernel(SquaredExponential, INPUT_LENGTHSCALE, (d,)) for d in inputs}
     bent = [product_of([curves[d] if d == e else lines[d] for d in inputs]) for e in inputs]
-    surface = warps.kernel(SquaredExponential, ORDINARY_INPUT_LENGTHSCALE, inputs)
+    surface = warps.kernel(SquaredExponential, INPUT_LENGTHSCALE, inputs)
     return [product_of([*lines.values()]), *bent, surface]
 
 
@@ -76,7 +76,7 @@ def simpler(kernel: Kernel) -> list[Kernel]:
     plain = Warps.none(max(inputs) + 1)
     if len(inputs) > 1:
         return [one for one in interaction(plain, inputs) if one.formula() != kernel.formula()]
-    curve = [plain.kernel(SquaredExponential, ORDINARY_INPUT_LENGTHSCALE, inputs)]
+    curve = [plain.kernel(SquaredExponential, INPUT_LENGTHSCALE, inputs)]
     return [Linear(0.0, dims=inputs), *(one for one in curve if one.formula() != kernel.formula())]
 
 
@@ -92,13 +92,13 @@ def all_orders(warps: Warps, coded: Sequence[int]) -> AllOrders:
     inputs = len(warps.powers) + len(coded)
     numbers = [d for d in range(inputs) if d not in coded]
     lengths, powers = np.ones((2, inputs))
-    lengths[numbers], powers[numbers] = ORDINARY_INPUT_LENGTHSCALE * warps.sds, warps.powers
+    lengths[numbers], powers[numbers] = INPUT_LENGTHSCALE * warps.sds, warps.powers
     codes = np.isin(np.arange(inputs), coded).astype(float)
     return AllOrders(lengths, power=powers, coded=codes)
 
 
 def ordinary_table(warps: Warps, found: Sequence[Kernel], *, many: bool = False) -> list[Kernel]:
     """The ordinary candidates of a table, without those in `found`: all inputs together, and every input alone."""
-    length = ORDINARY_INPUT_LENGTHSCALE
+    length = INPUT_LENGTHSCALE
     alone: list[Kernel] = [warps.kernel(SquaredExponential, length, (d,)) for d in range(len(warps.powers))]
-    return distinct([*joint(warps, many=many), *alone], found, SAME_LENGTHSCALE)
+    return distinct([*joint(warps, many=many), *alone], found)

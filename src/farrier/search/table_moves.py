@@ -18,7 +18,6 @@ from farrier.kernels.registry import (
 from farrier.model.finishing import TABLE_ROWS
 from farrier.search import candidates, codes, empty_cells, table_candidates
 from farrier.search.beliefs import PRIOR_SCALE
-from farrier.search.candidates import SAME_LENGTHSCALE, SAME_ORDINARY_LENGTHSCALE
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.lattices import Lattice
 from farrier.search.scoring import Evaluator
@@ -66,7 +65,7 @@ class Columns:
             return table_candidates.ordinary_table(warps, others, many=_many(evaluator))
 
         made = codes.ordinary_table(inputs, self.coded, found, of_numbers)
-        return [*made, *distinct(self._patterns(), found, SAME_ORDINARY_LENGTHSCALE)]
+        return [*made, *distinct(self._patterns(), found)]
 
     def all_orders(self, evaluator: Evaluator, whole: Structure) -> list[Part]:
         """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, each
@@ -123,7 +122,7 @@ class Columns:
         made = codes.table(inputs, self.coded, found, useful, numbers_of, flags)
         inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure), structure))
         thresholds = threshold_kernels(evaluator.X, numbers, inverse, evaluator.y)
-        return made + distinct([*thresholds, *self._patterns()], found, SAME_LENGTHSCALE)
+        return made + distinct([*thresholds, *self._patterns()], found)
 
     def _patterns(self) -> list[Kernel]:
         """What repeats over two numbers."""

@@ -16,9 +16,7 @@ import numpy as np
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Linear, Step, StepUntil
 from farrier.search.periods import FEWEST_VALUES
-
-CHANGEPOINT_WIDTH = 0.25
-"""Starting width of a changepoint. [steps between neighbours; by judgement]"""
+from farrier.search.starting_values import CHANGEPOINT_WIDTH
 
 
 def threshold_kernels(X: np.ndarray, columns: Sequence[int], inverse: np.ndarray, y: np.ndarray) -> list[Kernel]:
