@@ -28,9 +28,6 @@ from farrier.search.structure import Decision, Structure
 TABLE_ROWS = 400
 """Most rows of a table that the search uses; more rows are predicted by interactions of all orders too, which on yacht
 and servo raised the error. [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
-PIECES = 4
-"""Contiguous pieces of a long series among the rows of the search, the last at its end; and neighbourhoods among the
-rows to which the members of a large table are fitted. [pieces; by judgement]"""
 
 
 @final
@@ -117,8 +114,8 @@ def search_rows(X: np.ndarray, *, timed: bool = False) -> np.ndarray:
     # a series: half of the rows in contiguous pieces, for short lengthscales; half spread evenly, for long ones
     order = np.argsort(X[:, 0])
     spread = np.linspace(0, len(X) - 1, SEARCH_ROWS // 2).astype(int)
-    length = SEARCH_ROWS // 2 // PIECES
-    starts = np.linspace(0, len(X) - length, PIECES).astype(int)
+    length = SEARCH_ROWS // 2 // 4
+    starts = np.linspace(0, len(X) - length, 4).astype(int)
     pieces = (starts[:, None] + np.arange(length)).ravel()
     rows = order[np.union1d(spread, pieces)]
     return np.union1d(rows, more) if len(more := uncommon_rows(X, rows, SEARCH_ROWS)) else rows

@@ -8,17 +8,14 @@ the same at every call.
 
 import numpy as np
 
+WINDOWS = (6, 800, 1200)
+"""Contiguous pieces among the rows to which a long series is fitted, the last at the end, the rows of each, and rows
+spread over the whole series. [pieces, rows, rows; by judgement]"""
+
 SEARCH_ROWS = 300
 """Most rows of one input that the search uses; it uses all of fewer. A structural model is fitted to as many, the last
-ones; where they hold too few of the longest season (`periods.repeats`), to every second (third, ...) row of a longer
+ones; where they hold too few of the longest season (`REPEATS`), to every second (third, ...) row of a longer
 time. [rows; by judgement]"""
-
-LONG_PIECES = 6
-"""Contiguous pieces among the rows to which hyperparameters are fitted, the last at the end. [pieces; by judgement]"""
-PIECE_ROWS = 800
-"""Rows of each of these pieces. [rows; by judgement]"""
-SPREAD_ROWS = 1200
-"""Rows over the whole series among these rows. [rows; by judgement]"""
 
 
 def resolved_rows(x: np.ndarray) -> np.ndarray:
@@ -58,7 +55,7 @@ def uncommon_rows(X: np.ndarray, chosen: np.ndarray, most: int) -> np.ndarray:
 
 def window_rows(x: np.ndarray) -> np.ndarray:
     """The rows of a fit: contiguous pieces, the last at the end, and rows spread over the whole series."""
-    count, pieces, length, spread = len(x), LONG_PIECES, PIECE_ROWS, SPREAD_ROWS
+    count, pieces, length, spread = len(x), *WINDOWS
     if count <= pieces * length + spread:
         return np.arange(count)
     starts = np.linspace(0, count - length, pieces).astype(int)

@@ -23,7 +23,7 @@ from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import folds_of
-from farrier.model.members import FOLDS, Contender, stacked_shares, weights_of_structure, with_models
+from farrier.model.members import Contender, stacked_shares, weights_of_structure, with_models
 from farrier.model.stacking import LeftOut
 from farrier.model.table_fits import FITTED_ROWS, Scaled, table_contenders
 from farrier.model.target_scale import TargetScale
@@ -117,7 +117,7 @@ def left_out_predictions(
     """Leave-one-out predictions of some rows by the structure, on its scale, and by the pools."""
     there = judged_rows(len(y))
     places, count = np.searchsorted(predicting_rows(len(y)), there), len(there)
-    z, folds, level = scale.forward(y[there]), folds_of(count, FOLDS), np.empty(count)
+    z, folds, level = scale.forward(y[there]), folds_of(count), np.empty(count)
     mean, variance = moments(*posterior.left_out(X[there], z, folds))
     level[np.concatenate(folds)] = mean[count:]
     sd = np.sqrt(variance[:count] + noise)

@@ -19,9 +19,10 @@ from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.model.finishing import TABLE_ROWS
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
-from farrier.model.stacking import SAMPLED_DRAWS, LeftOut, Stacking, spread_of, stacked
+from farrier.model.stacking import DRAWS, LeftOut, Stacking, spread_of, stacked
 from farrier.model.target_scale import LOG_ODDS, TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal
@@ -29,31 +30,14 @@ from farrier.search.evidence import CHANCE
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
 
+TRAJECTORIES = Trajectories(DRAWS, apart=2, warm=12, steps=5, step=0.3)
+"""Hamiltonian Monte Carlo for the parameters of a pool. [by judgement]"""
+
 SERIES_DRAWS = 24
 """Draws of all parameters from Laplace's approximation over which predictions average, beside the modes; each structure
 has its share of them. [draws, even; by judgement]"""
-TABLE_DRAWS = 8
-"""The same for a table with more rows than `rows.search`. [draws, even; by judgement]"""
 SMALLEST_SHARE = 0.02
 """Share of the evidence below which a structure does not predict. [part; by judgement]"""
-FOLDS = 5
-"""Folds of the rows: the shares at a row follow from a prediction that has not seen its fold. [folds; by judgement]"""
-END_ROWS = 0.1
-"""Part of the rows that is left out at each end of a principal component of the inputs: from such rows comes how much
-of the further variance of a posterior counts, beyond the one up to which single rows tell the size of errors. [part of
-the rows; measured on the outer rows of 17 inner splits of five tables: the log score was -1.72 without it, -1.65,
--1.63, -1.64 and -1.65 with a fifteenth, a tenth, a seventh and a fifth]"""
-HAMILTONIAN_ROWS = 350
-"""Most rows for which the parameters of a pool are drawn by Hamiltonian Monte Carlo; for more the mode predicts. [rows;
-by judgement]"""
-APART = 2
-"""Trajectories from one of them to the next. [trajectories; by judgement]"""
-WARM = 12
-"""Trajectories before the first. [trajectories; by judgement]"""
-LEAPS = 5
-"""Steps of a trajectory. [steps; by judgement]"""
-LEAP = 0.3
-"""Length of the first step. [standard deviations of Laplace's approximation; by judgement]"""
 
 
 @final
@@ -245,7 +229,7 @@ def stacked_members(
     Parameters may come from a part of the rows. Leave-one-out predictions are given all of them, as new rows will be.
     """
     found = [with_models(one, 0.0, _drawn_models(one, at_mode=at_mode), X, y) for one in contenders]
-    ends, folds = ends_of(X, END_ROWS), folds_of(len(y), FOLDS)
+    ends, folds = ends_of(X), folds_of(len(y))
     left = [
         left_out_of(member, y, folds, ends, one.factors if one.noise is None else None)
         for one, member in zip(contenders, found, strict=True)
@@ -279,13 +263,12 @@ def _drawn_models(contender: Contender, *, at_mode: bool) -> list[ExactModel]:
     """
     mode, evaluator = contender.structure.at_mode(), contender.evaluator
     if not contender.mode_only:
-        return mode.models(TABLE_DRAWS)
-    if at_mode or len(evaluator.y) > HAMILTONIAN_ROWS:
+        return mode.models(DRAWS)
+    if at_mode or len(evaluator.y) > TABLE_ROWS:
         return [mode.model]
     y = evaluator.covariance.scatter(evaluator.y)
     objective = ExactObjective(mode.model, evaluator.covariance, y, np.zeros((1, 0)))
-    wanted = Trajectories(SAMPLED_DRAWS, APART, WARM, LEAPS, LEAP)
-    draws = sampled(objective, mode.u, mode.moving, mode.laplace, objective.limits(), wanted)
+    draws = sampled(objective, mode.u, mode.moving, mode.laplace, objective.limits(), TRAJECTORIES)
     return [mode.model, *(objective.model(u) for u in draws)]
 
 

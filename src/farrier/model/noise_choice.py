@@ -3,10 +3,8 @@
 from dataclasses import replace
 
 from farrier.model.fitted import Fitted
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.structure import Decision
-
-MINIMUM_GAIN = 6.0
-"""Log evidence that Student's t must gain to be kept. [nats; measured on the same series]"""
 
 STUDENTS_T = "noise: Student-t"
 """The name of Student-t noise in the record of the decisions."""
@@ -18,7 +16,7 @@ def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool, gain: float 
     `gain` replaces the difference of evidence.
     """
     gain = float(robust.bound - gaussian.bound) if gain is None else gain
-    needed = MINIMUM_GAIN
+    needed = VERY_STRONG
     if chosen:
         decision, best = Decision(0, "kept", STUDENTS_T, gain, "asked for"), robust
     else:

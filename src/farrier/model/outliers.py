@@ -21,21 +21,11 @@ from farrier.inference.mixtures import moments
 from farrier.model.fitted import Draws, Fitted
 from farrier.model.held_out import folds_of, left_out_of
 from farrier.model.many_rows import many_rows_score
-from farrier.model.members import FOLDS
 from farrier.model.result import Result
 from farrier.search.evidence import CHANCE
 
 DEGREES = (2.5, 3.0, 4.0, 6.0, 10.0)
 """Degrees of freedom that leave-one-out residuals choose between. [degrees of freedom; by judgement]"""
-TABLE_MARGIN = 0.1
-"""The same for a table, for each of its rows: an average of structures has heavy tails of its own, and the error of
-predictions was higher with Student's t. [nats for each row; measured on inner splits of servo]"""
-SUSPICIOUS = 3.5
-"""Leave-one-out residual beyond which the search for the structure does not see a row, if Student's t is tried. [robust
-standard deviations, 1.4826 times the median absolute residual; by judgement]"""
-DISTANT = 7.0
-"""The same for the distance of a row from its leave-one-out prediction, whatever the standard deviation of that.
-[robust standard deviations of these distances; by judgement]"""
 LISTED = 4.0
 """Distance from its expected value beyond which a row is called an outlier. [standard deviations of the leave-one-out
 prediction; by judgement]"""
@@ -91,7 +81,7 @@ def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     if fitted.stacking is not None and isinstance(posterior, CollapsedPosterior):
         return many_rows_score(fitted, X, y)
     if fitted.stacking is not None:
-        folds = folds_of(len(y), FOLDS)
+        folds = folds_of(len(y))
         left = [left_out_of(one, y, folds, ()) for one in fitted.members]
         return float(np.sum(fitted.stacking.log_densities(left)))
     mean, variance = _left_out(posterior, fitted.likelihood, X, z)
@@ -122,7 +112,7 @@ def suspicious(distances: np.ndarray, residuals: np.ndarray) -> np.ndarray:
     follows an outlier makes the prediction of its row uncertain, and the residual small. Many such rows are a part of
     what is to be explained: then none is suspicious.
     """
-    kinds = ((residuals, SUSPICIOUS), (distances, DISTANT))
+    kinds = ((residuals, LISTED), (distances, 2.0 * LISTED))
     far = np.max([np.abs(one) / (limit * robust_deviation(one)) for one, limit in kinds], axis=0)
     found = far > 1.0
     # more than a fifth of the rows are no outliers
@@ -152,7 +142,8 @@ class Doubt:
         mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
         tails, odd = Tails.of(residuals, DEGREES), suspicious(z - mean, residuals)
         _, counts = np.unique(y, return_counts=True)
-        margin = max(CHANCE, TABLE_MARGIN * len(y)) if of_table else CHANCE
+        # an average of structures has heavy tails of its own: a table asks for a tenth of a nat for each row
+        margin = max(CHANCE, 0.1 * len(y)) if of_table else CHANCE
         # where half of the values are one and the same, such as zero, there are no outliers
         clear = tails.gain > margin and bool(odd.any()) and counts.max() < 0.5 * len(y)
         return cls(residuals, tails, odd, clear)

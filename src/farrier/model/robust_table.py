@@ -26,11 +26,11 @@ from farrier.inference.likelihoods import StudentT
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
-from farrier.model.members import END_ROWS, FOLDS, TABLE_DRAWS, Contender, RowNoise, weights_of_structure, with_models
+from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
 from farrier.model.outliers import left_out_score
 from farrier.model.row_noise import expected, expected_factors
 from farrier.model.series import ROBUST_ROUNDS
-from farrier.model.stacking import LeftOut, spread_of, stacked
+from farrier.model.stacking import DRAWS, LeftOut, spread_of, stacked
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import Tell
 from farrier.search.appraisal import Appraisal, appraise
@@ -93,7 +93,7 @@ class RobustTable:
         rows = fitting_rows(self.X)
         evaluator, structure = self._again(first, rows, tell)
         own = Contender("the structure", structure, evaluator, first.scale, self.y[rows], self.noise)
-        models = own.models(TABLE_DRAWS)
+        models = own.models(DRAWS)
         explains = with_models(own, first.share, models, self.X, self.y)
         members = (explains, *self.members[1:])
         left = self._left_out(members)
@@ -116,7 +116,7 @@ class RobustTable:
 
     def _left_out(self, members: Sequence[Member]) -> list[LeftOut]:
         """The leave-one-out predictions of the rows by some members, whose noise is that of an ordinary row."""
-        ends, folds = ends_of(self.X, END_ROWS), folds_of(len(self.y), FOLDS)
+        ends, folds = ends_of(self.X), folds_of(len(self.y))
         return [left_out_of(one, self.y, folds, ends) for one in members]
 
     def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Evaluator, Structure]:

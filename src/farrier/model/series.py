@@ -40,15 +40,13 @@ from farrier.model.tiers import POSTERIORS, Tell, bound_of, tier_for
 from farrier.model.windows import Windows, fitted_to
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import SHORTEST_PERIOD
+from farrier.search.enriching import SMALLEST
 from farrier.search.learned_priors import GROWTHS
 from farrier.search.periods import REPEATS
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Structure
 
-SMALLEST_SIZE = 0.03
-"""Standard deviation over the rows below which a component of the first pool is dropped. [standard deviations of y; by
-judgement]"""
 ROBUST_ROUNDS = 3
 """Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
 
@@ -287,7 +285,7 @@ def _long(contender: Contender, series: Series, steps: int) -> Fitted:
     if not evaluator.beliefs.of_time:
         # the rows of the fit were far apart
         sizes = evaluator.sizes(structure)
-        kept = [part for part, size in zip(structure.parts, sizes, strict=True) if size > SMALLEST_SIZE]
+        kept = [part for part, size in zip(structure.parts, sizes, strict=True) if size > SMALLEST]
         windows = Windows.of(X, contender.scale.forward(y), series.factors)
         structure = fitted_to(evaluator, kept, structure.noise, windows)
         contender = replace(contender, structure=structure)

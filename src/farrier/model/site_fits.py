@@ -19,10 +19,6 @@ from farrier.model.tiers import POSTERIORS, bound_of
 
 SITE_FITS = 2
 """Times that parameters and sites are fitted alternately. [fits; by judgement]"""
-SITE_STEPS = 8
-"""Natural-gradient steps of the sites after a fit. [steps; by judgement]"""
-LATER_SITE_STEPS = 2
-"""Natural-gradient steps of the sites after each but the first fit of the pool that predicts. [steps; by judgement]"""
 
 
 @final
@@ -50,11 +46,10 @@ def updated_sites(
     likelihood: Likelihood,
     X: np.ndarray,
     y: np.ndarray,
-    steps: int,
     tier: str,
 ) -> tuple[Sites, Likelihood]:
-    """The sites after some natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
-    for _ in range(steps):
+    """The sites after eight natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
+    for _ in range(8):
         posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target)
         mean, variance = marginals(posterior, X)
         # a full step would set the sites to their optimum for the current posterior
@@ -73,10 +68,9 @@ def fit_in_turn(
 ) -> SiteFit:
     """Alternate between `fit`, which fits a model to sites, and updates of the sites."""
     model = None
-    for turn in range(SITE_FITS):
+    for _ in range(SITE_FITS):
         model = fit(sites)
-        steps = LATER_SITE_STEPS if turn else SITE_STEPS
-        sites, likelihood = updated_sites(model, sites, likelihood, X, y, steps, tier)
+        sites, likelihood = updated_sites(model, sites, likelihood, X, y, tier)
     assert model is not None
     model = replace(model, rows=sites.variance)
     posterior = POSTERIORS[tier](model, X, sites.target)

@@ -20,7 +20,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.given_kernels import levelled, parts_of
-from farrier.model.site_fits import SITE_FITS, SITE_STEPS, SiteFit, fit_in_turn, marginals, updated_sites
+from farrier.model.site_fits import SITE_FITS, SiteFit, fit_in_turn, marginals, updated_sites
 from farrier.model.table_fits import Scaled
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import EXACT_ROWS, Tell, climbed, collapsed_fit, exact_posterior, tier_for
@@ -31,9 +31,6 @@ from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
 from farrier.search.table_moves import Columns
-
-SITE_SEARCHES = 2
-"""Searches for the structure; the second one uses the sites after the first. [searches; by judgement]"""
 
 
 def fit_sites(
@@ -61,7 +58,7 @@ def fit_sites(
     )
     kind = Rows(Columns(coded), calendar)
     record: list[Decision] = []
-    for _ in range(SITE_SEARCHES):
+    for _ in range(SITE_FITS):
         evaluator, record = replace(evaluator, y=sites.target, rows=sites.variance, steps=0), []
         with one_thread():
             whole = kind.pool(evaluator)
@@ -170,7 +167,7 @@ def _structure_and_sites(
         if structure.model is None:
             break
         model = structure.model
-        sites, likelihood = updated_sites(model, sites, likelihood, evaluator.X, y, SITE_STEPS, "exact")
+        sites, likelihood = updated_sites(model, sites, likelihood, evaluator.X, y, "exact")
         again = replace(evaluator, y=sites.target, rows=sites.variance)
         structure = again.fit(structure.parts, structure.noise)
     return structure, sites, likelihood

@@ -37,20 +37,18 @@ from farrier.inference.student_mixtures import LEAST_DEGREES, one_student
 from farrier.model.predictions import LEVELS, MIDDLE, StudentPrediction, middle_spread, mixed_quantiles
 from farrier.model.target_scale import TargetScale
 
-GATE_SPREAD = 1.0
-"""Prior standard deviation of the numbers that vary the shares. [log of a ratio of shares; measured on inner splits of
-yacht and servo: 2 is no better, nor is 0.5 on those and on boston and energy]"""
-SCALE_SPREAD = 0.5
-"""Prior standard deviation of the numbers that vary the size of errors. [log of the size; by judgement]"""
-TAILS = 2.3
-"""Prior mean of the log of the degrees of freedom beyond the least. [log of degrees of freedom; by judgement]"""
-TAIL_SPREAD = 1.0
-"""Its prior standard deviation. [log of degrees of freedom; by judgement]"""
+SPREADS = (1.0, 0.5, 1.0)
+"""Prior standard deviations of the numbers that vary the shares, of those that vary the size of errors, and of the log
+of the degrees of freedom beyond the least. [logs; the first measured on inner splits of yacht and servo: 2 is no
+better, nor is 0.5 on those and on boston and energy]"""
+
+DRAWS = 8
+"""Draws of the weights in fits and predictions, of the parameters of a table's members, and of the numbers of their
+stacking. [draws, a power of two; measured on 60 inner splits: with 8, 10, 16 and 64 of the last, log scores differ by
+under 0.01]"""
+
 FURTHEST = 4.0
 """Distance from the mean of y beyond which shares and sizes stay as they are. [standard deviations; by judgement]"""
-SAMPLED_DRAWS = 10
-"""Draws that are kept, and draws of the numbers of the stacking. [draws, even; measured on 60 inner splits: with 8, 10,
-16 and 64 of the latter log scores differ by under 0.01]"""
 
 
 @final
@@ -163,11 +161,11 @@ def stacked(members: Sequence[LeftOut]) -> tuple[Stacking, np.ndarray]:
         np.array([np.quantile(one.sd, 0.95) for one in members]),
     )
     problem = _Problem(members, _clipped(level, FURTHEST))
-    found = minimize(problem.value, problem.start(), jac=True, method="L-BFGS-B", options={"maxiter": 100})
+    found = minimize(problem.value, problem.centre, jac=True, method="L-BFGS-B", options={"maxiter": 100})
     top = problem.stacking(start, found.x[None])
     ends = [one.ends for one in members if one.ends is not None]
     laplace = Laplace.of(found.x, problem.curvature(found.x), float(np.max(problem.spread)) ** -2)
-    draws = np.vstack([found.x[None], laplace.draws(SAMPLED_DRAWS)])
+    draws = np.vstack([found.x[None], laplace.draws(DRAWS)])
     ready = replace(problem.stacking(start, draws), further=_further(top, ends, len(level)))
     return ready, ready.log_densities(members)
 
@@ -197,9 +195,9 @@ def _further(stacking: Stacking, ends: Sequence[LeftOut], rows: int) -> float:
     def cost(log_root: float) -> float:
         (sizes,) = replace(stacking, further=np.exp(2.0 * log_root)).sizes(level, sds)
         total = _log_mixture(ends, shares, sizes, degrees)
-        return 0.5 * (log_root / SCALE_SPREAD) ** 2 - rows * float(total.mean())
+        return 0.5 * (log_root / SPREADS[1]) ** 2 - rows * float(total.mean())
 
-    reach = FURTHEST * SCALE_SPREAD
+    reach = FURTHEST * SPREADS[1]
     return float(np.exp(2.0 * np.asarray(fminbound(cost, -reach, reach))))
 
 
@@ -210,14 +208,16 @@ class _Problem:
     members: Sequence[LeftOut]
     level: np.ndarray
 
-    def start(self) -> np.ndarray:
-        return np.concatenate([np.zeros(5 * len(self.members) - 3), np.full(len(self.members), TAILS)])
+    @cached_property
+    def centre(self) -> np.ndarray:
+        """The prior mean of each number: ten degrees of freedom beyond the least."""
+        return np.concatenate([np.zeros(5 * len(self.members) - 3), np.full(len(self.members), 2.3)])
 
     @cached_property
     def spread(self) -> np.ndarray:
         """The prior standard deviation of each number."""
         count = len(self.members)
-        return np.repeat([GATE_SPREAD, SCALE_SPREAD, TAIL_SPREAD], [3 * (count - 1), 2 * count, count])
+        return np.repeat(SPREADS, [3 * (count - 1), 2 * count, count])
 
     def stacking(self, start: Stacking, draws: np.ndarray) -> Stacking:
         """The stacking with some draws of the numbers, (S, numbers)."""
@@ -267,8 +267,7 @@ class _Problem:
                 np.sum(owned * by_nu, axis=1) * np.exp(tails),
             ]
         )
-        centre = np.concatenate([np.zeros(len(u) - len(tails)), np.full(len(tails), TAILS)])
-        away = (u - centre) / self.spread
+        away = (u - self.centre) / self.spread
         return 0.5 * float(away @ away) - float(np.sum(total)), away / self.spread - slopes
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
-from farrier.model.finishing import PIECES, TABLE_ROWS, search_rows
+from farrier.model.finishing import TABLE_ROWS, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, stacked_members
 from farrier.model.target_scale import LOG_ODDS, TargetScale, Transform, named, worth_trying
@@ -194,8 +194,8 @@ def fitting_rows(X: np.ndarray) -> np.ndarray:
         return np.arange(len(X))
     if len(X) <= EXACT_TABLE_ROWS:
         return np.sort(generator.choice(len(X), FITTED_ROWS, replace=False))
-    size = FITTED_ROWS // 2 // PIECES
-    centres = X[generator.choice(len(X), PIECES, replace=False)]
+    size = FITTED_ROWS // 2 // 4
+    centres = X[generator.choice(len(X), 4, replace=False)]
     near = [np.argpartition(np.sum((X - centre) ** 2, axis=1), size)[:size] for centre in centres]
     others = np.setdiff1d(np.arange(len(X)), near)
     spread = generator.choice(others, FITTED_ROWS - len(np.unique(near)), replace=False)

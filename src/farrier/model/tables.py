@@ -18,12 +18,13 @@ from farrier.inference.blas import one_thread
 from farrier.inference.laplace import LaplacePosterior
 from farrier.model.fitted import Fitted
 from farrier.model.many_rows import fit_many_rows
-from farrier.model.noise_choice import MINIMUM_GAIN, better_noise
+from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt, left_out_score
 from farrier.model.robust_table import RobustTable
 from farrier.model.sites import fit_students_t
 from farrier.model.table_fits import EXACT_TABLE_ROWS, fit_few_rows, projected_table
 from farrier.model.tiers import EXACT_ROWS, Tell
+from farrier.search.evidence import VERY_STRONG
 
 
 @final
@@ -90,7 +91,7 @@ def _robust(table: Table, gaussian: Fitted, doubt: Doubt, transform: str, *, cho
     with one_thread(small=len(X) <= EXACT_ROWS):
         robust = RobustTable.of(gaussian, X, y, doubt.tails.degrees)
         gain = robust.gain()
-        if not chosen and gain <= MINIMUM_GAIN:
+        if not chosen and gain <= VERY_STRONG:
             return better_noise(gaussian, gaussian, chosen=False, gain=gain)
         if doubt.suspicious.any():
             found = _gaussian(replace(table, factors=robust.factors), transform)

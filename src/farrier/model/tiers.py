@@ -22,20 +22,15 @@ from farrier.inference.linear_plan import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
+from farrier.model.stacking import DRAWS
 from farrier.search.structure import Part, Structure, horseshoe_model
 
 EXACT_ROWS = 1000
 """Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
-FINAL_DRAWS = 4
-"""Draws of the weights in the fit of the pool that predicts. [draws, a power of two; by judgement]"""
 BOUND_DRAWS = 64
 """Draws of the weights with which bounds of pools are compared, averaged and reported: with 4 draws in 20 dimensions
 reported bounds were 1.7 to 7.2 nats above their values with 4,096. [draws, a power of two; measured for version
 0.1.0]"""
-WEIGHT_DRAWS = 8
-"""Draws of the weights over which predictions integrate. [draws, a power of two; by judgement]"""
-LONG_WEIGHT_DRAWS = 4
-"""Draws of the weights over which predictions with given kernels integrate. [draws, a power of two; by judgement]"""
 FEATURE_LIMITS = FeatureLimits()
 """Limits for features and Markov processes."""
 TRACE_TOLERANCE = 1e-4
@@ -86,7 +81,7 @@ def climbed(
     tell: Callable[[Terms], None] = lambda terms: None,
 ) -> tuple[Structure, int]:
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
-    objective = objective_of(tier, model, X, z, FINAL_DRAWS)
+    objective = objective_of(tier, model, X, z, DRAWS)
     with one_thread(small=tier != "collapsed"):
         numbers, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(t))
     model = objective.model(numbers)
@@ -135,7 +130,7 @@ def exact_posterior(
     model: ExactModel, X: np.ndarray, z: np.ndarray, weights: np.ndarray | None = None
 ) -> GaussianPosterior:
     """The exact posterior of a model given all rows; draws of the weights are from its q(w) if not given."""
-    weights = weights_of(model, WEIGHT_DRAWS) if weights is None else weights
+    weights = weights_of(model, DRAWS) if weights is None else weights
     common = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
     noise = common if model.rows is None else model.rows
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
@@ -154,14 +149,14 @@ def collapsed_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> Coll
     """The collapsed posterior of a model given all rows."""
     objective = objective_of("collapsed", model, X, z, 1)
     assert isinstance(objective, CollapsedObjective)
-    return CollapsedPosterior.of(objective, model, weights_of(model, WEIGHT_DRAWS))
+    return CollapsedPosterior.of(objective, model, weights_of(model, DRAWS))
 
 
 def linear_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LinearPosterior:
     """The posterior of a model given all rows of a long series."""
     noise = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
     noise = noise if model.rows is None else np.asarray(model.rows, float)
-    return LinearPosterior(model.pool, weights_of(model, LONG_WEIGHT_DRAWS), noise, X, z, FEATURE_LIMITS)
+    return LinearPosterior(model.pool, weights_of(model, DRAWS), noise, X, z, FEATURE_LIMITS)
 
 
 POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray], Any]] = {

@@ -22,13 +22,12 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.laplace import LaplacePosterior
 from farrier.model.fitted import Fitted
 from farrier.search.periods import FEWEST_VALUES
+from farrier.search.table_moves import INTERACTIONS
 
-DRAWS = 200
+FUNCTION_DRAWS = 200
 """Draws of the function from which intervals come. [draws; by judgement]"""
 ROWS = 2000
 """Rows of independent inputs over which the variance of the mean of the function is computed. [rows; by judgement]"""
-PAIRED = 4
-"""Inputs whose pairs are looked at, those that move the function most. [inputs; by judgement]"""
 
 
 @final
@@ -93,7 +92,7 @@ class _Design:
     def __init__(self, posteriors: list[Any], X: np.ndarray) -> None:
         self._posteriors, self._X = posteriors, X
         self._generator = np.random.default_rng(0)
-        self.paired = PAIRED
+        self.paired = INTERACTIONS
         self.order = self._interacting()
 
     @property
@@ -127,7 +126,7 @@ class _Design:
 
     def _draws(self, points: np.ndarray, groups: int) -> np.ndarray:
         """Draws of the averages of f over equal groups of consecutive points, (S, groups)."""
-        count = -(-DRAWS // len(self._posteriors))
+        count = -(-FUNCTION_DRAWS // len(self._posteriors))
         return np.concatenate([self._drawn(posterior, points, groups, count) for posterior in self._posteriors])
 
     def _drawn(self, posterior: Any, points: np.ndarray, groups: int, count: int) -> np.ndarray:
@@ -145,7 +144,7 @@ class _Design:
 
     def total(self) -> float:
         """The posterior mean of the variance of f."""
-        points = self._shuffled(DRAWS)
+        points = self._shuffled(FUNCTION_DRAWS)
         draws = self._draws(points, len(points))
         # the variance of the mean needs many rows; what draws have beyond it needs few
         beyond = draws.var(axis=1).mean() - draws.mean(axis=0).var()
@@ -181,7 +180,7 @@ class _Design:
     def _interacting(self) -> list[int]:
         """The inputs, first those that change f most when they alone are drawn anew: an input may act through
         interactions alone."""
-        rows = self._shuffled(DRAWS)
+        rows = self._shuffled(FUNCTION_DRAWS)
         before = self._mode.draws(rows)[0].mean(axis=0)
         moved = []
         for d in range(rows.shape[1]):

@@ -21,14 +21,14 @@ from farrier.search.scoring import Evaluator
 from farrier.search.starting_values import CHANGEPOINT_WIDTH
 from farrier.search.structure import Move, Structure
 
-ROUNDS, MOST_NEW = 3, 3
-"""Most rounds, and most components that a score test adds in one. [by judgement]"""
-MOST, SMALLEST = 12, 0.01
-"""Components from which the smallest go when others come, and the size below which they do. [standard deviations of y;
-by judgement]"""
-SIDED, LARGE = 4, 0.15
-"""Most components that a scan for a change takes a side of, and the size from which they are looked at. [standard
+ROUNDS = 3
+"""Most rounds, and most components that a score test adds in one. [rounds; by judgement]"""
+SMALLEST = 0.03
+"""Size of a component below which it goes when others come, or when the rows of a long series are fitted. [standard
 deviations of y; by judgement]"""
+LARGE = 0.15
+"""Size of a component from which it may be there on one side of a change only. [standard deviations of y; by
+judgement]"""
 
 
 class Sided(NamedTuple):
@@ -46,10 +46,8 @@ def enriched(evaluator: Evaluator, structure: Structure) -> Structure:
         new = _shown(evaluator, structure)
         new += split(evaluator) if turn == 0 else []
         new += one_sided(evaluator, structure) if turn == 0 or not new else []
-        kept = list(structure.parts)
-        if len(kept) > MOST:
-            sizes = evaluator.sizes(structure)
-            kept = [part for part, size in zip(kept, sizes, strict=True) if size > SMALLEST]
+        sizes = evaluator.sizes(structure)
+        kept = [part for part, size in zip(structure.parts, sizes, strict=True) if size > SMALLEST]
         there = {repr(part.kernel) for part in kept}
         new = [kernel for kernel in new if repr(kernel) not in there]
         if not new:
@@ -80,7 +78,7 @@ def _shown(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     gains = evaluator.screen(structure, [Move(kernel) for kernel in fresh])
     found: dict[str, Kernel] = {}
     for i in np.argsort(gains)[::-1]:
-        if gains[i] > VERY_STRONG and len(found) < MOST_NEW:
+        if gains[i] > VERY_STRONG and len(found) < ROUNDS:
             found.setdefault(fresh[i].formula(), fresh[i])
     return list(found.values())
 
@@ -111,7 +109,7 @@ def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
         int(i)
         for i in np.argsort(sizes)[::-1]
         if sizes[i] > LARGE and not candidates.has_step(structure.parts[i].kernel)
-    ][:SIDED]
+    ][:4]
     if not large:
         return []
     x, extent = np.sort(evaluator.X[:, 0]), candidates.Extent.of(evaluator.X[:, 0])

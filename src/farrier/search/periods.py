@@ -17,6 +17,10 @@ from scipy.ndimage import median_filter
 from farrier.evaluation.grid import on_grid
 from farrier.search.starting_values import SAME_PERIOD
 
+SMALLEST_POWER, PROMINENCE, STRONG_POWER = 0.01, 6.0, 0.15
+"""A peak of the periodogram: its lowest power, its lowest ratio to the median power nearby, and the power from which
+the strongest one needs no prominence. [part of the variance; ratio; part of the variance; by judgement]"""
+
 FEWEST_VALUES = 8
 """Fewest distinct values of an input that is transformed, and that has jumps and bends. [values; by judgement]"""
 
@@ -29,12 +33,6 @@ HIGHEST_FREQUENCY = 5.0
 found. [cycles for each row on average; by judgement]"""
 HARMONICS = 3
 """Harmonics, the first included, that are fitted and removed with a period. [harmonics; by judgement]"""
-SMALLEST_POWER = 0.01
-"""Lowest power of a peak. [part of the residual variance; by judgement]"""
-PROMINENCE = 6.0
-"""Lowest ratio of the power of a peak to the median power of its neighbourhood. [ratio; by judgement]"""
-STRONG_POWER = 0.15
-"""Power from which the strongest peak needs no prominence. [part of the variance; by judgement]"""
 ROUNDING_OF_SQUARES = 1e-10
 """Relative size below which squares in the least-squares fit of waves count as rounding errors. [part of the largest
 square; by judgement]"""

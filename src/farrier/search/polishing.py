@@ -9,6 +9,7 @@ a line instead of a curve of a regressor or of a column of a table, unless the e
 """
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
@@ -22,10 +23,9 @@ from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.structure import Decision, Move, Part, Structure
 from farrier.search.table_candidates import CURVED
 
-FITS = 5
-"""Changes that are fitted in a round, the most promising first. [fits; by judgement]"""
-ROUNDS = 12
-"""Most rounds. [rounds; by judgement]"""
+TRIES = 4
+"""Changes that are fitted in a step, the most promising first. [fits; by judgement]"""
+
 LEAST_GAIN = 0.3
 """Gain of evidence that a change needs. [nats; by judgement]"""
 
@@ -49,7 +49,7 @@ def polished(
 ) -> Structure:
     """The structure after changes, as long as one has more evidence; each is added to the record."""
     tried: set[tuple[str, ...]] = {_names(structure.parts)}
-    for turn in range(ROUNDS):
+    for turn in count(1):
         best, how = structure, ""
         for option in _options(evaluator, structure, moves(evaluator, structure)):
             if (names := _names(option.parts)) in tried:
@@ -62,7 +62,7 @@ def polished(
             return structure
         evaluator.tell("polishing the explanation", best.score)
         if record is not None:
-            record.append(Decision(turn + 1, "changed", how, best.score - structure.score, "more evidence"))
+            record.append(Decision(turn, "changed", how, best.score - structure.score, "more evidence"))
         structure = best
     return structure
 
@@ -114,7 +114,7 @@ def _options(evaluator: Evaluator, structure: Structure, moves: Sequence[Move]) 
             left = [part for part in parts if part is not parts[i]]
             found.append(Option(price - loss, left, False, f"nothing for {parts[i].kernel.formula()}"))
     found = [one for one in found if one.promise > -HOPELESS]
-    return sorted(found, key=lambda one: -one.promise)[:FITS]
+    return sorted(found, key=lambda one: -one.promise)[:TRIES]
 
 
 def worth(evaluator: Evaluator, structure: Structure) -> float:

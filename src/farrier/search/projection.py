@@ -28,17 +28,13 @@ from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExpon
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
 from farrier.search.evidence import PRICE, WEAK
-from farrier.search.polishing import plainest, polished, worth
+from farrier.search.polishing import TRIES, plainest, polished, worth
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 
-JUDGED = 25.0
-"""Divergence from the model that predicts up to which a model of the path is fitted to y. [nats; by judgement]"""
-BEAM, APART = 2, 15.0
-"""Models of the path that are polished, and how far below the best of them a simple structure may start. [nats; by
-judgement]"""
-TRIES = 3
-"""Changes of a step that are fitted, those that cost least with all else fixed. [fits; by judgement]"""
+JUDGED = 20.0
+"""How far a model of the path may be from what predicts, and a simple structure below the best one, to be fitted and
+polished. [nats; by judgement]"""
 
 
 class Kind(Protocol):
@@ -201,8 +197,9 @@ def explaining(
         ends.append(found)
     ends.sort(key=lambda one: -one.score)
     record += [replace(one, gain=one.gain - ends[0].score) for one in path]
-    starts = [*ends[:BEAM], *kind.simple(evaluator)]
-    close = [one for one in starts if one.score > ends[0].score - APART]
+    # the best two of the path
+    starts = [*ends[:2], *kind.simple(evaluator)]
+    close = [one for one in starts if one.score > ends[0].score - JUDGED]
     best, how = ends[0], list[Decision]()
     for one in close:
         changes = list[Decision]()

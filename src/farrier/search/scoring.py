@@ -41,8 +41,6 @@ SHORT_ITERATIONS = 10
 CURVATURE_ROWS = 200
 """Rows of a table at which the curvature of the log posterior is computed; that of more rows is in proportion. [rows;
 measured on boston: with all rows it took 60 % of the time of a search]"""
-RANKED = 12
-"""Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
 PROBES = 16
 """Vectors of random signs that estimate the information of a score test. [vectors; by judgement]"""
 LEAST_CURVATURE = 0.3
@@ -322,7 +320,8 @@ class Evaluator:
                 # the trace of a square is at least the squared trace over the rows
                 information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)
                 heights[i] = np.sign(slope) * slope**2 / information
-        best = np.argsort(heights)[::-1][:RANKED]
+        # linear algebra for more of them would take long
+        best = np.argsort(heights)[::-1][:12]
         return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 
     def interaction_scores(self, structure: Structure, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
