@@ -6,9 +6,9 @@ from functools import cache
 import numpy as np
 import pytest
 from farrier.model.learning import learn
-from farrier.search.settings import RowSettings, SearchSettings
 
 from farrier import Regressor
+from farrier.model import table_fits
 from farrier.model.members import Contender, stacked_members
 from farrier.model.table_fits import fit_few_rows, fitting_rows, search_table
 
@@ -48,7 +48,7 @@ def test_inputs_without_effect_stay_out():
 def test_pools_of_all_scales_may_predict_and_shares_add_up():
     X = inputs()
     y = np.exp(0.8 * X[:, 0] + 0.1 * np.random.default_rng(5).standard_normal(ROWS))
-    scales = search_table(X, y, "auto", lambda what, bound: None, SearchSettings())
+    scales = search_table(X, y, "auto", lambda what, bound: None)
     assert [one.scale.transform.name for one in scales] == ["log", "identity"]
     fitted = fit_few_rows(scales, X, y)
     assert np.isclose(fitted.share + sum(one.share for one in fitted.others), 1.0)
@@ -58,22 +58,29 @@ def test_pools_of_all_scales_may_predict_and_shares_add_up():
 def test_stacking_prefers_what_predicts_left_out_rows():
     X = inputs()
     y = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(6).standard_normal(ROWS)
-    (scaled,) = search_table(X, y, "identity", lambda what, bound: None, SearchSettings())
+    (scaled,) = search_table(X, y, "identity", lambda what, bound: None)
     search, pool = scaled.pool
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
-    shares, _, _ = stacked_members(rivals, X, y, SearchSettings())
+    shares, _, _ = stacked_members(rivals, X, y)
     assert shares[1] > 0.9
 
 
-def test_members_of_many_rows_are_fitted_to_a_part_of_them():
-    settings, X = RowSettings(fit=48, exact_table=100), np.random.default_rng(0).standard_normal((400, 2))
-    assert len(fitting_rows(X[:40], settings)) == 40
-    assert len(np.unique(fitting_rows(X[:90], settings))) == 48
+def few_rows(monkeypatch):
+    monkeypatch.setattr(table_fits, "FITTED_ROWS", 48)
+    monkeypatch.setattr(table_fits, "EXACT_TABLE_ROWS", 100)
 
 
-def test_of_large_tables_neighbours_are_among_the_rows_of_a_fit():
-    settings, X = RowSettings(fit=48, exact_table=100), np.random.default_rng(0).standard_normal((400, 2))
-    some = fitting_rows(X, settings)
+def test_members_of_many_rows_are_fitted_to_a_part_of_them(monkeypatch):
+    few_rows(monkeypatch)
+    X = np.random.default_rng(0).standard_normal((400, 2))
+    assert len(fitting_rows(X[:40])) == 40
+    assert len(np.unique(fitting_rows(X[:90]))) == 48
+
+
+def test_of_large_tables_neighbours_are_among_the_rows_of_a_fit(monkeypatch):
+    few_rows(monkeypatch)
+    X = np.random.default_rng(0).standard_normal((400, 2))
+    some = fitting_rows(X)
     assert len(np.unique(some)) == 48
 
     def nearest(rows):

@@ -34,6 +34,9 @@ from farrier.search.starting_curvature import curvature_at_start
 from farrier.search.starting_values import INPUT_LENGTHSCALE, SAME_CHANGE
 from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure, starting_at
 
+RANKED = 12
+"""Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
+
 START_NOISE = 0.1
 """Noise variance at the start of a fit. [variance of y; by judgement]"""
 SHORT_ITERATIONS = 10
@@ -320,8 +323,7 @@ class Evaluator:
                 # the trace of a square is at least the squared trace over the rows
                 information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)
                 heights[i] = np.sign(slope) * slope**2 / information
-        # linear algebra for more of them would take long
-        best = np.argsort(heights)[::-1][:12]
+        best = np.argsort(heights)[::-1][:RANKED]
         return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 
     def interaction_scores(self, structure: Structure, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
