@@ -27,10 +27,10 @@ from farrier.inference.parameter_vector import NOISE_CENTRE, ParameterVector
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Matern12, SquaredExponential
+from farrier.model.members import SERIES_DRAWS
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Part, horseshoe_model
 
 ROWS, AHEAD = 72, 12
@@ -84,7 +84,7 @@ def _laplace(kind: str, generator: np.random.Generator) -> dict[str, float]:
     assert mode is not None
     places = {"weight": 0, "noise": count}
     found = {name: float(ndtr((u[i] - mode.u[i]) / mode.deviations[i])) for name, i in places.items()}
-    models = mode.models(SearchSettings().averaging.draws)
+    models = mode.models(SERIES_DRAWS)
     posteriors = [_posterior(list(one.pool), one.prior.quantile(0.5)[None], one.noise, truth.y) for one in models]
     return found | _predicted(posteriors, np.array([float(one.noise) for one in models]), truth)
 

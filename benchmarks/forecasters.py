@@ -5,7 +5,7 @@ rivers, sunspots, the sea, beer, wine, wool, a heart, the lynx. Of a long one th
 twice: the first 80 % and the first 90 % train, the tenth after them is forecast as a whole. ARIMA is pmdarima's
 `auto_arima`; the form of exponential smoothing (errors, trend, damping, season) is chosen by AICc.
 
-What these series taught was how wrong lynx and sunspots were (search/cycles.py, and `averaging.flattery`); the numbers
+What these series taught was how wrong lynx and sunspots were (search/cycles.py and evidence.py); the numbers
 of both come from other series.
 """
 

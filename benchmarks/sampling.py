@@ -15,7 +15,7 @@ import numpy as np
 from benchmarks.record import Clock, Recorder, tell
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.given_kernels import fit_given
-from farrier.search.settings import SearchSettings
+from farrier.search.enriching import SMALLEST
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"
 ROWS = 60
@@ -99,4 +99,4 @@ def kept(weights: np.ndarray, grams: np.ndarray, noise: float, z: np.ndarray) ->
         C = sum(v**2 * K for v, K in zip(w, grams, strict=True)) + noise * np.eye(len(z))
         a = np.linalg.solve(C, z)
         sizes.append([(v**2 * K @ a).std() for v, K in zip(w, grams, strict=True)])
-    return np.mean(sizes, axis=0) > SearchSettings().growing.smallest_size
+    return np.mean(sizes, axis=0) > SMALLEST

@@ -24,7 +24,6 @@ from farrier.model.tiers import exact_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import LogNormal, Priors
-from farrier.search.settings import SearchSettings
 
 SIZES = ("line", "trend", "walk", "season", "ar", "noise")
 """Sizes of components, any of which a series may not need: half-Cauchy."""
@@ -129,7 +128,7 @@ def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, grow
     """The draws of the structural model of `past`, with the densities of `ahead`; None if all rows are alike."""
     if np.ptp(past) == 0.0:
         return None
-    settings, times = SearchSettings(), np.arange(len(past) + len(ahead), dtype=float)
+    times = np.arange(len(past) + len(ahead), dtype=float)
     known = times[: len(past)]
     x = ((times - known.mean()) / known.std())[:, None]
     beliefs = Beliefs(Clock.of(x[: len(past), 0], [season / known.std()] if season > 1 else []), priors, growth=growth)
@@ -137,17 +136,17 @@ def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, grow
     series = Series(x[: len(past)], past, timed=True)
     for scale in series.scales("auto"):
         contender = pool_fit(series, beliefs, scale)
-        fits.append(_drawn(contender, past, x, ahead, settings))
+        fits.append(_drawn(contender, past, x, ahead))
     before = np.concatenate([one.log_prior(priors) for one in fits])
     return Window(tuple(fits), before, float(np.log(np.mean(np.abs(np.diff(past))))))
 
 
-def _drawn(contender: Contender, past: np.ndarray, x: np.ndarray, ahead: np.ndarray, settings: SearchSettings) -> Drawn:
+def _drawn(contender: Contender, past: np.ndarray, x: np.ndarray, ahead: np.ndarray) -> Drawn:
     mode, count = contender.structure.mode, len(past)
     assert mode is not None
     models, z = mode.models(DRAWS)[1:], contender.scale.forward(past)
     posterior = LaplacePosterior(
-        tuple(exact_posterior(one, x[:count], z, settings, one.prior.quantile(0.5)[None]) for one in models)
+        tuple(exact_posterior(one, x[:count], z, one.prior.quantile(0.5)[None]) for one in models)
     )
     mean, variance = posterior.draws(x[count:])
     variance = np.maximum(variance, 0.0) + np.array([one.noise for one in models])[:, None]

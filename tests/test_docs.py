@@ -9,7 +9,6 @@ import re
 import shlex
 import subprocess
 import sys
-from dataclasses import fields
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,6 @@ import pytest
 from farrier.datasets.limits import CELL_BYTES, MOST_BYTES, MOST_CELLS, TEXT_GROWS
 from farrier.estimators.regressor import Regressor
 from farrier.search.beliefs import VOCABULARY
-from farrier.search.settings import SearchSettings
 from farrier.series.calendar import MOST_STEPS
 
 ROOT = Path(__file__).parent.parent
@@ -168,9 +166,3 @@ def test_the_horseshoe_is_where_the_pages_say(settings, prior):
 def test_every_page_is_in_the_navigation():
     nav = (ROOT / "mkdocs.yml").read_text(encoding="utf-8")
     assert {page.name for page in PAGES[1:]} == set(re.findall(r": ([\w-]+\.md)$", nav, re.MULTILINE))
-
-
-def test_the_page_of_settings_lists_every_group():
-    page = (ROOT / "docs" / "settings.md").read_text()
-    listed = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
-    assert {one.name for one in fields(SearchSettings)} <= set(listed)

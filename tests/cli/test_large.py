@@ -8,11 +8,7 @@ from farrier.cli import large
 from farrier.cli.app import app
 from farrier.cli.large import LargeTable, open_large
 from farrier.out_of_core.sources import open_rows
-from farrier.search.inducing_settings import BlockSettings
-from farrier.search.settings import SearchSettings
 from tests.out_of_core.rows import X, Y
-
-SMALL = SearchSettings(blocks=BlockSettings(smallest=100, rows=40))
 
 
 @pytest.mark.parametrize("name", ["airline", "no-such.parquet", "some.csv"])
@@ -29,7 +25,8 @@ def test_a_cluster_needs_dask(monkeypatch):
 
 def test_a_parquet_file_of_many_rows_is_explained(tmp_path, monkeypatch):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(large, "SearchSettings", lambda: SMALL)
+    monkeypatch.setattr(large, "FEWEST_BLOCK_ROWS", 100)
+    monkeypatch.setattr(large, "BLOCK_ROWS", 40)
     path = tmp_path / "many_rows.parquet"
     parquet.write_table(pyarrow.table({"a": X[:, 0], "b": X[:, 1], "price": Y}), path)
     found = CliRunner().invoke(app, ["explain", str(path), "--target", "price", "--scale", "identity"])
@@ -40,7 +37,8 @@ def test_a_parquet_file_of_many_rows_is_explained(tmp_path, monkeypatch):
 
 def test_kernels_of_the_paper_are_fitted_to_minibatches(tmp_path, monkeypatch):
     pyarrow, parquet = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
-    monkeypatch.setattr(large, "SearchSettings", lambda: SMALL)
+    monkeypatch.setattr(large, "FEWEST_BLOCK_ROWS", 100)
+    monkeypatch.setattr(large, "BLOCK_ROWS", 40)
     path = tmp_path / "many_rows.parquet"
     parquet.write_table(pyarrow.table({"a": X[:, 0], "b": X[:, 1], "price": Y}), path)
 

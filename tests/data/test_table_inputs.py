@@ -10,17 +10,15 @@ from numpy.testing import assert_array_equal
 
 from farrier.data.input_columns import CategoryInput, DateInput, LeftOut, NumberInput
 from farrier.data.table_inputs import Cells, TableInputs
-from farrier.search.candidate_settings import ColumnSettings
 
 N = 24
-OWN = ColumnSettings()
 RNG = np.random.default_rng(0)
 NUMBER = RNG.standard_normal(N)
 CITY = [("Berlin", "Munich", "Rome")[i % 3] for i in range(N)]
 
 
 def table_of(X):
-    found = TableInputs.of(X, OWN)
+    found = TableInputs.of(X)
     assert found is not None
     return found
 
@@ -91,12 +89,12 @@ def test_frames_and_arrays_of_the_same_cells_are_the_same_inputs():
 
 def test_a_table_of_numbers_without_empty_cells_needs_no_table():
     X = np.column_stack([NUMBER, NUMBER**2])
-    assert TableInputs.of(X, OWN) is None
-    assert TableInputs.of(pd.DataFrame(X, columns=["a", "b"]), OWN) is None
-    assert TableInputs.of(X.tolist(), OWN) is None
-    assert TableInputs.of(pd.DataFrame({"id": np.arange(N), "x": NUMBER}), OWN) is None
-    assert TableInputs.of(np.arange(N), OWN) is None
-    assert TableInputs.of(np.full((N, 1), np.nan), OWN) is None  # a single number is checked elsewhere
+    assert TableInputs.of(X) is None
+    assert TableInputs.of(pd.DataFrame(X, columns=["a", "b"])) is None
+    assert TableInputs.of(X.tolist()) is None
+    assert TableInputs.of(pd.DataFrame({"id": np.arange(N), "x": NUMBER})) is None
+    assert TableInputs.of(np.arange(N)) is None
+    assert TableInputs.of(np.full((N, 1), np.nan)) is None  # a single number is checked elsewhere
 
 
 def test_new_rows_are_encoded_by_name_and_an_array_by_position():

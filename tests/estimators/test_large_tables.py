@@ -5,13 +5,12 @@ import pytest
 
 from farrier import Regressor
 from farrier.estimators import large_tables
-from farrier.estimators.large_tables import is_large
-from farrier.search.settings import SearchSettings
+from farrier.estimators.large_tables import FEWEST_BLOCK_ROWS, is_large
 from tests.out_of_core.rows import X, Y
 
 
 def test_a_memory_map_of_many_rows_is_large(tmp_path):
-    rows = SearchSettings().blocks.smallest
+    rows = FEWEST_BLOCK_ROWS
     assert is_large(np.memmap(tmp_path / "a", "f4", "w+", 0, (rows, 1)))
     assert not is_large(np.memmap(tmp_path / "b", "f4", "w+", 0, (rows - 1, 1)))
     assert not is_large(np.zeros((rows, 1)))

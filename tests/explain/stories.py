@@ -196,13 +196,6 @@ def series() -> dict[str, Any]:
         "record": _record(),
         "repeat": {
             "settings": {"transform": "identity", "order": 3, "periods": [1.0, 0.5], "horizon": 24},
-            "search": {
-                "changed": [{"name": "growing.rounds", "value": 1, "default": 9}],
-                "all": [
-                    _setting("growing.rounds", 1, "rounds", "Most rounds in which a component is added."),
-                    _setting("candidates.shapes", [1.0, 0.5], "radians", "Lengthscales of periodic kernels."),
-                ],
-            },
             "versions": {"farrier": "0.1.0", "jax": "0.9.1", "numpy": "2.3.4", "python": "3.12.4"},
             "seconds": 3.1,
             "seed": 0,
@@ -210,10 +203,6 @@ def series() -> dict[str, Any]:
             "code": 'farrier.Forecaster(seed=0).fit(series).report("report.html", horizon=24)',
         },
     }
-
-
-def _setting(name: str, value: Any, unit: str, meaning: str) -> dict[str, Any]:
-    return {"name": name, "value": value, "unit": unit, "meaning": meaning, "origin": "by judgement"}
 
 
 def _checks(residual: np.ndarray) -> list[dict[str, Any]]:

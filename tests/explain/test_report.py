@@ -72,34 +72,6 @@ def test_sections_come_in_order():
     assert all(f'id="{name}"' in page for name in re.findall(r'href="#([\w-]+)"', page))
 
 
-def repeated(**search: Any) -> str:
-    """How to repeat the series, with other settings of the search."""
-    story = stories.series()
-    story["repeat"]["search"] |= search
-    return report.html(story).split('id="repeat"')[1].split("<footer>")[0]
-
-
-def test_every_setting_of_the_search_is_a_row_of_a_closed_table():
-    table = repeated().split('<details class="search"><summary>All 2 settings of the search</summary>')[1]
-    rows = re.findall(r"<tr><td.*?</tr>", table)
-    cells = ["|".join(re.findall(r">([^<]+)<", row.replace("<wbr>", ""))) for row in rows]
-    assert cells == [
-        "growing.rounds|1|rounds|Most rounds in which a component is added.|by judgement",
-        "candidates.shapes|1.0, 0.5|radians|Lengthscales of periodic kernels.|by judgement",
-    ]
-
-
-def test_changed_settings_are_said_with_their_defaults():
-    one = repeated()
-    assert "One setting of the search differs from the default:" in one
-    assert '<dt>growing.rounds</dt><dd>1 <span class="quiet">(default 9)</span></dd>' in one
-    two = [{"name": name, "value": 2.0, "default": [0.5, 1.0]} for name in ("a", "b")]
-    assert "2 settings of the search differ from the default:" in repeated(changed=two)
-    assert "(default 0.5, 1.0)" in repeated(changed=two)
-    assert "All settings of the search have their default values." in repeated(changed=[])
-    assert "settings of the search" not in repeated(all=[])
-
-
 def test_row_zero_is_the_mean_alone():
     rows = re.findall(r'<tr><th scope="row">(.*?)</tr>', report.html(stories.series()).split('id="numbers"')[1])
     assert rows[0].startswith("0. The mean alone")

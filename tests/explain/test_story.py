@@ -18,7 +18,6 @@ from farrier.explain.story import story
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fitted import Fitted
 from farrier.search.appraisal import Appraisal
-from farrier.search.settings import GrowingSettings, SearchSettings
 from farrier.search.structure import Decision
 from farrier.series.calendar import TimeAxis
 
@@ -103,24 +102,6 @@ def test_airline_says_what_was_tried(told):
     kept = [row for row in told["weights"] if row["kept"]]
     assert len(kept) == sum(not part["rest"] for part in told["components"])
     assert all(row["low"] < row["after"] < row["high"] for row in kept)
-
-
-def test_a_story_holds_every_setting_of_the_search(told):
-    search = told["repeat"]["search"]
-    expected = SearchSettings().describe()
-    assert search["changed"] == []
-    assert [row["name"] for row in search["all"]] == [setting.name for setting in expected]
-    assert all(row["unit"] and row["meaning"] and row["origin"] for row in search["all"])
-    values = [list(s.value) if isinstance(s.value, tuple) else s.value for s in expected]
-    assert [row["value"] for row in search["all"]] == values
-
-
-def test_changed_settings_of_the_search_are_told_with_their_defaults(given):
-    settings = SearchSettings(growing=GrowingSettings(rounds=1))
-    told = story(replace(given, fitted=replace(given.fitted, settings=settings)))
-    assert told["repeat"]["search"]["changed"] == [
-        {"name": "growing.rounds", "value": 1, "default": GrowingSettings().rounds}
-    ]
 
 
 def test_intervals_and_errors_come_from_the_appraisal(given):

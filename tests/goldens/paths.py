@@ -1,34 +1,28 @@
 """Every way to fit and to fit again, once each, on a few rows: the engine, the noise, and what is known beforehand.
 
 A path is a function that returns a fitted `Regressor` or `Classifier` and the rows to predict. Paths through engines
-that are made for many rows are taken with fewer: `changed` lowers their limits.
+that are made for many rows are taken with fewer: `many` lowers their limits.
 """
 
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+import sys
+from collections.abc import Callable
+from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
+import pytest
 
 import farrier.out_of_core
-from farrier.search.settings import SearchSettings
 
 Path: TypeAlias = Callable[[], tuple[Any, np.ndarray]]
-MANY = {"exact": 150, "exact_table": 150, "part": 80, "fit": 100, "predict": 180}
+MANY = {
+    "EXACT_ROWS": 150,
+    "EXACT_TABLE_ROWS": 150,
+    "TABLE_ROWS": 80,
+    "FITTED_ROWS": 100,
+    "PREDICTING_ROWS": 180,
+}
 """Limits of rows by which 200 are many."""
-
-
-@contextmanager
-def changed(settings: object, **values: Any) -> Iterator[None]:
-    """Some settings changed for a while, wherever they are used."""
-    before = {name: getattr(settings, name) for name in values}
-    for name, value in values.items():
-        object.__setattr__(settings, name, value)
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            object.__setattr__(settings, name, value)
 
 
 def months(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -88,7 +82,11 @@ def many(path: Path) -> Path:
     """The same with limits by which the rows are many."""
 
     def found() -> tuple[Any, np.ndarray]:
-        with changed(SearchSettings().rows, **MANY):
+        with pytest.MonkeyPatch.context() as patch:
+            modules = [module for name, module in sys.modules.items() if name.startswith("farrier.")]
+            for module, name in product(modules, MANY):
+                if hasattr(module, name):
+                    patch.setattr(module, name, MANY[name])
             return path()
 
     return found

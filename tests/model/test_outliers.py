@@ -11,7 +11,6 @@ from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.mixtures import moments
 from farrier.model.outliers import outliers_of, residuals_of, suspicious
-from farrier.search.settings import OutlierSettings
 
 RNG = np.random.default_rng(0)
 X = np.linspace(0.0, 10.0, 60)[:, None]
@@ -66,18 +65,17 @@ def test_residuals_are_those_of_predictions_without_the_row(given):
 
 def test_few_rows_are_suspicious_or_none():
     residuals = np.concatenate([np.full(60, 0.1), np.full(40, 9.0)])
-    assert not suspicious(residuals, residuals, OutlierSettings()).any()
-    assert suspicious(residuals, residuals, OutlierSettings(most=0.5)).sum() == 40
+    assert not suspicious(residuals, residuals).any()
     normal = np.random.default_rng(1).standard_normal(200)
-    assert suspicious(normal, normal, OutlierSettings()).sum() <= 1
+    assert suspicious(normal, normal).sum() <= 1
     normal[:4] = 8.0
-    assert suspicious(normal, normal, OutlierSettings()).nonzero()[0][:4].tolist() == [0, 1, 2, 3]
+    assert suspicious(normal, normal).nonzero()[0][:4].tolist() == [0, 1, 2, 3]
 
 
 def test_a_row_that_is_far_is_suspicious_though_its_prediction_was_uncertain():
     distances, sd = np.random.default_rng(2).standard_normal(100), np.ones(100)
     distances[5], sd[5] = 20.0, 20.0
-    assert suspicious(distances, distances / sd, OutlierSettings()).nonzero()[0].tolist() == [5]
+    assert suspicious(distances, distances / sd).nonzero()[0].tolist() == [5]
 
 
 def test_classes_have_no_outliers():

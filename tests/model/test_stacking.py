@@ -9,11 +9,10 @@ from scipy.optimize import check_grad
 from scipy.special import logsumexp, softmax
 from scipy.stats import t as student
 
-from farrier.model.stacking import LeftOut, Stacking, _Problem, spread_of, stacked
+from farrier.inference.student_mixtures import LEAST_DEGREES
+from farrier.model.stacking import SPREADS, LeftOut, Stacking, _Problem, spread_of, stacked
 from farrier.model.target_scale import TargetScale, named
-from farrier.search.stacking_settings import StackingSettings
 
-SETTINGS = StackingSettings()
 ROWS = 400
 RNG = np.random.default_rng(0)
 LEVEL = RNG.standard_normal(ROWS)
@@ -26,8 +25,8 @@ def left_out(errors, sd, mean=LEVEL, level=None):
 
 def test_the_gradient_is_that_of_the_value():
     members = [left_out(RNG.standard_normal(ROWS), np.exp(0.3 * RNG.standard_normal(ROWS))) for _ in range(3)]
-    problem = _Problem(members, LEVEL, SETTINGS)
-    u = problem.start() + 0.3 * RNG.standard_normal(len(problem.start()))
+    problem = _Problem(members, LEVEL)
+    u = problem.centre + 0.3 * RNG.standard_normal(len(problem.centre))
     assert check_grad(lambda u: problem.value(u)[0], lambda u: problem.value(u)[1], u) < 1e-3
 
 
@@ -40,7 +39,7 @@ def test_a_member_has_its_share_where_it_predicts_well():
     high = LeftOut(
         np.where(LEVEL > 0, LEVEL, LEVEL + wrong), np.full(ROWS, 0.1), z, np.zeros(ROWS), TargetScale(), LEVEL
     )
-    found, _ = stacked([low, high], SETTINGS)
+    found, _ = stacked([low, high])
     shares = found.shares(np.array([-1.5, 1.5]))
     np.testing.assert_allclose(shares.sum(axis=0), 1.0)
     assert shares[0, 0] > 0.8
@@ -49,21 +48,21 @@ def test_a_member_has_its_share_where_it_predicts_well():
 
 def test_errors_that_grow_with_the_level_get_intervals_that_do():
     errors = 0.5 * np.exp(0.4 * LEVEL) * RNG.standard_normal(ROWS)
-    found, _ = stacked([left_out(errors, 1.0)], SETTINGS)
+    found, _ = stacked([left_out(errors, 1.0)])
     assert found.scales[0, 0, 1] == pytest.approx(0.4, abs=0.12)
     assert found.scales[0, 0, 0] == pytest.approx(np.log(0.5), abs=0.15)
 
 
 def test_heavy_tails_have_few_degrees_of_freedom_and_light_ones_many():
-    heavy, _ = stacked([left_out(student.rvs(3, size=ROWS, random_state=1), 1.0)], SETTINGS)
-    light, _ = stacked([left_out(RNG.standard_normal(ROWS), 1.0)], SETTINGS)
+    heavy, _ = stacked([left_out(student.rvs(3, size=ROWS, random_state=1), 1.0)])
+    light, _ = stacked([left_out(RNG.standard_normal(ROWS), 1.0)])
     assert heavy.degrees[0, 0] < 5.0 < light.degrees[0, 0]
 
 
 def test_predictions_hold_as_many_rows_as_they_say():
     errors = 0.5 * np.exp(0.4 * LEVEL) * RNG.standard_normal(ROWS)
     one = left_out(errors, 1.0)
-    found, _ = stacked([one], SETTINGS)
+    found, _ = stacked([one])
     (prediction,) = found.predictions([TargetScale()], [one.mean], [one.sd])
     low, high = prediction.quantiles(np.array([0.025, 0.975]))
     assert np.mean((one.z > low) & (one.z < high)) == pytest.approx(0.95, abs=0.025)
@@ -72,7 +71,7 @@ def test_predictions_hold_as_many_rows_as_they_say():
 def test_the_returned_log_densities_are_those_of_the_predictions():
     one, other = left_out(RNG.standard_normal(ROWS), 1.0), left_out(2.0 * RNG.standard_normal(ROWS), 1.0)
     members = [one, replace(other, z=one.z)]
-    found, densities = stacked(members, SETTINGS)
+    found, densities = stacked(members)
     predictions = found.predictions([TargetScale()] * 2, [m.mean for m in members], [m.sd for m in members])
     assert_allclose(densities, logsumexp([p.log_density(one.z) for p in predictions], axis=0))
 
@@ -80,8 +79,8 @@ def test_the_returned_log_densities_are_those_of_the_predictions():
 def test_the_curvature_is_that_of_the_value():
     rng = np.random.default_rng(1)
     members = [left_out(rng.standard_normal(ROWS), np.exp(0.3 * rng.standard_normal(ROWS))) for _ in range(2)]
-    problem = _Problem(members, LEVEL, SETTINGS)
-    u, step = problem.start() + 0.2, 1e-3
+    problem = _Problem(members, LEVEL)
+    u, step = problem.centre + 0.2, 1e-3
     way = rng.standard_normal(len(u))
     ahead, here, back = (problem.value(u + k * step * way)[0] for k in (1, 0, -1))
     assert way @ problem.curvature(u) @ way == pytest.approx((ahead - 2.0 * here + back) / step**2, rel=1e-3)
@@ -91,7 +90,7 @@ def test_of_many_rows_draws_predict_as_the_highest_point_does():
     def spread(rows):
         level = np.linspace(-2.0, 2.0, rows)
         one = left_out(np.random.default_rng(rows).standard_normal(rows), 1.0, level)
-        found, _ = stacked([one, replace(one, mean=level + 0.5)], SETTINGS)
+        found, _ = stacked([one, replace(one, mean=level + 0.5)])
         sizes = found.sizes(np.zeros(1), [np.ones(1)] * 2)[:, 0, 0]
         return np.std(np.log(sizes[1:] / sizes[0]))
 
@@ -107,9 +106,9 @@ def test_predictions_are_calibrated_if_the_numbers_come_from_their_prior():
         level, new = rng.standard_normal(100), rng.standard_normal(300)
         level = (level - level.mean()) / level.std()
         offsets = np.array([0.0, *(2.0 * rng.standard_normal(2))])
-        gates = SETTINGS.gate_spread * rng.standard_normal((3, 3)) * np.array([[0.0], [1.0], [1.0]])
-        scales = SETTINGS.scale_spread * rng.standard_normal((3, 2))
-        degrees = SETTINGS.least_degrees + np.exp(SETTINGS.tails + SETTINGS.tail_spread * rng.standard_normal(3))
+        gates = SPREADS[0] * rng.standard_normal((3, 3)) * np.array([[0.0], [1.0], [1.0]])
+        scales = SPREADS[1] * rng.standard_normal((3, 2))
+        degrees = LEAST_DEGREES + np.exp(2.3 + SPREADS[2] * rng.standard_normal(3))
 
         def observed(v):
             shares = softmax(gates @ np.stack([np.ones_like(v), v, v**2 - 1.0]), axis=0)
@@ -117,7 +116,7 @@ def test_predictions_are_calibrated_if_the_numbers_come_from_their_prior():
             return v + offsets[k] + np.exp(scales[k, 0] + scales[k, 1] * v) * rng.standard_t(degrees[k])
 
         z = observed(level)
-        found, _ = stacked([left_out(z - level - o, 1.0, level + o, level) for o in offsets], SETTINGS)
+        found, _ = stacked([left_out(z - level - o, 1.0, level + o, level) for o in offsets])
         top = replace(found, gates=found.gates[:1], scales=found.scales[:1], degrees=found.degrees[:1])
         z = observed(new)
         for name, one in (("top", top), ("all", found)):
@@ -129,7 +128,7 @@ def test_predictions_are_calibrated_if_the_numbers_come_from_their_prior():
 
 
 def test_variance_beyond_that_of_left_out_rows_is_kept_as_it_is():
-    found, _ = stacked([left_out(0.3 * RNG.standard_normal(ROWS), 1.0)], SETTINGS)
+    found, _ = stacked([left_out(0.3 * RNG.standard_normal(ROWS), 1.0)])
     near, far = found.predictions([TargetScale()], [np.zeros(2)], [np.array([1.0, 100.0])])[0].sd
     assert near == pytest.approx(0.3, rel=0.15)
     assert far == pytest.approx(100.0, rel=1e-3)
@@ -149,20 +148,20 @@ def test_the_mean_of_all_lies_between_those_of_the_members():
 def test_the_part_of_the_further_variance_is_that_of_errors_at_the_ends(root):
     sd = np.full(ROWS, 6.0)
     ends = left_out(root * sd * RNG.standard_normal(ROWS), sd)
-    found, _ = stacked([replace(left_out(RNG.standard_normal(ROWS), 1.0), ends=ends)], SETTINGS)
+    found, _ = stacked([replace(left_out(RNG.standard_normal(ROWS), 1.0), ends=ends)])
     assert np.sqrt(found.further) == pytest.approx(root, rel=0.15)
     assert found.sizes(LEVEL, [np.ones(ROWS)])[0, 0] == pytest.approx(np.ones(ROWS), rel=0.2)
 
 
 def test_without_ends_all_of_the_further_variance_counts():
-    found, _ = stacked([left_out(RNG.standard_normal(ROWS), 1.0)], SETTINGS)
+    found, _ = stacked([left_out(RNG.standard_normal(ROWS), 1.0)])
     assert found.further == 1.0
 
 
 @pytest.mark.parametrize("size", [0.5, 1.0, 2.0])
 def test_the_spread_is_the_size_of_errors_over_that_of_the_predictions(size):
     members = [left_out(RNG.standard_normal(ROWS), 1.0)]
-    found, _ = stacked(members, SETTINGS)
+    found, _ = stacked(members)
     errors = [replace(members[0], z=LEVEL + size * (members[0].z - LEVEL))]
     assert spread_of(found, errors) == pytest.approx(size * spread_of(found, members), rel=0.02)
     assert spread_of(found, members) == pytest.approx(1.0, abs=0.1)

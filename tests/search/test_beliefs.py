@@ -19,8 +19,7 @@ from farrier.kernels.registry import (
     Step,
     Weekend,
 )
-from farrier.search.beliefs import VOCABULARY, Beliefs
-from farrier.search.candidate_settings import PriorSettings
+from farrier.search.beliefs import PRIOR_SCALE, VOCABULARY, Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import LogNormal, priors_for
 from farrier.search.scoring import Evaluator
@@ -67,7 +66,7 @@ def one_model(kernel, beliefs=SERIES, **settings):
 def test_weights_of_ordinary_components_have_the_learned_scale(name):
     assert SERIES.scale(KERNELS[name]) == pytest.approx(median(name))
     assert one_model(KERNELS[name]).prior.scale == pytest.approx([median(name)])
-    assert TABLE.scale(KERNELS[name]) == PriorSettings().scale
+    assert TABLE.scale(KERNELS[name]) == PRIOR_SCALE
 
 
 @pytest.mark.parametrize(("name", "component", "place", "unit"), HYPERPARAMETERS)
@@ -83,13 +82,13 @@ def test_what_was_not_learned_is_centred_at_its_start_with_the_spread_of_its_fam
     model = one_model(SquaredExponential(0.7))
     assert_allclose(np.exp(model.centre), [0.7])
     assert_array_equal(model.spread, one_model(SquaredExponential(0.7), TABLE).spread)
-    assert model.prior.scale == pytest.approx([PriorSettings().scale])
+    assert model.prior.scale == pytest.approx([PRIOR_SCALE])
 
 
 def test_a_table_learned_nothing():
     for kernel in KERNELS.values():
         part = TABLE.part(kernel, 0.3, 1)
-        assert part == Part(kernel, kernel, 0.3, PriorSettings().scale)
+        assert part == Part(kernel, kernel, 0.3, PRIOR_SCALE)
     assert TABLE.noise == pytest.approx(np.exp(NOISE_CENTRE))
 
 
@@ -111,7 +110,7 @@ def test_noise_is_learned_as_a_standard_deviation_and_used_as_a_variance():
 
 def test_a_scale_that_is_given_and_the_smallest_weight_are_kept():
     assert SERIES.part(Matern12(1.0), 0.3, 1, 0.05).scale == 0.05
-    model = Beliefs(settings=PriorSettings(smallest_weight=0.02)).model([Part(Constant(), Constant(), 0.0)], 0.1, 1)
+    model = Beliefs().model([Part(Constant(), Constant(), 0.0)], 0.1, 1)
     assert_array_equal(model.prior.w, [0.02])
 
 
@@ -159,7 +158,7 @@ def test_a_pattern_of_the_calendar_has_the_scale_of_a_season_and_a_product_that_
     assert SERIES.scale(Weekend()) == pytest.approx(median("season"))
     assert SERIES.scale(Weekend() * Matern12(1.0)) == pytest.approx(median("season"))
     for kernel in (Linear(0.0) * Matern12(1.0), Matern12(1.0) * SquaredExponential(1.0), Step(0.1, 0.1)):
-        assert SERIES.scale(kernel) == PriorSettings().scale
+        assert SERIES.scale(kernel) == PRIOR_SCALE
 
 
 def test_lengthscales_beside_a_season_drift_and_others_were_not_learned():
@@ -313,7 +312,7 @@ def log_prior(kernel, inputs, rows, beliefs=TABLE):
 @pytest.mark.parametrize("step", [Step(0.1, 0.01, dims=(0,)), 1 - Step(0.1, 0.01, dims=(0,))], ids=str)
 def test_in_a_table_a_jump_is_at_one_of_the_rows_and_a_bend_at_one_of_a_few_places(step):
     one, other = Linear(0.0, dims=(0,)), Linear(0.0, dims=(1,))
-    choice, places = np.log(len(VOCABULARY) * 2), np.log(PriorSettings().bend_places)
+    choice, places = np.log(len(VOCABULARY) * 2), np.log(10.0)
     assert_allclose(log_prior(step, 2, 50), -choice - np.log(50))
     # a line of another input has a choice of its own, one of the same input is a bend with the step
     assert_allclose(log_prior(step * other, 2, 50), -2.0 * choice - np.log(50))

@@ -22,28 +22,26 @@ from farrier.kernels.registry import (
 )
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidates import Extent, narrowed, places_between, simpler, split_rows
+from farrier.search.candidates import (
+    Extent,
+    longer,
+    narrowed,
+    ordinary_series,
+    ordinary_table,
+    periods_of,
+    places_between,
+    repeats_inside_window,
+    sides,
+    simpler,
+    split_rows,
+    table,
+)
 from farrier.search.clock import Clock
-from farrier.search.settings import SearchSettings
 from farrier.search.signatures import Signature
 
-SETTINGS = SearchSettings()
-OWN = SETTINGS.candidates
-table, ordinary_series, ordinary_table, periods_of, repeats_inside_window = (
-    partial(function, settings=OWN)
-    for function in (
-        candidates.table,
-        candidates.ordinary_series,
-        candidates.ordinary_table,
-        candidates.periods_of,
-        candidates.repeats_inside_window,
-    )
-)
 X = np.linspace(-1.7, 1.7, 60)
 BELIEFS = Beliefs(Clock.of(X))
-series = partial(candidates.series, beliefs=BELIEFS, settings=SETTINGS)
-sides = partial(candidates.sides, settings=OWN)
-longer = partial(candidates.longer, settings=SETTINGS)
+series = partial(candidates.series, beliefs=BELIEFS)
 LEFT = np.sin(2.0 * np.pi * X / 0.5) + 0.1 * np.random.default_rng(0).standard_normal(60)
 FOUND = {
     "nothing": [],
@@ -88,7 +86,7 @@ def test_no_two_candidates_are_alike_and_none_was_found_before(found, change):
     signatures = [Signature.of(kernel) for kernel in [*found, *series(X, LEFT, (0.8,), found, change)]]
     for place, one in enumerate(signatures):
         for other in signatures[max(place + 1, len(found)) :]:
-            assert not one.alike(other, OWN.same_lengthscale, OWN), one
+            assert not one.alike(other), one
 
 
 def test_the_periods_of_what_is_left_and_those_that_are_known_are_tried():
@@ -212,10 +210,10 @@ def test_what_ordinary_series_are_made_of_is_tried_beside_the_rest():
 
 def test_a_damped_trend_has_a_line_and_a_walk_as_its_limits():
     trend = DampedTrend(0.3, -1.8, 0.4)
-    line, walk = simpler(trend, OWN)
+    line, walk = simpler(trend)
     assert isinstance(line, Linear)
     assert (walk.origin, walk.scale) == (trend.origin, trend.scale)
-    assert [str(one) for one in simpler(Linear(0.0) * SquaredExponential(1.0), OWN)] == ["SE", "Lin"]
+    assert [str(one) for one in simpler(Linear(0.0) * SquaredExponential(1.0))] == ["SE", "Lin"]
 
 
 def test_distinct_periods_of_products_are_listed():
@@ -246,7 +244,7 @@ def test_extent_is_the_range_and_the_usual_step():
 
 
 def test_a_sharp_step_is_narrower_than_the_spacing():
-    step = candidates.step_at(0.2, Extent.of(X), OWN)
+    step = candidates.step_at(0.2, Extent.of(X))
     assert float(step.location) == 0.2
     assert float(step.width) < 3.4 / 59
 
@@ -284,6 +282,6 @@ def test_patterns_of_the_calendar_come_before_steps_if_they_gain():
 
 def test_patterns_that_were_found_are_not_offered_again():
     patterns = [DayOfWeek(), Weekend(), CentredPeriodic(1.0, 0.7) * Weekend()]
-    offered = candidates.of_calendar(patterns, [Weekend(origin=0.3)], OWN)
+    offered = candidates.of_calendar(patterns, [Weekend(origin=0.3)])
     assert [str(kernel) for kernel in offered] == ["Weekday", "Per0 * Weekend"]
     assert [candidates.is_calendar(kernel) for kernel in (*offered, Linear(0.0))] == [True, True, False]

@@ -31,7 +31,7 @@ def fitted(y, seasons=(), near=None):
     rows = evaluator(y, list(seasons))
 
     def parts(periods):
-        kernels = ordinary_series(rows.beliefs, periods, [], rows.settings.candidates)
+        kernels = ordinary_series(rows.beliefs, periods, [])
         return [rows.part(kernel, rows.beliefs.scale(kernel)) for kernel in kernels]
 
     return fit_ordinary(rows, parts, seasons, near)

@@ -3,10 +3,8 @@
 import numpy as np
 import pytest
 
-from farrier.search.candidate_settings import CandidateSettings, PeriodSettings
 from farrier.search.lattices import find_lattices
 
-SETTINGS = PeriodSettings()
 RNG = np.random.default_rng(3)
 ROW, COLUMN = (one.ravel() for one in np.meshgrid(np.arange(60), np.arange(50), indexing="ij"))
 
@@ -14,7 +12,7 @@ ROW, COLUMN = (one.ravel() for one in np.meshgrid(np.arange(60), np.arange(50), 
 def found(y, X=None, kept=None):
     X = np.stack([ROW, COLUMN], axis=1).astype(float) if X is None else X
     kept = np.ones(len(y), bool) if kept is None else kept
-    return find_lattices(X[kept], y[kept], range(X.shape[1]), SETTINGS)
+    return find_lattices(X[kept], y[kept], range(X.shape[1]))
 
 
 def staggered(p, q):
@@ -76,7 +74,7 @@ def test_rows_that_are_too_few_for_the_frequencies_of_their_grids_have_no_lattic
 
 def test_kernels_repeat_and_one_of_them_drifts():
     (lattice,) = found(staggered(9.3, 12.7))
-    *strict, drifting = lattice.kernels(CandidateSettings())
+    *strict, drifting = lattice.kernels()
     here, there = np.zeros((1, 2)), np.array([[2 * lattice.periods[0], 3 * lattice.periods[1]]])
     assert [float(kernel.gram(here, there)[0, 0]) for kernel in strict] == pytest.approx([1.0] * len(strict))
     assert 0.1 < float(drifting.gram(here, there)[0, 0]) < 0.95

@@ -5,7 +5,6 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.signal import lombscargle
 
-from farrier.search.candidate_settings import PeriodSettings
 from farrier.search.periods import _periodogram, find_periods, multiples_of
 
 X = np.arange(120.0) / 12.0  # ten years of months
@@ -106,14 +105,14 @@ def test_on_a_grid_the_power_is_that_of_lomb_and_scargle():
     x = np.delete(X, [3, 4, 30])
     y = wave(x, 1.0) + noise(0.5, count=len(x))
     y -= y.mean()
-    frequencies, power = _periodogram(x, float(x[1] - x[0]), 0.5, PeriodSettings())
+    frequencies, power = _periodogram(x, float(x[1] - x[0]), 0.5)
     expected = lombscargle(x, y, 2.0 * np.pi * frequencies)
     assert_allclose(power(y), expected, atol=0.05 * expected.max())
 
 
 def test_pieces_of_a_regular_series_are_on_its_grid_too():
     x = np.concatenate([np.arange(60.0), 300.0 + np.arange(60.0), 500.0 + np.arange(60.0)])
-    frequencies, _ = _periodogram(x, 1.0, 3.0 / np.ptp(x), PeriodSettings())
+    frequencies, _ = _periodogram(x, 1.0, 3.0 / np.ptp(x))
     # the step of a power of two of frequencies, and none above half a cycle a step
     assert 1.0 / (frequencies[1] - frequencies[0]) == 8192
     assert frequencies[-1] < 0.5
@@ -122,7 +121,7 @@ def test_pieces_of_a_regular_series_are_on_its_grid_too():
 
 def test_few_rows_far_apart_are_not_put_on_a_grid():
     x = np.concatenate([np.arange(20.0), 1e7 + np.arange(20.0)])
-    frequencies, _ = _periodogram(x, 1.0, 3.0 / np.ptp(x), PeriodSettings())
+    frequencies, _ = _periodogram(x, 1.0, 3.0 / np.ptp(x))
     assert len(frequencies) < 2000
 
 
@@ -144,4 +143,4 @@ def test_rows_at_one_place_have_no_period():
 def test_too_few_rows_or_values_show_no_period_and_no_multiple_of_one(x):
     x = np.array(x)
     assert find_periods(x, noise(1.0, count=len(x)), 3) == []
-    assert multiples_of(x, noise(1.0, count=len(x)), [], PeriodSettings()) == []
+    assert multiples_of(x, noise(1.0, count=len(x)), []) == []

@@ -10,10 +10,11 @@ from scipy.stats import multivariate_normal
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.exact import ExactObjective
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
+from farrier.search import scoring
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.scoring import Evaluator, PartOfRows
-from farrier.search.settings import FitSettings, GrowingSettings, ScreeningSettings, SearchSettings
+from farrier.search.starting_values import INPUT_LENGTHSCALE
 from farrier.search.structure import Move, Structure
 
 N = 18
@@ -25,12 +26,12 @@ NOISES = RNG.uniform(0.2, 0.6, N)
 TABLE = RNG.uniform(-1.5, 1.5, (N, 2))
 
 
-def series(settings=SearchSettings(), x=X, y=Y, **fields):
-    return Evaluator(x, y, covariance_of(x), settings=settings, beliefs=Beliefs(Clock.of(x[:, 0])), **fields)
+def series(x=X, y=Y, **fields):
+    return Evaluator(x, y, covariance_of(x), beliefs=Beliefs(Clock.of(x[:, 0])), **fields)
 
 
-def table(settings=SearchSettings(), x=TABLE, y=Y, **fields):
-    return Evaluator(x, y, covariance_of(x), settings=settings, **fields)
+def table(x=TABLE, y=Y, **fields):
+    return Evaluator(x, y, covariance_of(x), **fields)
 
 
 def near_start(evaluator, *kernels, noise=0.3):
@@ -104,36 +105,19 @@ def test_a_loss_after_a_fit_is_the_score_of_the_structure_minus_that_of_the_othe
 # fits
 
 
-def test_a_fit_takes_as_many_steps_as_asked_for_or_as_the_settings_say():
-    few = SearchSettings(fits=FitSettings(iterations=2))
-    parts = [series().part(SquaredExponential(0.4), 0.5)]
-    for given, steps in ((None, 2), (4, 4)):
-        evaluator = series(few)
-        evaluator.fit(parts, 0.3, given)
-        assert evaluator.steps == steps
+@pytest.mark.parametrize("steps", [2, 4])
+def test_a_fit_takes_at_most_as_many_steps_as_asked_for(steps):
+    evaluator = series()
+    evaluator.fit([evaluator.part(SquaredExponential(0.4), 0.5)], 0.3, steps)
+    assert evaluator.steps == steps
 
 
-def test_a_fit_ends_at_the_tolerance_that_is_given_or_at_that_of_the_settings():
-    parts = [series().part(SquaredExponential(0.4), 0.5)]
-
-    def steps(usual, given=None):
-        evaluator = series(SearchSettings(fits=FitSettings(iterations=40, tolerance=usual)))
-        evaluator.fit(parts, 0.3, tolerance=given)
-        return evaluator.steps
-
-    # no fit compares before its sixth step
-    assert steps(1e3) == steps(1e-9, 1e3) == 6
-    assert steps(1e-9) == steps(1e3, 1e-9) > 6
-
-
-def test_a_fit_tells_its_bound_and_counts_its_steps_and_its_work():
+def test_a_fit_tells_its_bound_and_counts_its_steps():
     told = []
     evaluator = series(tell=lambda what, bound: told.append((what, bound)))
     structure = evaluator.fit([evaluator.part(Matern12(0.4), 0.5)], 0.3, 3)
     assert told == [("fitting", structure.terms.total)]
     assert evaluator.steps == 3
-    # each step, and each parameter of which the curvature is computed, takes cubic time
-    assert evaluator.work == (3 + len(structure.mode.moving)) * N**3
 
 
 def test_a_likelihood_that_just_reaches_the_least_is_compared():
@@ -142,12 +126,6 @@ def test_a_likelihood_that_just_reaches_the_least_is_compared():
     climbed = evaluator.fit(parts, 0.3, 2, least=np.inf)
     assert evaluator.fit(parts, 0.3, 2, least=climbed.terms.evidence).score == evaluator.fit(parts, 0.3, 2).score
     assert evaluator.fit(parts, 0.3, 2, least=np.nextafter(climbed.terms.evidence, 0.0)).score == -np.inf
-
-
-def test_only_the_search_of_a_series_is_exhausted_and_only_beyond_its_work():
-    limited = SearchSettings(growing=GrowingSettings(work=10.0))
-    assert [series(limited, work=work).exhausted for work in (9.0, 10.0, 11.0)] == [False, False, True]
-    assert not table(limited, work=11.0).exhausted
 
 
 def test_a_copy_for_other_rows_does_not_know_the_fits_of_the_first():
@@ -219,16 +197,14 @@ def volume(evaluator):
     return near_start(evaluator, SquaredExponential(0.9, dims=(0,))).mode.laplace.log_volume
 
 
-def few_rows(count):
-    return SearchSettings(fits=FitSettings(curvature_rows=count))
-
-
 @pytest.mark.parametrize("factors", [None, NOISES], ids=["equal noise", "factors"])
-def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once(factors):
+def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once(factors, monkeypatch):
     own = volume(table(factors=factors))
-    assert volume(table(few_rows(N), factors=factors)) == own
+    monkeypatch.setattr(scoring, "CURVATURE_ROWS", N)
+    assert volume(table(factors=factors)) == own
     some = np.random.default_rng(0).choice(N, N - 4, replace=False)
-    evaluator = table(few_rows(N - 4), factors=factors)
+    monkeypatch.setattr(scoring, "CURVATURE_ROWS", N - 4)
+    evaluator = table(factors=factors)
     assert volume(evaluator) != own
     # the same estimate by hand: the differences of the gradient at the start
     structure = near_start(evaluator, SquaredExponential(0.9, dims=(0,)))
@@ -243,21 +219,25 @@ def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once(facto
         for rows in (np.arange(N), some)
     )
     estimate = PartOfRows(whole, part)
-    steps = evaluator.settings.appraisal.difference * whole.typical()
+    steps = scoring.CURVATURE_STEP * whole.typical()
     H = np.zeros((len(moving), len(moving)))
     for i, place in enumerate(moving):
         h = np.where(np.arange(len(u)) == place, steps, 0.0)
         H[i] = (estimate.terms(u)[1] - estimate.terms(u + h)[1])[moving] / steps[place]
-    expected = np.maximum(np.linalg.eigvalsh(0.5 * (H + H.T)), evaluator.settings.structural.least_curvature)
+    expected = np.maximum(np.linalg.eigvalsh(0.5 * (H + H.T)), scoring.LEAST_CURVATURE)
     assert_allclose(np.sort(structure.mode.laplace.values), expected, rtol=1e-9)
 
 
-def test_the_curvature_is_from_all_rows_where_the_noise_of_each_is_known():
-    assert volume(table(few_rows(5), rows=NOISES)) == volume(table(rows=NOISES))
+def test_the_curvature_is_from_all_rows_where_the_noise_of_each_is_known(monkeypatch):
+    own = volume(table(rows=NOISES))
+    monkeypatch.setattr(scoring, "CURVATURE_ROWS", 5)
+    assert volume(table(rows=NOISES)) == own
 
 
-def test_the_curvature_of_a_series_is_from_all_rows():
-    assert volume(series(few_rows(5))) == volume(series())
+def test_the_curvature_of_a_series_is_from_all_rows(monkeypatch):
+    own = volume(series())
+    monkeypatch.setattr(scoring, "CURVATURE_ROWS", 5)
+    assert volume(series()) == own
 
 
 # score tests
@@ -284,8 +264,10 @@ def statistics(evaluator, structure, grams):
 
 
 @pytest.mark.parametrize("count", range(1, len(CANDIDATES)))
-def test_candidates_are_ranked_by_squared_slope_over_information_with_the_sign_of_the_slope(count):
-    evaluator = series(SearchSettings(screening=ScreeningSettings(ranked=count, probes=4000)))
+def test_candidates_are_ranked_by_squared_slope_over_information_with_the_sign_of_the_slope(count, monkeypatch):
+    monkeypatch.setattr(scoring, "RANKED", count)
+    monkeypatch.setattr(scoring, "PROBES", 4000)
+    evaluator = series()
     structure = near_start(evaluator, SquaredExponential(5.0))
     slopes, information = statistics(evaluator, structure, [gram(kernel) for kernel in CANDIDATES])
     heights = np.sign(slopes) * slopes**2 / information
@@ -298,11 +280,13 @@ def test_candidates_are_ranked_by_squared_slope_over_information_with_the_sign_o
 
 
 @pytest.mark.parametrize("unit", [1.0, 1000.0])
-def test_the_rank_of_a_candidate_depends_neither_on_units_nor_on_the_mean_of_its_functions(unit):
+def test_the_rank_of_a_candidate_depends_neither_on_units_nor_on_the_mean_of_its_functions(unit, monkeypatch):
     """A level explains most of y; the sums of a centred line are zero, and its kernel is large."""
     x = 10.0 * (X - X.mean())
     y, noise = unit * (1.0 + 0.06 * x[:, 0]), Structure((), unit**2, 0.0)
-    evaluator = series(SearchSettings(screening=ScreeningSettings(ranked=1, probes=400)), x=x, y=y)
+    monkeypatch.setattr(scoring, "RANKED", 1)
+    monkeypatch.setattr(scoring, "PROBES", 400)
+    evaluator = series(x=x, y=y)
     kernels = [SquaredExponential(500.0), Linear(0.0)]
     slopes, information = statistics(evaluator, noise, [gram(kernel, x) for kernel in kernels])
     assert np.argmax(slopes**2 / information) == 0
@@ -313,17 +297,16 @@ def test_the_rank_of_a_candidate_depends_neither_on_units_nor_on_the_mean_of_its
 
 @pytest.mark.parametrize("fields", [{}, {"rows": NOISES}], ids=["common noise", "known noise"])
 def test_a_gain_is_that_of_the_best_of_a_few_weights_and_noises_whatever_the_scale_of_the_kernel(fields):
-    own = ScreeningSettings(squared_weights=(0.1, 1.5), noise_factors=(1.0, 0.5), latent_variance=0.7)
-    evaluator = series(SearchSettings(screening=own), **fields)
+    evaluator = series(**fields)
     structure = near_start(evaluator, SquaredExponential(5.0))
     kernels = [Linear(3.0, 0.2), Linear(3.0), Linear(3.0, 7.0), SquaredExponential(0.4)]
     C, noise = evaluator.covariance_at(structure), evaluator.spread(structure)
-    size, levels = (0.7, (1.0,)) if fields else (structure.noise, (1.0, 0.5))
+    size, levels = (0.3, (1.0,)) if fields else (structure.noise, (1.0, 0.4))
     base = log_density(C + np.diag(noise), Y)
     expected = []
     for K in (gram(kernel) for kernel in kernels):
         K = K / np.mean(np.diagonal(K))
-        tried = [C + 3.0 * size * w2 * K + np.diag(level * noise) for w2 in (0.1, 1.5) for level in levels]
+        tried = [C + 3.0 * size * w2 * K + np.diag(level * noise) for w2 in (0.03, 0.3, 2.0) for level in levels]
         expected.append(max(log_density(one, Y) for one in tried) - base)
     gains = evaluator.screen(structure, [Move(kernel) for kernel in kernels])
     assert_allclose(gains, expected, rtol=1e-6, atol=1e-8)
@@ -340,11 +323,11 @@ def test_in_place_of_a_component_a_candidate_has_its_variance():
 
 
 @pytest.mark.parametrize("noise", [0.2, 6.0])
-def test_the_score_of_an_interaction_is_that_of_its_centred_kernels(noise):
-    many = SearchSettings(screening=ScreeningSettings(probes=20_000))
+def test_the_score_of_an_interaction_is_that_of_its_centred_kernels(noise, monkeypatch):
+    monkeypatch.setattr(scoring, "PROBES", 20_000)
     y = 3.0 * TABLE[:, 0] * TABLE[:, 1] + RNG.standard_normal(N)
-    evaluator, structure = table(many, y=y), Structure((), noise, 0.0)
-    length = many.candidates.interaction_lengthscale
+    evaluator, structure = table(y=y), Structure((), noise, 0.0)
+    length = INPUT_LENGTHSCALE
     centring = np.eye(N) - 1.0 / N
     first, second = (centring @ gram(SquaredExponential(length), x[:, None]) @ centring for x in TABLE.T)
     (slope,), (information,) = statistics(evaluator, structure, [first * second])

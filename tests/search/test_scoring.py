@@ -13,12 +13,12 @@ from farrier.evaluation.products import Products
 from farrier.inference.laplace import Laplace
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, RandomWalk, SquaredExponential, Step
+from farrier.search import scoring
 from farrier.search.appraisal import Z95, intervals
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import LogNormal, priors_for
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import ScreeningSettings, SearchSettings
 from farrier.search.structure import LEVEL, Move, Structure
 
 N = 48
@@ -29,9 +29,9 @@ RNG = np.random.default_rng(0)
 LINE_AND_SEASON = X[:, 0] + np.sin(2.0 * np.pi * X[:, 0] / SEASON) + 0.4 * RNG.standard_normal(N)
 
 
-def evaluator_of(x, y, settings=SearchSettings(), **fields):
+def evaluator_of(x, y, **fields):
     beliefs = Beliefs(Clock.of(x[:, 0], [SEASON]))
-    return Evaluator(x, y, covariance_of(x), settings=settings, beliefs=beliefs, **fields)
+    return Evaluator(x, y, covariance_of(x), beliefs=beliefs, **fields)
 
 
 def standardised(y):
@@ -213,9 +213,9 @@ def test_a_known_period_costs_less_than_one_that_was_found(evaluator):
 # the screen
 
 
-def test_the_score_test_ranks_the_true_candidate_among_the_first():
-    settings = SearchSettings(screening=ScreeningSettings(ranked=2))
-    evaluator = evaluator_of(X, standardised(LINE_AND_SEASON), settings)
+def test_the_score_test_ranks_the_true_candidate_among_the_first(monkeypatch):
+    monkeypatch.setattr(scoring, "RANKED", 2)
+    evaluator = evaluator_of(X, standardised(LINE_AND_SEASON))
     kernels = [
         CentredPeriodic(1.7 * SEASON, 1.0),
         Matern12(0.05),
@@ -269,7 +269,6 @@ def test_a_fit_that_ends_below_white_noise_starts_again_with_a_larger_noise():
 def test_rows_may_be_a_little_less_likely_than_as_white_noise(below, fits):
     pool = watched()
     pool.poor = float(norm.logpdf(pool.y).sum()) - below
-    assert pool.settings.growing.strong_evidence == 5.0
     pool.fit_pool([pool.part(Linear(0.0), 0.5)])
     assert len(pool.seen) == fits
 

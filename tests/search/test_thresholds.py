@@ -5,17 +5,15 @@ import pytest
 
 from farrier.inference.gaussian import log_density
 from farrier.kernels.registry import Linear, SquaredExponential, Step
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.thresholds import _gains, jumps_of, threshold_kernels
 
-SETTINGS = CandidateSettings()
 RNG = np.random.default_rng(1)
 X = RNG.uniform(-2.0, 2.0, (150, 3))
 C = 0.04 * np.eye(150)
 
 
 def found(y):
-    return threshold_kernels(X, (0, 1, 2), np.linalg.inv(C), y - y.mean(), SETTINGS)
+    return threshold_kernels(X, (0, 1, 2), np.linalg.inv(C), y - y.mean())
 
 
 def test_a_jump_is_found_at_its_place():
@@ -46,7 +44,7 @@ def test_the_gain_is_that_of_the_exact_log_density_at_the_best_weight():
 
 def test_inputs_with_few_values_have_no_thresholds():
     few = np.round(X[:, :1])
-    assert threshold_kernels(few, (0,), np.linalg.inv(C), RNG.standard_normal(150), SETTINGS) == []
+    assert threshold_kernels(few, (0,), np.linalg.inv(C), RNG.standard_normal(150)) == []
 
 
 def test_steps_of_a_product_are_counted():

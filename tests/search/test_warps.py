@@ -5,13 +5,12 @@ from scipy.stats import skew
 
 from farrier.kernels.registry import Matern12, SquaredExponential
 from farrier.kernels.warped import warped
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.warps import Warps
 
 RNG = np.random.default_rng(0)
 RAW = np.column_stack([np.exp(RNG.standard_normal(300)), RNG.standard_normal(300), RNG.integers(0, 3, 300)])
 X = (RAW - RAW.mean(axis=0)) / RAW.std(axis=0)
-WARPS = Warps.of(X, CandidateSettings())
+WARPS = Warps.of(X)
 
 
 def test_a_skewed_input_becomes_nearly_symmetric_and_others_stay():

@@ -12,10 +12,10 @@ from typing import Any, final
 
 import numpy as np
 
+from farrier.estimators.large_tables import FEWEST_BLOCK_ROWS
 from farrier.estimators.regressor import Regressor
-from farrier.out_of_core.fitting import fit_estimator
+from farrier.out_of_core.fitting import BLOCK_ROWS, fit_estimator
 from farrier.out_of_core.sources import ARROW, PARQUET, Source, open_rows
-from farrier.search.settings import SearchSettings
 from farrier.series.columns import Table
 
 LOOKED_AT = 12
@@ -56,11 +56,10 @@ def open_large(data: str, cluster: str | None, jobs: int) -> tuple[LargeTable, T
     whole = path.suffix.lower() in PARQUET and path.is_file()
     if not path.exists() or not (whole or path.is_dir() or path.suffix.lower() in ARROW):
         return None
-    settings = SearchSettings().blocks
     if whole and find_spec("pyarrow") is None:
         return None
-    rows = open_rows(path, rows=settings.rows)
-    if whole and rows.count < settings.smallest:
+    rows = open_rows(path, rows=BLOCK_ROWS)
+    if whole and rows.count < FEWEST_BLOCK_ROWS:
         return None
     chosen = np.unique(np.linspace(0, len(rows.blocks) - 1, LOOKED_AT).astype(int))
     found = [rows.blocks[int(i)].cells() for i in chosen]

@@ -16,7 +16,6 @@ from farrier.data.quoting import quoted
 from farrier.data.table_inputs import Cells, TableInputs
 from farrier.data.tables import check_varies
 from farrier.datasets.files import STANDARD_INPUT, Chosen
-from farrier.search.settings import SearchSettings
 from farrier.series.calendar import FutureTimes
 from farrier.series.columns import (
     LISTED,
@@ -238,7 +237,7 @@ def _note_left_out(chosen: Chosen) -> None:
         rows = f"{chosen.left_out:,} rows have" if chosen.left_out > 1 else "one row has"
         note(f"{rows} no {quoted(chosen.target)} and {'are' if chosen.left_out > 1 else 'is'} left out")
     if chosen.cells is not None:
-        columns = TableInputs.of(Cells(chosen.cells), SearchSettings().columns)
+        columns = TableInputs.of(Cells(chosen.cells))
         if columns is not None:
             note(columns.summary())
     if chosen.ignored:
@@ -311,7 +310,7 @@ def fit_table(source: Source, settings: dict[str, Any]) -> "Regressor | Classifi
         if name in settings:
             raise _no_dates(name, source)
     cells = Cells(chosen.cells)
-    plain = TableInputs.of(cells, SearchSettings().columns) is None
+    plain = TableInputs.of(cells) is None
     if len(chosen.cells) > 1:
         settings = _by_paper(settings)
     X = np.column_stack(list(chosen.cells.values())) if plain else cells

@@ -37,7 +37,16 @@ from farrier.data.input_columns import (
     weekday_of,
 )
 from farrier.data.quoting import quoted
-from farrier.search.candidate_settings import ColumnSettings
+
+FEWEST_IDENTIFIED = 12
+"""Fewest rows of which a column can be said to identify each. [rows; by judgement]"""
+FREE_TEXT = 0.5
+"""Number of different texts above which a column is left out: fewer than two rows a level tell next to nothing. [part
+of the rows; by judgement]"""
+FEWEST_EMPTY = 3
+"""Fewest empty cells of a number for which an effect of being empty is tried. [cells; by judgement]"""
+LEAST_DAYS = 300.0
+"""Range of dates from which the month is an input. [days; by judgement]"""
 
 IDENTIFIERS = re.compile(r"(.*[\W_])?(id|uuid|guid|index|key|nr|no|row|rownames)|unnamed: \d+|", re.IGNORECASE)
 """Names of columns that identify rows; also no name at all."""
@@ -72,7 +81,7 @@ class TableInputs:
     columns: tuple[InputColumn, ...]
 
     @classmethod
-    def of(cls, X: Any, settings: ColumnSettings) -> "TableInputs | None":
+    def of(cls, X: Any) -> "TableInputs | None":
         """The columns of fitted rows; None if all are numbers without empty cells: then none is left out.
 
         The cells of a file are a table also where some of their numbers are left out. None also for what is no table
@@ -86,7 +95,7 @@ class TableInputs:
             return None  # a curve of one number: rows without it say nothing
         if not strict and all(_plain(column) for column in cells.values()):
             return None
-        found = tuple(_column(name, column, settings, named) for name, column in cells.items())
+        found = tuple(_column(name, column, named) for name, column in cells.items())
         told = [one for one in found if strict or not _refused(one, cells[one.name])]
         if all(isinstance(one, NumberInput) and not one.empty for one in told):
             return None
@@ -245,55 +254,55 @@ def _refused(column: InputColumn, cells: Any) -> bool:
     return column.note == SAME and not column.empty and isinstance(cells, np.ndarray)
 
 
-def _column(name: str, cells: Any, settings: ColumnSettings, named: bool) -> InputColumn:
+def _column(name: str, cells: Any, named: bool) -> InputColumn:
     """What a column is."""
     if isinstance(cells, np.ndarray) and cells.dtype.kind == "M":
-        return _date(name, cells, settings)
+        return _date(name, cells)
     if isinstance(cells, np.ndarray):
         empty = int(np.isnan(cells).sum())
-        return LeftOut(name, empty, NOTHING) if empty == len(cells) else _number(name, cells, empty, settings, named)
+        return LeftOut(name, empty, NOTHING) if empty == len(cells) else _number(name, cells, empty, named)
     present = [cell for cell in cells if cell is not None]
     empty = len(cells) - len(present)
     if not present:
         return LeftOut(name, empty, NOTHING)
     if all(is_number(cell) for cell in present):
-        return _number(name, as_numbers(cells, name), empty, settings, named)
+        return _number(name, as_numbers(cells, name), empty, named)
     count = distinct_count(cells)
     numbers = sum(map(is_number, present))
-    if 2 * numbers >= len(present) and count > settings.free_text * len(present):
+    if 2 * numbers >= len(present) and count > FREE_TEXT * len(present):
         text = next(cell for cell in present if not is_number(cell))
         raise ValueError(f"X: column {quoted(name)} holds text (such as {quoted(text)}) among numbers: correct it.")
     if count == 1 and not empty:
         return LeftOut(name, empty, SAME)
-    if count == len(present) and len(present) >= settings.fewest_identified:
+    if count == len(present) and len(present) >= FEWEST_IDENTIFIED:
         return LeftOut(name, empty, OWN)
-    if count > settings.free_text * len(present) and len(present) >= settings.fewest_identified:
+    if count > FREE_TEXT * len(present) and len(present) >= FEWEST_IDENTIFIED:
         return LeftOut(name, empty, NEARLY_OWN)
     levels = sorted({str(level) for level in level_names(present)})
     return CategoryInput(name, empty, (*levels, *([free_name(EMPTY, levels)] if empty else [])))
 
 
-def _number(name: str, numbers: np.ndarray, empty: int, settings: ColumnSettings, named: bool) -> InputColumn:
+def _number(name: str, numbers: np.ndarray, empty: int, named: bool) -> InputColumn:
     as_numbers(numbers, name)  # raises for infinite cells
     present = numbers[~np.isnan(numbers)]
-    flagged = empty >= settings.fewest_empty
+    flagged = empty >= FEWEST_EMPTY
     if np.ptp(present) == 0 and not flagged:
         return LeftOut(name, empty, SAME)
-    if named and not empty and _identifies(name, present, settings):
+    if named and not empty and _identifies(name, present):
         return LeftOut(name, empty, OWN)
     return NumberInput(name, empty, float(present.mean()), flagged)
 
 
-def _identifies(name: str, numbers: np.ndarray, settings: ColumnSettings) -> bool:
+def _identifies(name: str, numbers: np.ndarray) -> bool:
     """Whether a number identifies rows: whole, different in every row, and called so."""
-    if len(numbers) < settings.fewest_identified or np.any(numbers != np.rint(numbers)):
+    if len(numbers) < FEWEST_IDENTIFIED or np.any(numbers != np.rint(numbers)):
         return False
     if len(np.unique(numbers)) < len(numbers):
         return False
     return bool(IDENTIFIERS.fullmatch(name.strip()) or CAMEL.fullmatch(name.strip()))
 
 
-def _date(name: str, dates: np.ndarray, settings: ColumnSettings) -> InputColumn:
+def _date(name: str, dates: np.ndarray) -> InputColumn:
     present = dates[~np.isnat(dates)]
     empty = len(dates) - len(present)
     if not len(present):
@@ -301,9 +310,9 @@ def _date(name: str, dates: np.ndarray, settings: ColumnSettings) -> InputColumn
     days = days_of(present)
     if np.ptp(days) == 0 and not empty:
         return LeftOut(name, empty, SAME)
-    months = float(np.ptp(days)) >= settings.least_days and len(np.unique(month_of(present))) > 1
+    months = float(np.ptp(days)) >= LEAST_DAYS and len(np.unique(month_of(present))) > 1
     weekdays = len(np.unique(weekday_of(present))) > 1
-    return DateInput(name, empty, float(days.mean()), empty >= settings.fewest_empty, months, weekdays)
+    return DateInput(name, empty, float(days.mean()), empty >= FEWEST_EMPTY, months, weekdays)
 
 
 def _listed(names: list[str], most: int = 8) -> str:

@@ -11,12 +11,12 @@ from farrier.estimators.watching import Show, told
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.fitted import Fitted
+from farrier.model.site_fits import SITE_FITS
 from farrier.model.sites import fit_given_sites, fit_sites
-from farrier.search.settings import SearchSettings
 
 COUNTS = ("poisson", "negative-binomial")
 """The likelihoods of counts."""
-SEARCHES = SearchSettings().sites.searches
+SEARCHES = SITE_FITS
 """Searches of one fit: counts and classes are searched again with better sites."""
 START_SIZE = 5.0
 """The size of a negative binomial at the start of a fit; by judgement."""

@@ -32,7 +32,6 @@ from farrier.model.given_kernels import PRIORS
 from farrier.model.result import Recipe, Result
 from farrier.model.target_scale import TargetScale
 from farrier.search.codes import Codes
-from farrier.search.settings import SearchSettings
 from farrier.search.starting_kernels import Start, paper_kernels
 from farrier.search.structure import Decision
 
@@ -141,7 +140,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
         refuse_masks(X, "X")
         if not _listed(X):
             check_table(X, "X")
-        table = None if self._timed else TableInputs.of(X, SearchSettings().columns)
+        table = None if self._timed else TableInputs.of(X)
         if table is None:
             check_table(X, "X")
             check_cells(X, "X")

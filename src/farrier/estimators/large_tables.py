@@ -25,7 +25,9 @@ from farrier.model.block_scales import scale_of_blocks
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.model.target_scale import TargetScale, named
-from farrier.search.settings import SearchSettings
+
+FEWEST_BLOCK_ROWS = 200_000
+"""Rows from which a table in a file or a memory map is read in blocks. [rows; by judgement]"""
 
 
 @final
@@ -95,7 +97,7 @@ TAKEN = (
 
 def is_large(X: Any) -> bool:
     """Whether a table is read in blocks: a Dask array or frame, or a memory map of many rows."""
-    many = isinstance(X, np.memmap) and X.ndim == 2 and len(X) >= SearchSettings().blocks.smallest
+    many = isinstance(X, np.memmap) and X.ndim == 2 and len(X) >= FEWEST_BLOCK_ROWS
     return many or type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
 
 

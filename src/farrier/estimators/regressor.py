@@ -41,8 +41,11 @@ from farrier.model.series import Series, fit_series
 from farrier.model.sites import fit_given_sites
 from farrier.model.tables import Table, fit_table
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
-from farrier.search.settings import SearchSettings
+from farrier.search.scoring import START_NOISE
 from farrier.series.calendar import TimeAxis
+
+STUDENT_DEGREES = 4.0
+"""Degrees of freedom of Student's t. [degrees of freedom; by judgement]"""
 
 
 class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
@@ -342,7 +345,6 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         return str(getattr(self, "feature_names_in_", ["x0"])[0])
 
     def _noise(self) -> Likelihood:
-        settings = SearchSettings()
         if self.likelihood == "student-t":
-            return StudentT.with_degrees(np.sqrt(settings.fits.start_noise), settings.sites.degrees)
-        return Gaussian(settings.fits.start_noise)
+            return StudentT.with_degrees(np.sqrt(START_NOISE), STUDENT_DEGREES)
+        return Gaussian(START_NOISE)

@@ -9,8 +9,8 @@ import numpy as np
 
 from farrier.data.progress import Progress
 from farrier.estimators.course import Course
-from farrier.model.tiers import Tell
-from farrier.search.settings import SearchSettings
+from farrier.model.table_fits import EXACT_TABLE_ROWS
+from farrier.model.tiers import EXACT_ROWS, Tell
 
 Show = Callable[[Progress], None]
 """A callback that gets the state of a fit."""
@@ -35,10 +35,9 @@ def watched(progress: bool | Show | None) -> Iterator[Show | None]:
 
 def kind_of(inputs: np.ndarray, *, coded: bool, timed: bool) -> str:
     """The kind of a fit of standardised inputs, by which `Course` knows its stages."""
-    rows = SearchSettings().rows
     if (inputs.shape[1] > 1 or coded) and not timed:
-        return "table" if len(inputs) <= rows.exact_table else "long table"
-    return "series" if len(inputs) <= rows.exact else "long series"
+        return "table" if len(inputs) <= EXACT_TABLE_ROWS else "long table"
+    return "series" if len(inputs) <= EXACT_ROWS else "long series"
 
 
 def told(show: Show | None, kind: str = "series", searches: int = 1) -> Tell:

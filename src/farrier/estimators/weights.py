@@ -10,7 +10,8 @@ import numpy as np
 
 from farrier.data.quoting import quoted
 from farrier.estimators.arguments import refuse_masks
-from farrier.search.settings import SearchSettings
+from farrier.model.table_fits import EXACT_TABLE_ROWS
+from farrier.model.tiers import EXACT_ROWS
 
 
 def factors_of(sample_weight: Any, rows: int) -> np.ndarray | None:
@@ -40,8 +41,7 @@ def check_weights(estimator: Any, rows: int, inputs: int, *, searched: bool) -> 
             raise ValueError(
                 f"sample_weight needs {name}={possible[-1]!r}, got {quoted(value)}: leave the weights out."
             )
-    settings = SearchSettings().rows
-    most = settings.exact if inputs == 1 else settings.exact_table
+    most = EXACT_ROWS if inputs == 1 else EXACT_TABLE_ROWS
     if rows > most and estimator.method == "auto" and (inputs == 1 or searched):
         raise ValueError(
             f"sample_weight: {rows:,} rows are too many for method='auto': give at most {most:,}, or "

@@ -10,7 +10,7 @@ from farrier.explain.facts import Target
 from farrier.explain.numbers import capital, count, is_time, listing, significant
 from farrier.inference.likelihoods import StudentT
 from farrier.model.noise_choice import STUDENTS_T
-from farrier.model.outliers import outliers_of
+from farrier.model.outliers import LISTED, outliers_of
 from farrier.model.result import Result
 
 MOST_ROWS = 20_000
@@ -57,7 +57,7 @@ class Outlying:
         fitted = result.explained
         robust = isinstance(fitted.likelihood, StudentT)
         compared = any(one.formula == STUDENTS_T for one in fitted.record)
-        return cls(tuple(Outlier(*one) for one in each), robust, fitted.settings.outliers.listed, compared)
+        return cls(tuple(Outlier(*one) for one in each), robust, LISTED, compared)
 
     def sentences(self, target: Target, rows: int) -> list[str]:
         """How many, which, and what follows from them; empty if there are none."""

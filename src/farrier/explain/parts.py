@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 
 from farrier.explain.facts import Axis, Estimate, Factor, Facts, Target
 from farrier.explain.numbers import known, significant
+from farrier.search.evidence import WEAK
 
 SLOW = 1 / 2
 """A lengthscale above this part of the range of the data is a trend, whose length is not given."""
@@ -25,8 +26,6 @@ WORTH = 1e-3
 """Relative fall of the error, and share of the variance, below which a component is in doubt."""
 MOST = 0.9
 """The share of the variance that counts as most of it."""
-MODERATE = 1.0
-"""Evidence from which it is called moderate, and below which weak. [nats; after Kass and Raftery, 1995]"""
 STRONG, SOME = 0.6, 0.9
 """Error with a component over error without it, below which the component helps strongly, or somewhat."""
 GRADUAL = 1 / 100
@@ -201,7 +200,7 @@ def worth_naming(evidence: float | None, gain: float | None) -> bool:
     The evidence decides. Where it is weak, the component must lower the error. Where it is negative, others could take
     its place, so that it must lower the error clearly, as one of two does that could each take the other's place.
     """
-    if evidence is None or evidence >= MODERATE:
+    if evidence is None or evidence >= WEAK:
         return True
     return (gain is None or gain > 0.0) if evidence >= 0.0 else gain is not None and gain >= 1.0 - SOME
 

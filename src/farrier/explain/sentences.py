@@ -22,23 +22,14 @@ from farrier.explain.numbers import (
     significant,
     sized,
 )
-from farrier.explain.parts import (
-    MODERATE,
-    MOST,
-    NAMED,
-    SOME,
-    STRONG,
-    WORTH,
-    Parts,
-    fall,
-    read,
-    wanders,
-)
+from farrier.explain.parts import MOST, NAMED, SOME, STRONG, WORTH, Parts, fall, read, wanders
 from farrier.explain.phrases import amount, chance, clauses, phrase
+from farrier.search.evidence import STRONG as STRONG_EVIDENCE
+from farrier.search.evidence import VERY_STRONG, WEAK
 
 BEYOND = 1.05
 """Share of the variance above which components must cancel each other, by judgement."""
-EVIDENCE = ((5.0, "very strong"), (3.0, "strong"), (MODERATE, "moderate"))
+EVIDENCE = ((VERY_STRONG, "very strong"), (STRONG_EVIDENCE, "strong"), (WEAK, "moderate"))
 """Words for the evidence of a component, and the least nats for each; after Kass and Raftery, 1995."""
 WIDTH = 88
 """Characters in a line of the printed explanation."""

@@ -29,7 +29,8 @@ from farrier.explain.residual_checks import model_checks
 from farrier.explain.variance import variance_of
 from farrier.inference.weight_priors import starting_weight
 from farrier.model.result import Result
-from farrier.search.settings import SearchSettings
+from farrier.search.beliefs import PRIOR_SCALE
+from farrier.search.rows import REST_WEIGHT
 
 SUBTITLES = {
     "multiplicative": "Components multiply: each is a factor, and its size is relative.",
@@ -179,9 +180,9 @@ def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
     candidates = [i for i in range(len(fitted.kernels)) if i != fitted.level]
     given = starting_weight(len(candidates))
     low, after, high = (fitted.weights(level) for level in (0.025, 0.5, 0.975))
-    settings, rows = fitted.settings, []
+    rows = []
     for i in candidates:
-        searched = settings.priors.scale if i < fitted.survivors else settings.averaging.rest_weight
+        searched = PRIOR_SCALE if i < fitted.survivors else REST_WEIGHT
         rows.append(
             {
                 "formula": fitted.kernels[i].formula(result.names),
@@ -216,23 +217,12 @@ def _repeat(result: Result, command: str) -> dict[str, Any]:
     packages = {name: version(name) for name in ("farrier", "jax", "numpy") if any(distributions(name=name))}
     return {
         "settings": {name: value for name, value in settings.items() if value is not None},
-        "search": _search(result.explained.settings),
         "versions": packages | {"python": platform.python_version()},
         "seconds": result.seconds,
         "seed": recipe.seed,
         "command": command,
         "code": recipe.code,
     }
-
-
-def _search(settings: SearchSettings) -> dict[str, Any]:
-    """All settings of the search, and those whose value is not the default, with the default."""
-    defaults = {setting.name: setting.value for setting in SearchSettings().describe()}
-    changed = [
-        {"name": setting.name, "value": setting.value, "default": defaults[setting.name]}
-        for setting in settings.changed()
-    ]
-    return {"changed": changed, "all": [asdict(setting) for setting in settings.describe()]}
 
 
 def _rounded(kernel: str) -> str:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from farrier.datasets.free_memory import available_bytes, in_gigabytes
-from farrier.search.settings import SearchSettings
+from farrier.model.tiers import EXACT_ROWS
 
 BASE = 180 * 2**20
 """Bytes of a worker with its libraries; measured: 155 MB after a fit of 100 rows."""
@@ -27,7 +27,7 @@ in quick fits of 500 to 2000 rows."""
 def worker_bytes(rows: int, settings: Mapping[str, Any]) -> int:
     """Bytes that a worker needs at most while it fits so many rows with the parameters of a `Forecaster`."""
     exact = settings.get("search") == "quick" or settings.get("method") == "exact"
-    square = rows if exact else min(rows, SearchSettings().rows.exact)
+    square = rows if exact else min(rows, EXACT_ROWS)
     return BASE + rows * ROW + MATRICES * 8 * square**2
 
 

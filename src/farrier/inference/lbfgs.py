@@ -11,6 +11,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+ITERATIONS = 80
+"""Most iterations of a fit. [iterations; by judgement]"""
+TOLERANCE = 0.1
+"""Gain of the last iterations together below which a fit ends. [nats; measured on series and tables: forecasts and
+structures are those of smaller ones]"""
+
 MEMORY = 20
 """Pairs of steps and gradient changes from which L-BFGS estimates the curvature. [pairs; by judgement]"""
 
@@ -56,8 +62,8 @@ class Climb(NamedTuple):
 
 def climb(
     objective: Objective,
-    iterations: int,
-    tolerance: float,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
     window: int | None = None,
     callback: Callable[[int, Any], None] | None = None,
     curvature: np.ndarray | None = None,

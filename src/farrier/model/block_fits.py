@@ -17,20 +17,26 @@ import numpy as np
 from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedBound, CollapsedObjective, CollapsedPosterior
 from farrier.inference.collapsed_blocks import BlockObjective, RowBlocks
-from farrier.inference.inducing_points import choose
+from farrier.inference.inducing_points import PointLimits, choose
 from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.lbfgs import climb, moving_of
+from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb, moving_of
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Alone, Fitted
 from farrier.model.table_fits import Scaled, projected_table
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import Tell, weights_of
+from farrier.model.tiers import MOST_POINTS, Tell, weights_of
 from farrier.search.appraisal import Appraisal, appraise, intervals
-from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
+from farrier.search.evidence import VERY_STRONG
+from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator
 from farrier.search.structure import LEVEL, Mode, Part, Structure
+
+UNEXPLAINED = 1e-6
+"""Part of a kernel's trace that its inducing points may leave unexplained: many rows tell smaller differences from
+noise. [part of the trace; by judgement]"""
+BLOCK_POINT_LIMITS = PointLimits(together=256, rows=1500)
+"""Limits for the inducing points of all kernels together; time is quadratic in their number."""
 
 
 def learn_blocks(
@@ -41,14 +47,13 @@ def learn_blocks(
     transform: str = "auto",
     coded: tuple[int, ...] = (),
     tell: Tell = lambda what, bound: None,
-    settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Find the structure of a table on a sample of its rows, X and y, and fit it to all rows.
 
     `blocks` gives all rows on the scale of the model, for a scale of the target.
     """
     with one_thread():
-        found = projected_table(X, y, transform, tell, settings, coded)[0]
+        found = projected_table(X, y, transform, tell, coded)[0]
         return fit_blocks(found, X, y, blocks(found.scale))
 
 
@@ -63,7 +68,7 @@ def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) ->
     pool = scaled.kind.beside(search, own.structure)
     if len(pool) > len(own.structure.parts):
         more = fit.to_sample(pool, own.structure.noise)
-        if more.score - sampled.score > search.settings.growing.strong_evidence * len(y) / 1000:
+        if more.score - sampled.score > VERY_STRONG * len(y) / 1000:
             wide = fit.to_all(more)
     search.tell("computing the posterior of all rows", wide.structure.score)
     explains = own.with_deviations(fit)
@@ -87,7 +92,6 @@ def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) ->
         record=tuple(scaled.record),
         appraisal=appraised(search, found, explains),
         alone=alone,
-        settings=search.settings,
         beliefs=search.beliefs,
     )
 
@@ -112,14 +116,14 @@ class _Fitted:
 
     def with_deviations(self, fit: "_Fit") -> Structure:
         """The structure with Laplace's approximation: the curvature of some rows, in proportion to all."""
-        settings = fit.search.settings
-        some = slice(settings.blocks.curvature_rows)
+        # rows enough for a curvature; that of all rows is in proportion
+        some = slice(4_000)
         X, z = fit.X[some], fit.z[some]
         objective = CollapsedObjective(self.model, self.objective.groups, X, z, self.objective.draws)
         limits = objective.limits()
         moving = moving_of(limits)
-        H = curvature(objective, self.u, moving, settings.appraisal.difference * objective.typical())
-        laplace = Laplace.of(self.u[moving], H * (fit.rows.count / len(z)), settings.structural.least_curvature)
+        H = curvature(objective, self.u, moving, CURVATURE_STEP * objective.typical())
+        laplace = Laplace.of(self.u[moving], H * (fit.rows.count / len(z)), LEAST_CURVATURE)
         mode = Mode(self.model, self.u, moving, laplace)
         prior = self.model.prior
         assert isinstance(prior, PointHorseshoe)
@@ -139,24 +143,26 @@ class _Fit:
 
     def to_sample(self, parts: Sequence[Part], noise: float) -> Structure:
         """A structure with all parameters fitted to the sample; its score is the log posterior density."""
-        search, own, points = self.search, self.search.settings.blocks, self.search.settings.inducing
+        search = self.search
         model = search.beliefs.model([*parts, LEVEL], noise, self.X.shape[1])
-        objective = CollapsedObjective.of(model, self.X, self.z, 1, own.unexplained, points.most, own.limits)
-        return self._climbed(objective, parts, search.settings.fits.iterations, "fitting the predictive model")[0]
+        objective = CollapsedObjective.of(model, self.X, self.z, 1, UNEXPLAINED, MOST_POINTS, BLOCK_POINT_LIMITS)
+        return self._climbed(objective, parts, ITERATIONS, "fitting the predictive model")[0]
 
     def to_all(self, structure: Structure) -> _Fitted:
         """A structure with all parameters fitted to all rows, from their values on the sample."""
-        own, points, model = self.search.settings.blocks, self.search.settings.inducing, structure.model
+        model = structure.model
         assert model is not None
-        groups = choose(model.pool, self.X, own.unexplained, points.most, own.limits)
+        groups = choose(model.pool, self.X, UNEXPLAINED, MOST_POINTS, BLOCK_POINT_LIMITS)
         objective = BlockObjective(model, groups, self.rows, np.zeros((1, 0)))
-        found, u = self._climbed(objective, structure.parts, own.iterations, "fitting all rows")
+        # each iteration reads all rows twice or more
+        found, u = self._climbed(objective, structure.parts, 4, "fitting all rows")
         return _Fitted(found, objective, u)
 
     def _climbed(
         self, objective: CollapsedBound, parts: Sequence[Part], iterations: int, phase: str
     ) -> tuple[Structure, np.ndarray]:
-        tolerance = self.search.settings.blocks.tolerance * objective.count / 1000
+        # in proportion to the rows, since each iteration reads them
+        tolerance = TOLERANCE * objective.count / 200
         tell = self.search.tell
         u, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(phase, t.total))
         self.search.steps += len(terms)

@@ -20,6 +20,7 @@ from farrier.inference.linear_posterior import LinearPosterior
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Alone, Draws, Fitted
 from farrier.model.members import weights_of_structure
+from farrier.model.tiers import FEATURE_LIMITS
 from farrier.search.appraisal import appraise
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
@@ -69,7 +70,7 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
     with one_thread():
         z, ahead = fitted.scale.forward(y), steps_ahead(X)
         mean, _ = fitted.joint(ahead)
-        rows = search_rows(X, fitted.settings, timed=True)
+        rows = search_rows(X, timed=True)
         factors = _factors(fitted, len(X))
         structure, evaluator, record = _projected(fitted, X[rows], z[rows], factors[rows], ahead)
         model, count = structure.at_mode().model, len(structure.parts)
@@ -101,7 +102,7 @@ def _projected(
     fitted: Fitted, X: np.ndarray, z: np.ndarray, factors: np.ndarray, ahead: np.ndarray
 ) -> tuple[Structure, Evaluator, tuple[Decision, ...]]:
     """The structure that explains, on some rows, with what evaluates it and how it was found."""
-    both, beliefs, settings = np.vstack([X, ahead]), fitted.beliefs, fitted.settings
+    both, beliefs = np.vstack([X, ahead]), fitted.beliefs
     all_factors = np.append(factors, np.ones(len(ahead)))
     mean, covariance = fitted.joint(both)
     noise = _noise(fitted)
@@ -113,7 +114,6 @@ def _projected(
         z,
         covariance_of(X, timed=True),
         known=() if beliefs.clock is None else beliefs.clock.seasons,
-        settings=settings,
         beliefs=beliefs,
         factors=same,
     )
@@ -144,5 +144,5 @@ def _posterior(
     model = structure.at_mode().model
     weights, noise = np.asarray(model.prior.quantile(0.5))[None], model.noise * factors
     if fitted.tier == "linear":
-        return LinearPosterior(model.pool, weights, noise, X, z, fitted.settings.long.limits)
+        return LinearPosterior(model.pool, weights, noise, X, z, FEATURE_LIMITS)
     return GaussianPosterior(model.pool, weights, noise, X, z)

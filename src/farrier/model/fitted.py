@@ -35,7 +35,6 @@ from farrier.model.stacking import Stacking
 from farrier.model.target_scale import TargetScale, named
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
-from farrier.search.settings import SearchSettings
 from farrier.search.structure import Decision
 
 OwnPredictions: TypeAlias = tuple[list[TargetScale], list[np.ndarray], list[np.ndarray]]
@@ -136,8 +135,6 @@ class Fitted:
     """Other structures that predict too."""
     beliefs: Beliefs = Beliefs()
     """The priors of weights and hyperparameters."""
-    settings: SearchSettings = SearchSettings()
-    """The settings of the search; `settings.describe()` lists them."""
     noises: np.ndarray | None = None
     """The noise variance (of a Student-t the squared scale) of each draw of the posterior, where draws differ in it."""
     stacking: Stacking | None = None

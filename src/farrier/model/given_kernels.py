@@ -7,6 +7,7 @@ import numpy as np
 
 from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
+from farrier.inference.lbfgs import TOLERANCE
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil
@@ -15,7 +16,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.long_rows import window_rows
 from farrier.model.target_scale import TargetScale, named
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, tier_for
-from farrier.search.settings import SearchSettings
+from farrier.search.scoring import START_NOISE
 from farrier.search.structure import LEVEL, Part, horseshoe_model
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
@@ -39,30 +40,29 @@ def fit_given(
     tolerance: float | None = None,
     factors: np.ndarray | None = None,
     tell: Tell = lambda what, bound: None,
-    settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Fit weights and hyperparameters of given kernels; nothing is dropped, and at most a level is added (`levelled`).
 
     The fit ends when five steps together gain less than `tolerance` nats, which is at most the tolerance of the tier
-    in the settings: a tolerance per row would end fits of many rows far below their maximum.
+    here: a tolerance per row would end fits of many rows far below their maximum.
     `factors` are the noise variances of the rows over the common one. `tell` is called with the current phase and
     bound.
     """
     scale = TargetScale.of(named("identity" if transform == "auto" else transform), y)
-    z, tier = scale.forward(y), tier_for(len(X), settings, tier, series=X.shape[1] == 1)
+    z, tier = scale.forward(y), tier_for(len(X), tier, series=X.shape[1] == 1)
     parts, level = levelled(parts_of(kernels))
-    seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
-    model = replace(horseshoe_model(parts, settings.fits.start_noise, X.shape[1]), factors=factors)
+    seen = window_rows(X[:, 0]) if tier == "linear" else np.arange(len(X))
+    model = replace(horseshoe_model(parts, START_NOISE, X.shape[1]), factors=factors)
     if prior != "horseshoe":
         model = replace(model, prior=PRIORS[prior].initial(len(parts)))
-    least = settings.long.tolerance if tier == "linear" else settings.fits.given_tolerance
+    # given kernels are compared with those of others: the bound is then within 0.004 nats of its maximum
+    least = TOLERANCE if tier == "linear" else 0.05 * TOLERANCE
     structure, steps = climbed(
         tier,
         model,
         parts,
         X[seen],
         z[seen],
-        settings,
         iterations=iterations,
         tolerance=least if tolerance is None else min(tolerance, least),
         tell=lambda terms: tell("fitting", terms.total),
@@ -70,10 +70,10 @@ def fit_given(
     assert structure.model is not None
     model, found = structure.model, tuple(part.kernel for part in structure.parts)
     with one_thread(small=tier != "collapsed"):
-        posterior = POSTERIORS[tier](model, X, z, settings)
-        predictor = Predictor(model, posterior, found, tier, bound_of(tier, model, X, z, settings))
+        posterior = POSTERIORS[tier](model, X, z)
+        predictor = Predictor(model, posterior, found, tier, bound_of(tier, model, X, z))
     chosen = replace(structure, parts=structure.parts[:level])
-    return finished(predictor, chosen, X, y, scale=scale, level=level, steps=steps, settings=settings)
+    return finished(predictor, chosen, X, y, scale=scale, level=level, steps=steps)
 
 
 def levelled(parts: Sequence[Part]) -> tuple[list[Part], int | None]:

@@ -12,8 +12,11 @@ from farrier.inference.mixtures import moments
 from farrier.model.fitted import Member
 from farrier.model.stacking import LeftOut
 
+FOLDS = 5
+"""Folds of the rows: the shares at a row follow from a prediction that has not seen its fold. [folds; by judgement]"""
 
-def ends_of(X: np.ndarray, part: float) -> list[np.ndarray]:
+
+def ends_of(X: np.ndarray, part: float = 0.1) -> list[np.ndarray]:
     """The rows at either end of each principal component of the inputs, in ascending order.
 
     At each end it is that part of the rows, at least one.
@@ -25,7 +28,7 @@ def ends_of(X: np.ndarray, part: float) -> list[np.ndarray]:
     return [np.sort(end) for order in orders for end in (order[:count], order[-count:])]
 
 
-def folds_of(rows: int, count: int) -> list[np.ndarray]:
+def folds_of(rows: int, count: int = FOLDS) -> list[np.ndarray]:
     """Random folds of nearly equal size, each in ascending order; the same at every call."""
     order = np.random.default_rng(0).permutation(rows)
     return [np.sort(fold) for fold in np.array_split(order, min(count, rows))]

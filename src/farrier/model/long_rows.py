@@ -8,21 +8,28 @@ the same at every call.
 
 import numpy as np
 
-from farrier.search.long_settings import LongSettings
+WINDOWS = (6, 800, 1200)
+"""Contiguous pieces among the rows to which a long series is fitted, the last at the end, the rows of each, and rows
+spread over the whole series. [pieces, rows, rows; by judgement]"""
+
+SEARCH_ROWS = 300
+"""Most rows of one input that the search uses; it uses all of fewer. A structural model is fitted to as many, the last
+ones; where they hold too few of the longest season (`REPEATS`), to every second (third, ...) row of a longer
+time. [rows; by judgement]"""
 
 
-def resolved_rows(x: np.ndarray, settings: LongSettings) -> np.ndarray:
-    """The rows of the search, in windows whose steps are powers of `settings.ratio`.
+def resolved_rows(x: np.ndarray) -> np.ndarray:
+    """The rows of the search, in windows whose steps are powers of four.
 
     The window of single steps is the last one of the series. Longer steps vary within their length, so that no cycle
     is hidden because it is in step with them.
     """
     count, levels = len(x), 1
-    while (settings.search // levels) * settings.ratio ** (levels - 1) < count:
+    while (SEARCH_ROWS // levels) * 4 ** (levels - 1) < count:
         levels += 1
-    each, generator, found = settings.search // levels, np.random.default_rng(0), []
+    each, generator, found = SEARCH_ROWS // levels, np.random.default_rng(0), []
     for level in range(levels):
-        step = min(settings.ratio**level, count / each)
+        step = min(4**level, count / each)
         start = (count - each * step) * (generator.random() if level else 1.0)
         places = start + step * (np.arange(each) + (generator.random(each) if level else 0.0))
         found.append(np.clip(places, 0, count - 1).astype(int))
@@ -46,9 +53,9 @@ def uncommon_rows(X: np.ndarray, chosen: np.ndarray, most: int) -> np.ndarray:
     return np.unique(np.concatenate(found))
 
 
-def window_rows(x: np.ndarray, settings: LongSettings) -> np.ndarray:
+def window_rows(x: np.ndarray) -> np.ndarray:
     """The rows of a fit: contiguous pieces, the last at the end, and rows spread over the whole series."""
-    count, pieces, length, spread = len(x), settings.pieces, settings.length, settings.spread
+    count, pieces, length, spread = len(x), *WINDOWS
     if count <= pieces * length + spread:
         return np.arange(count)
     starts = np.linspace(0, count - length, pieces).astype(int)

@@ -25,12 +25,16 @@ from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import folds_of
 from farrier.model.members import Contender, stacked_shares, weights_of_structure, with_models
 from farrier.model.stacking import LeftOut
-from farrier.model.table_fits import Scaled, table_contenders
+from farrier.model.table_fits import FITTED_ROWS, Scaled, table_contenders
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import Tell
+from farrier.model.tiers import MOST_POINTS, POINT_LIMITS, TRACE_TOLERANCE, Tell
 from farrier.search.appraisal import Appraisal, appraise
-from farrier.search.settings import RowSettings, SearchSettings
+from farrier.search.scoring import SHORT_ITERATIONS
 from farrier.search.structure import Decision
+
+PREDICTING_ROWS = 10_000
+"""Most rows given which the pools of a larger table predict: a Cholesky factor of 9 s and 800 MB each. [rows; measured
+on one core]"""
 
 
 def fit_many_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
@@ -40,7 +44,7 @@ def fit_many_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitt
     assert best.structure is not None
     appraisal = appraise(own, best.structure)
     steps = sum(one.evaluator.steps for one in contenders)
-    return many_rows_set(contenders, X, y, own.tell, appraisal, best.record, own.settings, steps)
+    return many_rows_set(contenders, X, y, own.tell, appraisal, best.record, steps)
 
 
 def many_rows_set(
@@ -50,7 +54,6 @@ def many_rows_set(
     tell: Tell,
     appraisal: Appraisal,
     record: Sequence[Decision],
-    settings: SearchSettings,
     steps: int,
 ) -> Fitted:
     """The fitted model of contenders that were fitted to a part of the rows; the first explains."""
@@ -58,11 +61,11 @@ def many_rows_set(
     z = first.scale.forward(y)
     tell("fitting all rows", first.structure.score)
     with one_thread(small=False):
-        model, bound, posterior = _on_all_rows(first, X, z, settings)
-        known = predicting_rows(len(y), settings.rows)
-        pools = [with_models(one, 0.0, one.models(0), X[known], y[known], settings) for one in contenders[1:]]
-        left = left_out_predictions(posterior, model.noise, pools, first.scale, X, y, settings)
-    shares, stacking = stacked_shares(left, settings)
+        model, bound, posterior = _on_all_rows(first, X, z)
+        known = predicting_rows(len(y))
+        pools = [with_models(one, 0.0, one.models(0), X[known], y[known]) for one in contenders[1:]]
+        left = left_out_predictions(posterior, model.noise, pools, first.scale, X, y)
+    shares, stacking = stacked_shares(left)
     heights = [one.height for one in contenders]
     said = [
         Decision(0, "averaged" if share > 0 else "dropped", one.name, height - heights[0], "evidence of the structure")
@@ -82,7 +85,6 @@ def many_rows_set(
         level=size,
         record=(*record, *said),
         appraisal=appraisal,
-        settings=settings,
         noises=np.array([model.noise]),
         share=float(shares[0]),
         others=tuple(replace(one, share=float(s)) for one, s in zip(pools, shares[1:], strict=True) if s > 0),
@@ -91,17 +93,17 @@ def many_rows_set(
     )
 
 
-def predicting_rows(rows: int, settings: RowSettings) -> np.ndarray:
+def predicting_rows(rows: int) -> np.ndarray:
     """The rows given which pools predict: all, or a random part that is the same at every call."""
-    if rows <= settings.predict:
+    if rows <= PREDICTING_ROWS:
         return np.arange(rows)
-    return np.sort(np.random.default_rng(0).choice(rows, settings.predict, replace=False))
+    return np.sort(np.random.default_rng(0).choice(rows, PREDICTING_ROWS, replace=False))
 
 
-def judged_rows(rows: int, settings: RowSettings) -> np.ndarray:
+def judged_rows(rows: int) -> np.ndarray:
     """The rows whose leave-one-out predictions are compared, among those given which pools predict."""
-    known = predicting_rows(rows, settings)
-    return np.sort(np.random.default_rng(1).choice(known, min(settings.fit, len(known)), replace=False))
+    known = predicting_rows(rows)
+    return np.sort(np.random.default_rng(1).choice(known, min(FITTED_ROWS, len(known)), replace=False))
 
 
 def left_out_predictions(
@@ -111,12 +113,11 @@ def left_out_predictions(
     scale: TargetScale,
     X: np.ndarray,
     y: np.ndarray,
-    settings: SearchSettings,
 ) -> list[LeftOut]:
     """Leave-one-out predictions of some rows by the structure, on its scale, and by the pools."""
-    there = judged_rows(len(y), settings.rows)
-    places, count = np.searchsorted(predicting_rows(len(y), settings.rows), there), len(there)
-    z, folds, level = scale.forward(y[there]), folds_of(count, settings.stacking.folds), np.empty(count)
+    there = judged_rows(len(y))
+    places, count = np.searchsorted(predicting_rows(len(y)), there), len(there)
+    z, folds, level = scale.forward(y[there]), folds_of(count), np.empty(count)
     mean, variance = moments(*posterior.left_out(X[there], z, folds))
     level[np.concatenate(folds)] = mean[count:]
     sd = np.sqrt(variance[:count] + noise)
@@ -134,21 +135,19 @@ def many_rows_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     posterior, stacking = fitted.posterior, fitted.stacking
     assert isinstance(posterior, CollapsedPosterior)
     assert stacking is not None
-    left = left_out_predictions(posterior, posterior.noise, fitted.others, fitted.scale, X, y, fitted.settings)
+    left = left_out_predictions(posterior, posterior.noise, fitted.others, fitted.scale, X, y)
     return len(y) * float(np.mean(stacking.log_densities(left)))
 
 
-def _on_all_rows(
-    contender: Contender, X: np.ndarray, z: np.ndarray, settings: SearchSettings
-) -> tuple[ExactModel, float, CollapsedPosterior]:
+def _on_all_rows(contender: Contender, X: np.ndarray, z: np.ndarray) -> tuple[ExactModel, float, CollapsedPosterior]:
     """The model of the structure, its bound and its posterior, fitted to all rows from its values on a part of them."""
-    mode, points = contender.structure.at_mode(), settings.inducing
+    mode = contender.structure.at_mode()
 
     def objective(model: ExactModel) -> CollapsedObjective:
-        return CollapsedObjective.of(model, X, z, 1, points.tolerance, points.most, points.limits)
+        return CollapsedObjective.of(model, X, z, 1, TRACE_TOLERANCE, MOST_POINTS, POINT_LIMITS)
 
     start = objective(mode.model)
-    model = start.model(climb(start, settings.fits.short_iterations, settings.fits.final_tolerance).numbers)
+    model = start.model(climb(start, SHORT_ITERATIONS).numbers)
     # inducing points are chosen again for the kernels as they are now
     found = objective(model)
     bound = found.value(found.start()).total

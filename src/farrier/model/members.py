@@ -19,15 +19,25 @@ from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.model.finishing import TABLE_ROWS
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
-from farrier.model.stacking import LeftOut, Stacking, spread_of, stacked
-from farrier.model.target_scale import TargetScale
+from farrier.model.stacking import DRAWS, LeftOut, Stacking, spread_of, stacked
+from farrier.model.target_scale import LOG_ODDS, TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.appraisal import Appraisal
+from farrier.search.evidence import CHANCE
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import AveragingSettings, SearchSettings
 from farrier.search.structure import Decision, Structure
+
+TRAJECTORIES = Trajectories(DRAWS, apart=2, warm=12, steps=5, step=0.3)
+"""Hamiltonian Monte Carlo for the parameters of a pool. [by judgement]"""
+
+SERIES_DRAWS = 24
+"""Draws of all parameters from Laplace's approximation over which predictions average, beside the modes; each structure
+has its share of them. [draws, even; by judgement]"""
+SMALLEST_SHARE = 0.02
+"""Share of the evidence below which a structure does not predict. [part; by judgement]"""
 
 
 @final
@@ -81,7 +91,7 @@ class Contender:
         pool that was not searched for: nobody has chosen it among others.
         """
         evaluator, parts = self.evaluator, self.structure.parts
-        preference = evaluator.settings.scales.preference(self.scale.transform.name)
+        preference = LOG_ODDS[self.scale.transform.name]
         ordinary = [part for part in parts if not self.searched or evaluator.beliefs.ordinary(part.kernel)]
         free = evaluator.beliefs.log_structure(ordinary, evaluator.X.shape[1])
         return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference + self.correction
@@ -106,9 +116,9 @@ class Contender:
         factors = self.factors if self.noise is None else self.noise.factors
         covariance = covariance_of(X, timed=self.evaluator.of_series)
         changes = {"X": X, "y": self.scale.forward(y), "covariance": covariance, "factors": factors}
-        evaluator, fits = replace(self.evaluator, **changes), self.evaluator.settings.fits
+        evaluator = replace(self.evaluator, **changes)
         parts, noise = self.structure.parts, self.structure.noise
-        structure = evaluator.fit(parts, noise, fits.final_iterations, fits.final_tolerance)
+        structure = evaluator.fit(parts, noise)
         return replace(self, structure=structure, evaluator=evaluator, rows=y)
 
     def for_all_rows(self, model: ExactModel) -> ExactModel:
@@ -124,23 +134,18 @@ def fitted_set(
     *,
     appraisal: Appraisal | None,
     record: Sequence[Decision],
-    settings: SearchSettings,
     steps: int,
 ) -> Fitted:
     """The fitted model: all contenders predict, `explains` (None: the first of them) explains.
 
     The components of the first contender begin with those of `explains`.
     """
-    averaging, stacking = settings.averaging, None
+    stacking = None
     if not any(one.evaluator.beliefs.of_time for one in contenders):
-        shares, stacking, members = stacked_members(contenders, X, y, settings)
+        shares, stacking, members = stacked_members(contenders, X, y)
     else:
-        shares = shares_of(contenders, averaging)
-        members = [
-            member(one, float(share), X, y, settings)
-            for one, share in zip(contenders, shares, strict=True)
-            if share > 0
-        ]
+        shares = shares_of(contenders)
+        members = [member(one, float(share), X, y) for one, share in zip(contenders, shares, strict=True) if share > 0]
     first, size = contenders[0], len(contenders[0].structure.parts)
     survivors = size if explains is None else len(explains.structure.parts)
     mode = first.structure.at_mode()
@@ -160,10 +165,9 @@ def fitted_set(
         tier="exact",
         steps=steps,
         level=size,
-        alone=None if explains is None or survivors == 0 else alone(explains, X, y, settings),
+        alone=None if explains is None or survivors == 0 else alone(explains, X, y),
         record=(*record, *said),
         appraisal=appraisal,
-        settings=settings,
         noises=members[0].noises,
         share=members[0].share,
         others=tuple(members[1:]),
@@ -172,10 +176,11 @@ def fitted_set(
     )
 
 
-def alone(contender: Contender, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Alone:
+def alone(contender: Contender, X: np.ndarray, y: np.ndarray) -> Alone:
     """The structure that explains, without the other candidates."""
     mode, count = contender.structure.at_mode(), len(contender.structure.parts)
-    posterior = member(contender, settings.averaging.explaining_share, X, y, settings).posterior
+    # a quarter of the draws
+    posterior = member(contender, 0.25, X, y).posterior
     weights, kernels = weights_of_structure(contender.structure), tuple(mode.model.pool)[:count]
     return Alone(posterior, weights, kernels, count, mode.model.noise)
 
@@ -188,7 +193,7 @@ def weights_of_structure(structure: Structure) -> PointHorseshoe:
     return replace(prior, deviation=mode.deviations[: len(mode.model.pool)])
 
 
-def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> np.ndarray:
+def shares_of(contenders: Sequence[Contender]) -> np.ndarray:
     """The share of each contender; one that is too small is zero, except the first, which explains.
 
     Among those of one kind shares follow from the evidence. Between kinds only a large difference counts: a search
@@ -198,86 +203,83 @@ def shares_of(contenders: Sequence[Contender], settings: AveragingSettings) -> n
     totals = {
         kind: np.logaddexp.reduce([h for h, k in zip(heights, kinds, strict=True) if k == kind]) for kind in kinds
     }
-    least = max(totals.values()) - settings.flattery
+    least = max(totals.values()) - CHANCE
     heights += [min(totals[kind] - least, 0.0) - totals[kind] for kind in kinds]
-    shares, smallest = np.exp(heights - heights.max()), settings.smallest_share
+    shares, smallest = np.exp(heights - heights.max()), SMALLEST_SHARE
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
     return kept / kept.sum()
 
 
-def predicting(
-    contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray, settings: SearchSettings
-) -> list[Contender]:
+def predicting(contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray) -> list[Contender]:
     """The contenders of a series that have a share in its predictions, the first in any case, fitted to all rows.
 
     Unless rows are a series in time, evidence does not decide, and all are fitted.
     """
     of_time = any(one.evaluator.beliefs.of_time for one in contenders)
-    shares = shares_of(contenders, settings.averaging) if of_time else np.ones(len(contenders))
+    shares = shares_of(contenders) if of_time else np.ones(len(contenders))
     return [one.on_all_rows(X, y) for one, share in zip(contenders, shares, strict=True) if share > 0]
 
 
 def stacked_members(
-    contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray, settings: SearchSettings
+    contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray, *, at_mode: bool = False
 ) -> tuple[np.ndarray, Stacking, list[Member]]:
     """The average share of each contender, how they predict together, and those with a share given all rows.
 
     Parameters may come from a part of the rows. Leave-one-out predictions are given all of them, as new rows will be.
     """
-    found = [with_models(one, 0.0, _drawn_models(one, settings), X, y, settings) for one in contenders]
-    ends, folds = ends_of(X, settings.stacking.ends), folds_of(len(y), settings.stacking.folds)
+    found = [with_models(one, 0.0, _drawn_models(one, at_mode=at_mode), X, y) for one in contenders]
+    ends, folds = ends_of(X), folds_of(len(y))
     left = [
         left_out_of(member, y, folds, ends, one.factors if one.noise is None else None)
         for one, member in zip(contenders, found, strict=True)
     ]
-    shares, stacking = stacked_shares(left, settings)
+    shares, stacking = stacked_shares(left)
     each = zip(found, shares, strict=True)
     return shares, stacking, [replace(member, share=float(share)) for member, share in each if share > 0]
 
 
-def stacked_shares(left: Sequence[LeftOut], settings: SearchSettings) -> tuple[np.ndarray, Stacking]:
+def stacked_shares(left: Sequence[LeftOut]) -> tuple[np.ndarray, Stacking]:
     """The average share of each member of a table's average, and how those with a share predict together.
 
     Evidence would prefer one member by many nats. Leave-one-out predictions of a mixture are what is asked of it.
     A member whose average share is too small has none, except the first, which explains.
     """
-    stacking, _ = stacked(left, settings.stacking)
+    stacking, _ = stacked(left)
     shares = stacking.shares(left[0].level).mean(axis=1)
-    kept = (shares >= settings.averaging.smallest_share) | (np.arange(len(shares)) == 0)
+    kept = (shares >= SMALLEST_SHARE) | (np.arange(len(shares)) == 0)
     some = [one for one, keep in zip(left, kept, strict=True) if keep]
     if not kept.all():
-        stacking, _ = stacked(some, settings.stacking)
+        stacking, _ = stacked(some)
         shares[kept] = stacking.shares(left[0].level).mean(axis=1)
     shares = np.where(kept, np.maximum(shares, np.finfo(float).eps), 0.0)
     return shares, replace(stacking, spread=spread_of(stacking, some))
 
 
-def _drawn_models(contender: Contender, settings: SearchSettings) -> list[ExactModel]:
+def _drawn_models(contender: Contender, *, at_mode: bool) -> list[ExactModel]:
     """The model of a contender of a table at draws of its parameters, for the rows of its fit.
 
     In a pool of many components most directions are flat, and Laplace's approximation reaches too far along them.
     """
-    mode, evaluator, own = contender.structure.at_mode(), contender.evaluator, settings.stacking
+    mode, evaluator = contender.structure.at_mode(), contender.evaluator
     if not contender.mode_only:
-        return mode.models(settings.averaging.table_draws)
-    if len(evaluator.y) > own.sampled_rows:
+        return mode.models(DRAWS)
+    if at_mode or len(evaluator.y) > TABLE_ROWS:
         return [mode.model]
     y = evaluator.covariance.scatter(evaluator.y)
     objective = ExactObjective(mode.model, evaluator.covariance, y, np.zeros((1, 0)))
-    wanted = Trajectories(own.sampled_draws, own.apart, own.warm, own.leaps, own.leap)
-    draws = sampled(objective, mode.u, mode.moving, mode.laplace, objective.limits(), wanted)
+    draws = sampled(objective, mode.u, mode.moving, mode.laplace, objective.limits(), TRAJECTORIES)
     return [mode.model, *(objective.model(u) for u in draws)]
 
 
-def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> Any:
-    return exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None])
+def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> Any:
+    return exact_posterior(model, X, z, model.prior.quantile(0.5)[None])
 
 
-def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray, settings: SearchSettings) -> Member:
+def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray) -> Member:
     """The posterior of a contender given all rows, with as many draws of its parameters as its share demands."""
-    draws = 0 if contender.mode_only else 2 * int(np.ceil(0.5 * share * settings.averaging.draws))
-    return with_models(contender, share, contender.models(draws), X, y, settings)
+    draws = 0 if contender.mode_only else 2 * int(np.ceil(0.5 * share * SERIES_DRAWS))
+    return with_models(contender, share, contender.models(draws), X, y)
 
 
 def with_models(
@@ -286,13 +288,12 @@ def with_models(
     models: Sequence[ExactModel],
     X: np.ndarray,
     y: np.ndarray,
-    settings: SearchSettings,
 ) -> Member:
     """The posterior of a contender given all rows, with given draws of its parameters."""
     z = contender.scale.forward(y)
     return Member(
         share,
-        LaplacePosterior(tuple(_posterior(contender.for_all_rows(model), X, z, settings) for model in models)),
+        LaplacePosterior(tuple(_posterior(contender.for_all_rows(model), X, z) for model in models)),
         np.array([model.noise for model in models]),
         contender.scale,
         tuple(models[0].pool),

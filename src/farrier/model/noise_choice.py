@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from farrier.model.fitted import Fitted
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.structure import Decision
 
 STUDENTS_T = "noise: Student-t"
@@ -15,7 +16,7 @@ def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool, gain: float 
     `gain` replaces the difference of evidence.
     """
     gain = float(robust.bound - gaussian.bound) if gain is None else gain
-    needed = gaussian.settings.outliers.minimum_gain
+    needed = VERY_STRONG
     if chosen:
         decision, best = Decision(0, "kept", STUDENTS_T, gain, "asked for"), robust
     else:

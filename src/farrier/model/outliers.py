@@ -22,7 +22,13 @@ from farrier.model.fitted import Draws, Fitted
 from farrier.model.held_out import folds_of, left_out_of
 from farrier.model.many_rows import many_rows_score
 from farrier.model.result import Result
-from farrier.search.settings import OutlierSettings
+from farrier.search.evidence import CHANCE
+
+DEGREES = (2.5, 3.0, 4.0, 6.0, 10.0)
+"""Degrees of freedom that leave-one-out residuals choose between. [degrees of freedom; by judgement]"""
+LISTED = 4.0
+"""Distance from its expected value beyond which a row is called an outlier. [standard deviations of the leave-one-out
+prediction; by judgement]"""
 
 
 @final
@@ -75,7 +81,7 @@ def left_out_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
     if fitted.stacking is not None and isinstance(posterior, CollapsedPosterior):
         return many_rows_score(fitted, X, y)
     if fitted.stacking is not None:
-        folds = folds_of(len(y), fitted.settings.stacking.folds)
+        folds = folds_of(len(y))
         left = [left_out_of(one, y, folds, ()) for one in fitted.members]
         return float(np.sum(fitted.stacking.log_densities(left)))
     mean, variance = _left_out(posterior, fitted.likelihood, X, z)
@@ -99,17 +105,18 @@ def mixed_residuals(fitted: Fitted, y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     return best[1], np.where(below < above, ndtri(tail), -ndtri(tail))
 
 
-def suspicious(distances: np.ndarray, residuals: np.ndarray, settings: OutlierSettings) -> np.ndarray:
+def suspicious(distances: np.ndarray, residuals: np.ndarray) -> np.ndarray:
     """Which rows the search for a structure should not see: those with large residuals, or far from their predictions.
 
     `distances` are the residuals before division by the standard deviations of the predictions. A component that
     follows an outlier makes the prediction of its row uncertain, and the residual small. Many such rows are a part of
     what is to be explained: then none is suspicious.
     """
-    kinds = ((residuals, settings.suspicious), (distances, settings.distant))
+    kinds = ((residuals, LISTED), (distances, 2.0 * LISTED))
     far = np.max([np.abs(one) / (limit * robust_deviation(one)) for one, limit in kinds], axis=0)
     found = far > 1.0
-    return found & (np.mean(found) <= settings.most)
+    # more than a fifth of the rows are no outliers
+    return found & (np.mean(found) <= 0.2)
 
 
 @final
@@ -129,14 +136,16 @@ class Doubt:
     @classmethod
     def of(cls, fitted: Fitted, X: np.ndarray, y: np.ndarray) -> "Doubt":
         """The doubt about a fit of the rows X on the scale of the model, and y in its own units."""
-        z, settings = fitted.scale.forward(y), fitted.settings.outliers
+        z = fitted.scale.forward(y)
         of_table = X.shape[1] > 1 and fitted.beliefs.clock is None
         mixed = of_table and bool(fitted.others) and isinstance(fitted.posterior, LaplacePosterior)
         mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
-        tails, odd = Tails.of(residuals, settings.degrees), suspicious(z - mean, residuals, settings)
+        tails, odd = Tails.of(residuals, DEGREES), suspicious(z - mean, residuals)
         _, counts = np.unique(y, return_counts=True)
-        margin = max(settings.margin, settings.table_margin * len(y)) if of_table else settings.margin
-        clear = tails.gain > margin and bool(odd.any()) and counts.max() < settings.tied * len(y)
+        # an average of structures has heavy tails of its own: a table asks for a tenth of a nat for each row
+        margin = max(CHANCE, 0.1 * len(y)) if of_table else CHANCE
+        # where half of the values are one and the same, such as zero, there are no outliers
+        clear = tails.gain > margin and bool(odd.any()) and counts.max() < 0.5 * len(y)
         return cls(residuals, tails, odd, clear)
 
 
@@ -159,6 +168,6 @@ def outliers_of(result: Result) -> Outliers:
     if fitted.tier == "stochastic" or not isinstance(fitted.likelihood, Gaussian | StudentT):
         return Outliers(np.zeros(0, int), *np.zeros((3, 0)))
     mean, residuals = residuals_of(fitted, result.inputs, z)
-    far = np.flatnonzero(np.abs(residuals) > fitted.settings.outliers.listed)
+    far = np.flatnonzero(np.abs(residuals) > LISTED)
     rows = far[np.argsort(-np.abs(residuals[far]), kind="stable")]
     return Outliers(rows, result.target[rows], fitted.scale.inverse(mean[rows]), residuals[rows])

@@ -27,10 +27,10 @@ from farrier.model.many_rows import many_rows_set
 from farrier.model.members import Contender, RowNoise, fitted_set
 from farrier.model.result import Result
 from farrier.model.row_noise import alternately, noise_around
-from farrier.model.series import Series, refit_series
+from farrier.model.series import ROBUST_ROUNDS, Series, refit_series
 from farrier.model.site_fits import fit_in_turn, marginals
 from farrier.model.table_fits import fitting_rows
-from farrier.model.tiers import POSTERIORS, Tell, bound_of, climbed, tier_for
+from farrier.model.tiers import EXACT_ROWS, POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.search.appraisal import appraise, appraise_sites
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part, Structure, horseshoe_model
@@ -54,10 +54,10 @@ def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda w
         )
     tell("refitting the structure", np.nan)
     if fitted.projects:
-        series = Series(X, y, timed=fitted.beliefs.of_time, settings=fitted.settings, tell=tell, engine=fitted.tier)
+        series = Series(X, y, timed=fitted.beliefs.of_time, tell=tell, engine=fitted.tier)
         return replace(result, fitted=refit_series(fitted, series), inputs=X, target=y, seconds=perf_counter() - begin)
     one = _refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites
-    with one_thread(small=fitted.tier == "linear" or len(X) <= fitted.settings.rows.exact):
+    with one_thread(small=fitted.tier == "linear" or len(X) <= EXACT_ROWS):
         again = (one if fitted.noises is None else _refit_set)(fitted, X, y, tell)
     return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
 
@@ -77,38 +77,35 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
         y,
         appraisal=appraise(first.evaluator, first.structure),
         record=fitted.record,
-        settings=fitted.settings,
         steps=fitted.steps,
     )
 
 
 def _refit_many_rows(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For a large table (many_rows.py): structure and pools are fitted again to a part of the rows, then to all."""
-    settings, some = fitted.settings, fitting_rows(X, fitted.settings.rows)
+    some = fitting_rows(X)
     X_some, y_some = X[some], y[some]
     covariance, noise = covariance_of(X_some), float(fitted.noises[0]) if fitted.noises is not None else UNUSED_NOISE
-    own = Evaluator(
-        X_some, fitted.scale.forward(y_some), covariance, (), tell, settings=settings, beliefs=fitted.beliefs
-    )
+    own = Evaluator(X_some, fitted.scale.forward(y_some), covariance, (), tell, beliefs=fitted.beliefs)
     contenders = [Contender("the structure", _refitted_survivors(fitted, own, noise), own, fitted.scale, y_some)]
     for one in fitted.others:
         if float(y.min()) > one.scale.transform.lowest:
             contenders.append(replace(_refit_member(one, fitted, X_some, y_some, tell, None), mode_only=True))
     appraisal = appraise(own, contenders[0].structure)
-    return many_rows_set(contenders, X, y, tell, appraisal, fitted.record, settings, fitted.steps)
+    return many_rows_set(contenders, X, y, tell, appraisal, fitted.record, fitted.steps)
 
 
 def _refit_member(
     member: Member, fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell, start: RowNoise | None
 ) -> Contender:
     """One structure, fitted again; `start` is the noise of the rows if it is Student-t."""
-    settings, z = fitted.settings, member.scale.forward(y)
+    z = member.scale.forward(y)
     covariance = covariance_of(X, timed=fitted.beliefs.clock is not None)
     beliefs = replace(fitted.beliefs, growth=member.growth)
 
     def fit(noise: RowNoise | None, least: float = -np.inf) -> Contender:
         factors = None if noise is None else noise.factors
-        search = Evaluator(X, z, covariance, (), tell, settings=settings, beliefs=beliefs, factors=factors)
+        search = Evaluator(X, z, covariance, (), tell, beliefs=beliefs, factors=factors)
         # the last kernel is the level, which every structure has
         each = zip(member.kernels, member.weights[:-1], strict=False)
         parts = [search.part(kernel, float(weight)) for kernel, weight in each]
@@ -119,23 +116,23 @@ def _refit_member(
 
     if start is None:
         return fit(None)
-    return alternately(fit, start, X, y, np.arange(len(y)), settings.outliers.rounds)
+    return alternately(fit, start, X, y, np.arange(len(y)), ROBUST_ROUNDS)
 
 
 def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For Gaussian noise."""
-    settings, tier = fitted.settings, fitted.tier
+    tier = fitted.tier
     timed = fitted.beliefs.clock is not None
-    z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
+    z, rows = fitted.scale.forward(y), search_rows(X, timed=timed)
     noise = fitted.likelihood.predict(np.zeros(1), np.zeros(1))[1][0]
-    seen = window_rows(X[:, 0], settings.long) if tier == "linear" else np.arange(len(X))
+    seen = window_rows(X[:, 0]) if tier == "linear" else np.arange(len(X))
     structure = whole = _refitted_pool(tier, fitted.kernels, fitted.prior, noise, X[seen], z[seen], fitted)
     search = None
     if fitted.appraisal is None and fitted.level is not None:  # given kernels and a level
         structure = replace(whole, parts=whole.parts[: fitted.level])
     elif fitted.alone is not None or fitted.level is not None:
         covariance = covariance_of(X[rows], timed=timed)
-        search = Evaluator(X[rows], z[rows], covariance, (), tell, settings=settings, beliefs=fitted.beliefs)
+        search = Evaluator(X[rows], z[rows], covariance, (), tell, beliefs=fitted.beliefs)
         structure = search.empty()
     if search is not None and fitted.alone is not None:
         structure = _refitted_survivors(fitted, search, whole.noise)
@@ -143,14 +140,13 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     assert model is not None
     kernels = tuple(part.kernel for part in whole.parts)
     return finished(
-        Predictor(model, POSTERIORS[tier](model, X, z, settings), kernels, tier, bound_of(tier, model, X, z, settings)),
+        Predictor(model, POSTERIORS[tier](model, X, z), kernels, tier, bound_of(tier, model, X, z)),
         structure,
         X,
         y,
         scale=fitted.scale,
         level=fitted.level,
         steps=fitted.steps,
-        settings=settings,
         record=fitted.record,
         appraisal=None if search is None or fitted.appraisal is None else appraise(search, structure),
         beliefs=fitted.beliefs,
@@ -159,9 +155,9 @@ def _refit(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
 
 def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:
     """For other likelihoods."""
-    settings, tier = fitted.settings, tier_for(len(X), fitted.settings)
+    tier = tier_for(len(X))
     timed = fitted.beliefs.clock is not None
-    z, rows = fitted.scale.forward(y), search_rows(X, settings, timed=timed)
+    z, rows = fitted.scale.forward(y), search_rows(X, timed=timed)
     pool, prior = fitted.kernels, fitted.prior
 
     def fit(sites: Sites) -> ExactModel:
@@ -172,14 +168,12 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
         return whole.model
 
     start = Sites.at(z, *marginals(fitted.posterior, X), fitted.likelihood)
-    found = fit_in_turn(fit, start, fitted.likelihood, X, z, tier, settings)
+    found = fit_in_turn(fit, start, fitted.likelihood, X, z, tier)
     target, variance = found.sites.target, found.sites.variance
     structure, appraisal = _as_structure(found.model), fitted.appraisal
     if fitted.alone is not None:
         covariance = covariance_of(X[rows], timed=timed)
-        search = Evaluator(
-            X[rows], target[rows], covariance, (), tell, rows=variance[rows], settings=settings, beliefs=fitted.beliefs
-        )
+        search = Evaluator(X[rows], target[rows], covariance, (), tell, rows=variance[rows], beliefs=fitted.beliefs)
         structure = _refitted_survivors(fitted, search, UNUSED_NOISE)
         appraisal = appraise_sites(search, structure)
     return finished(
@@ -190,7 +184,6 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
         scale=fitted.scale,
         level=fitted.level,
         steps=fitted.steps,
-        settings=settings,
         record=fitted.record,
         appraisal=appraisal,
         likelihood=found.likelihood,
@@ -213,8 +206,7 @@ def _refitted_pool(
     weights = prior.quantile(0.5)
     parts = [Part(kernel, kernel, float(weight)) for kernel, weight in zip(kernels, weights, strict=False)]
     model = replace(horseshoe_model(parts, noise, X.shape[1], rows), prior=prior)
-    iterations = fitted.settings.fits.iterations
-    return climbed(tier, model, parts, X, z, fitted.settings, iterations=iterations)[0]
+    return climbed(tier, model, parts, X, z)[0]
 
 
 def _refitted_survivors(fitted: Fitted, search: Evaluator, noise: float) -> Structure:

@@ -4,7 +4,6 @@
     result.rows, result.target            # the data, in the user's units
     result.kernels                        # the components that explain, in the user's units
     result.fitted.moments(result.at(X))   # predictions
-    result.fitted.settings.describe()     # all settings of the search
 
 The model works on scaled inputs and a scaled target. `Fitted` is the model on that scale. `Result` adds the rows and
 the conversion to the user's units. Both are immutable.

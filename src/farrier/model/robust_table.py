@@ -29,7 +29,8 @@ from farrier.model.held_out import ends_of, folds_of, left_out_of
 from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
 from farrier.model.outliers import left_out_score
 from farrier.model.row_noise import expected, expected_factors
-from farrier.model.stacking import LeftOut, spread_of, stacked
+from farrier.model.series import ROBUST_ROUNDS
+from farrier.model.stacking import DRAWS, LeftOut, spread_of, stacked
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import Tell
 from farrier.search.appraisal import Appraisal, appraise
@@ -55,7 +56,7 @@ class RobustTable:
     @classmethod
     def of(cls, gaussian: Fitted, X: np.ndarray, y: np.ndarray, degrees: float) -> "RobustTable":
         """The members of a Gaussian fit of the rows X on the scale of the model, and y in its own units."""
-        found = [_reweighted(one, y, degrees, gaussian.settings.outliers.rounds) for one in gaussian.members]
+        found = [_reweighted(one, y, degrees, ROBUST_ROUNDS) for one in gaussian.members]
         members = tuple(member for member, _ in found)
         shares = [one.share for one in gaussian.members]
         average = np.average([factors for _, factors in found], axis=0, weights=shares)
@@ -64,7 +65,7 @@ class RobustTable:
 
     def gain(self) -> float:
         """What the log density of all leave-one-out predictions gains over Gaussian noise. [nats]"""
-        _, each = stacked(self._left_out(self.members), self.gaussian.settings.stacking)
+        _, each = stacked(self._left_out(self.members))
         return float(np.sum(each)) - left_out_score(self.gaussian, self.X, self.y)
 
     def beside_pools_of(self, other: "RobustTable") -> "RobustTable":
@@ -80,7 +81,7 @@ class RobustTable:
         Leave-one-out predictions cannot compare structures that were searched for: a step beside an outlier makes its
         row uncertain, at no cost for others.
         """
-        rows, first = fitting_rows(self.X, self.gaussian.settings.rows), self.members[0]
+        rows, first = fitting_rows(self.X), self.members[0]
         evaluator, structure = self._again(first, rows, tell)
         noise = replace(self.noise, factors=self.noise.factors[rows], ordinary=self.noise.ordinary[rows])
         own = Contender("the structure", structure, evaluator, first.scale, self.y[rows], noise)
@@ -88,15 +89,15 @@ class RobustTable:
 
     def fitted(self, tell: Tell) -> Fitted:
         """The fitted model; the structure that explains is fitted again."""
-        first, gaussian, settings = self.members[0], self.gaussian, self.gaussian.settings
-        rows = fitting_rows(self.X, settings.rows)
+        first, gaussian = self.members[0], self.gaussian
+        rows = fitting_rows(self.X)
         evaluator, structure = self._again(first, rows, tell)
         own = Contender("the structure", structure, evaluator, first.scale, self.y[rows], self.noise)
-        models = own.models(settings.averaging.table_draws)
-        explains = with_models(own, first.share, models, self.X, self.y, settings)
+        models = own.models(DRAWS)
+        explains = with_models(own, first.share, models, self.X, self.y)
         members = (explains, *self.members[1:])
         left = self._left_out(members)
-        stacking, _ = stacked(left, settings.stacking)
+        stacking, _ = stacked(left)
         shares = stacking.shares(left[0].level).mean(axis=1)
         others = [replace(one, share=float(share)) for one, share in zip(members[1:], shares[1:], strict=True)]
         return replace(
@@ -115,8 +116,7 @@ class RobustTable:
 
     def _left_out(self, members: Sequence[Member]) -> list[LeftOut]:
         """The leave-one-out predictions of the rows by some members, whose noise is that of an ordinary row."""
-        own = self.gaussian.settings.stacking
-        ends, folds = ends_of(self.X, own.ends), folds_of(len(self.y), own.folds)
+        ends, folds = ends_of(self.X), folds_of(len(self.y))
         return [left_out_of(one, self.y, folds, ends) for one in members]
 
     def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Evaluator, Structure]:
@@ -128,7 +128,6 @@ class RobustTable:
             covariance_of(X),
             (),
             tell,
-            settings=fitted.settings,
             beliefs=fitted.beliefs,
             factors=self.noise.factors[rows],
         )
@@ -139,7 +138,7 @@ class RobustTable:
 
     def _appraisal(self, member: Member, evaluator: Evaluator, structure: Structure, tell: Tell) -> Appraisal:
         """That of the components, on the rows that are explained."""
-        rows = search_rows(self.X, self.gaussian.settings)
+        rows = search_rows(self.X)
         if len(rows) < len(evaluator.y):
             evaluator, structure = self._again(member, rows, tell)
         with one_thread():

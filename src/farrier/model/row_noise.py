@@ -20,7 +20,7 @@ from farrier.inference.mixtures import moments
 from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, RowNoise
 from farrier.model.outliers import Doubt
-from farrier.model.tiers import exact_posterior, linear_posterior
+from farrier.model.tiers import EXACT_ROWS, exact_posterior, linear_posterior
 
 
 def noise_after(doubt: Doubt) -> RowNoise:
@@ -62,12 +62,12 @@ def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> 
 
     `rows` are those to which it was fitted.
     """
-    (model,), z, noise, settings = fit.models(0), fit.scale.forward(y), fit.noise, fit.evaluator.settings
+    (model,), z, noise = fit.models(0), fit.scale.forward(y), fit.noise
     assert noise is not None
-    if len(X) > settings.rows.exact:
-        mean, variance = moments(*linear_posterior(model, X, z, settings).draws(X))
+    if len(X) > EXACT_ROWS:
+        mean, variance = moments(*linear_posterior(model, X, z).draws(X))
     else:
-        mean, variance = moments(*exact_posterior(model, X, z, settings, model.prior.quantile(0.5)[None]).at_rows())
+        mean, variance = moments(*exact_posterior(model, X, z, model.prior.quantile(0.5)[None]).at_rows())
     factors = expected_factors(((z - mean) ** 2 + variance) / model.noise, noise.degrees)
     sites = Sites(z[rows], model.noise * noise.factors[rows])
     correction = sites.correction(z[rows], mean[rows], variance[rows], fit.likelihood(model))

@@ -30,7 +30,8 @@ from farrier.inference.likelihoods import StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
-from farrier.model.members import Contender, RowNoise, fitted_set, shares_of
+from farrier.model.long_rows import SEARCH_ROWS
+from farrier.model.members import SMALLEST_SHARE, Contender, RowNoise, fitted_set, shares_of
 from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt
 from farrier.model.row_noise import alternately, noise_after, noise_around
@@ -38,11 +39,16 @@ from farrier.model.target_scale import TargetScale, Transform, named, worth_tryi
 from farrier.model.tiers import POSTERIORS, Tell, bound_of, tier_for
 from farrier.model.windows import Windows, fitted_to
 from farrier.search.beliefs import Beliefs
+from farrier.search.candidates import SHORTEST_PERIOD
+from farrier.search.enriching import SMALLEST
 from farrier.search.learned_priors import GROWTHS
+from farrier.search.periods import REPEATS
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
 from farrier.search.structure import Structure
+
+ROBUST_ROUNDS = 3
+"""Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
 
 
 @final
@@ -62,7 +68,6 @@ class Series:
     """Whether the first input is time."""
     factors: np.ndarray | None = None
     """The noise variance of each row over the common one; None if all rows have the same."""
-    settings: SearchSettings = SearchSettings()
     tell: Tell = lambda what, bound: None
     """Called with the current phase and bound."""
     engine: str = "auto"
@@ -71,18 +76,18 @@ class Series:
     @property
     def tier(self) -> str:
         """The engine."""
-        return tier_for(len(self.X), self.settings, self.engine, series=True)
+        return tier_for(len(self.X), self.engine, series=True)
 
     def beliefs(self) -> list[Beliefs]:
         """The beliefs of each pool that predicts."""
-        beliefs = Beliefs.of(self.X, self.seasons, self.settings.priors, timed=self.timed)
+        beliefs = Beliefs.of(self.X, self.seasons, timed=self.timed)
         return [replace(beliefs, growth=growth) for growth in (GROWTHS if beliefs.of_time else GROWTHS[:1])]
 
     def scales(self, transform: str) -> list[Transform]:
         """The scales of y that are compared: identity and logarithm, or the one that was asked for."""
         if transform != "auto":
             return [named(transform)]
-        tried = worth_trying(self.y, self.settings.scales.smallest_ratio)
+        tried = worth_trying(self.y)
         return [one for one in tried if one.name != "square root"]
 
 
@@ -150,7 +155,7 @@ def _fits(series: Series, scales: Sequence[Transform]) -> list[Contender]:
             near = same.get(one.name, found[-1].structure if found else None)
             found.append(pool_fit(series, beliefs, one, near=near))
         fits += found
-        scales = _useful(found, series.settings)
+        scales = _useful(found)
     return fits
 
 
@@ -170,7 +175,7 @@ def _robust_fits(
     for beliefs in series.beliefs():
         found = [_robust_fit(series, beliefs, one, start, near.get((beliefs.growth, one.name))) for one in scales]
         best.append(max(found, key=lambda one: one.height))
-        scales = _useful(found, series.settings)
+        scales = _useful(found)
         if best[0].height < gaussian.bound and not chosen:
             # what one pool loses by it, the other does not gain
             break
@@ -195,7 +200,7 @@ def _robust_fit(
         last = found.structure
         return found
 
-    return alternately(fit, noise, series.X, series.y, _rows(series, beliefs), series.settings.outliers.rounds)
+    return alternately(fit, noise, series.X, series.y, _rows(series, beliefs), ROBUST_ROUNDS)
 
 
 def pool_fit(
@@ -213,7 +218,7 @@ def pool_fit(
     `near` is another fit, from whose values this one starts; `again` takes its components too. Below a log likelihood
     of `least` it gets no score.
     """
-    X, y, settings = series.X, series.y, series.settings
+    X, y = series.X, series.y
     scale = TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     rows = _rows(series, beliefs)
     each = series.factors if noise is None else noise.factors
@@ -225,7 +230,6 @@ def pool_fit(
         covariance,
         known=seasons,
         tell=series.tell,
-        settings=settings,
         beliefs=beliefs,
         factors=None if each is None else each[rows],
     )
@@ -247,55 +251,49 @@ def _rows(series: Series, beliefs: Beliefs) -> np.ndarray:
     shortest season still shows: a week of hours cannot be learned from 300 of them.
     """
     if not beliefs.of_time:
-        return search_rows(series.X, series.settings, timed=True)
-    order, settings = np.argsort(series.X[:, 0], kind="stable"), series.settings
-    rows, clock = settings.rows.search, beliefs.clock
+        return search_rows(series.X, timed=True)
+    order = np.argsort(series.X[:, 0], kind="stable")
+    rows, clock = SEARCH_ROWS, beliefs.clock
     if clock is None or not clock.seasons or len(order) <= rows:
         return order[-rows:]
-    needed = settings.periods.repeats * clock.seasons[-1] / clock.step
+    needed = REPEATS * clock.seasons[-1] / clock.step
     every = int(np.ceil(needed / rows))
-    shows = clock.seasons[0] / clock.step >= settings.candidates.shortest_period * every
+    shows = clock.seasons[0] / clock.step >= SHORTEST_PERIOD * every
     return order[::-1][:: every if shows else 1][:rows][::-1]
 
 
-def _useful(fits: Sequence[Contender], settings: SearchSettings) -> list[Transform]:
+def _useful(fits: Sequence[Contender]) -> list[Transform]:
     """The scales that have a share in the predictions of one pool: no other one is tried in the next."""
-    shares = shares_of(fits, settings.averaging)
-    return [
-        one.scale.transform
-        for one, share in zip(fits, shares, strict=True)
-        if share >= settings.averaging.smallest_share
-    ]
+    shares = shares_of(fits)
+    return [one.scale.transform for one, share in zip(fits, shares, strict=True) if share >= SMALLEST_SHARE]
 
 
 def _fitted(found: Sequence[Contender], series: Series) -> Fitted:
     """The fitted model from the fits of its pools on some scales."""
     ranked = sorted(found, key=lambda one: one.height, reverse=True)
-    steps, settings = sum(one.evaluator.steps for one in found), series.settings
+    steps = sum(one.evaluator.steps for one in found)
     if series.tier != "exact":
         return _long(ranked[0], series, steps)
-    fitted = fitted_set(ranked, None, series.X, series.y, appraisal=None, record=(), settings=settings, steps=steps)
+    fitted = fitted_set(ranked, None, series.X, series.y, appraisal=None, record=(), steps=steps)
     return replace(fitted, projects=True)
 
 
 def _long(contender: Contender, series: Series, steps: int) -> Fitted:
     """The model of a long series: predictions are those of the mode on the best scale, in time linear in the rows."""
-    X, y, settings = series.X, series.y, series.settings
+    X, y = series.X, series.y
     evaluator, structure = contender.evaluator, contender.structure
     if not evaluator.beliefs.of_time:
         # the rows of the fit were far apart
         sizes = evaluator.sizes(structure)
-        kept = [
-            part for part, size in zip(structure.parts, sizes, strict=True) if size > settings.growing.smallest_size
-        ]
+        kept = [part for part, size in zip(structure.parts, sizes, strict=True) if size > SMALLEST]
         factors = contender.factors if contender.noise is None else contender.noise.factors
-        windows = Windows.of(X, contender.scale.forward(y), settings, factors)
+        windows = Windows.of(X, contender.scale.forward(y), factors)
         structure = fitted_to(evaluator, kept, structure.noise, windows)
         contender = replace(contender, structure=structure)
     (model,), count = contender.models(0), len(structure.parts)
     z, tier = contender.scale.forward(y), series.tier
-    posterior = POSTERIORS[tier](model, X, z, settings)
-    bound = bound_of(tier, model, X, z, settings)
+    posterior = POSTERIORS[tier](model, X, z)
+    bound = bound_of(tier, model, X, z)
     fitted = finished(
         Predictor(model, posterior, tuple(model.pool), tier, bound),
         replace(structure, model=model),
@@ -304,7 +302,6 @@ def _long(contender: Contender, series: Series, steps: int) -> Fitted:
         scale=contender.scale,
         level=count,
         steps=steps,
-        settings=settings,
         likelihood=contender.likelihood(model),
         beliefs=evaluator.beliefs,
     )

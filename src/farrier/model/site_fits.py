@@ -16,7 +16,9 @@ from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
 from farrier.model.tiers import POSTERIORS, bound_of
-from farrier.search.settings import SearchSettings
+
+SITE_FITS = 2
+"""Times that parameters and sites are fitted alternately. [fits; by judgement]"""
 
 
 @final
@@ -44,15 +46,14 @@ def updated_sites(
     likelihood: Likelihood,
     X: np.ndarray,
     y: np.ndarray,
-    steps: int,
     tier: str,
-    settings: SearchSettings,
 ) -> tuple[Sites, Likelihood]:
-    """The sites after some natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
-    for _ in range(steps):
-        posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target, settings)
+    """The sites after eight natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
+    for _ in range(8):
+        posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target)
         mean, variance = marginals(posterior, X)
-        sites = sites.natural_gradient_step(y, mean, variance, likelihood, settings.sites.step)
+        # a full step would set the sites to their optimum for the current posterior
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, 0.7)
         likelihood = _with_scale(likelihood, y, mean, variance)
     return sites, likelihood
 
@@ -64,19 +65,17 @@ def fit_in_turn(
     X: np.ndarray,
     y: np.ndarray,
     tier: str,
-    settings: SearchSettings,
 ) -> SiteFit:
     """Alternate between `fit`, which fits a model to sites, and updates of the sites."""
-    own, model = settings.sites, None
-    for turn in range(own.fits):
+    model = None
+    for _ in range(SITE_FITS):
         model = fit(sites)
-        steps = own.later_steps if turn else own.steps
-        sites, likelihood = updated_sites(model, sites, likelihood, X, y, steps, tier, settings)
+        sites, likelihood = updated_sites(model, sites, likelihood, X, y, tier)
     assert model is not None
     model = replace(model, rows=sites.variance)
-    posterior = POSTERIORS[tier](model, X, sites.target, settings)
+    posterior = POSTERIORS[tier](model, X, sites.target)
     correction = sites.correction(y, *marginals(posterior, X), likelihood)
-    bound = bound_of(tier, model, X, sites.target, settings) + correction
+    bound = bound_of(tier, model, X, sites.target) + correction
     return SiteFit(model, sites, likelihood, posterior, bound)
 
 

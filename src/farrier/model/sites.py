@@ -13,22 +13,22 @@ import numpy as np
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
+from farrier.inference.lbfgs import ITERATIONS
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.given_kernels import levelled, parts_of
-from farrier.model.site_fits import SiteFit, fit_in_turn, marginals, updated_sites
+from farrier.model.site_fits import SITE_FITS, SiteFit, fit_in_turn, marginals, updated_sites
 from farrier.model.table_fits import Scaled
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import Tell, climbed, collapsed_fit, exact_posterior, tier_for
+from farrier.model.tiers import EXACT_ROWS, Tell, climbed, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
 from farrier.search.beliefs import Beliefs
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
 from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
 from farrier.search.table_moves import Columns
 
@@ -44,10 +44,9 @@ def fit_sites(
     calendar: tuple[Kernel, ...] = (),
     coded: tuple[int, ...] = (),
     tell: Tell = lambda what, bound: None,
-    settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """The model of y given standardised inputs; the likelihood is for y on its `scale`."""
-    rows, z = search_rows(X, settings, timed=timed), scale.forward(y)
+    rows, z = search_rows(X, timed=timed), scale.forward(y)
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
     evaluator = Evaluator(
         X[rows],
@@ -55,35 +54,34 @@ def fit_sites(
         covariance_of(X[rows], timed=timed),
         known or (),
         tell,
-        settings=settings,
-        beliefs=Beliefs.of(X, known, settings.priors, timed=timed, coded=coded),
+        beliefs=Beliefs.of(X, known, timed=timed, coded=coded),
     )
     kind = Rows(Columns(coded), calendar)
     record: list[Decision] = []
-    for _ in range(settings.sites.searches):
+    for _ in range(SITE_FITS):
         evaluator, record = replace(evaluator, y=sites.target, rows=sites.variance, steps=0), []
         with one_thread():
             whole = kind.pool(evaluator)
             structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind, record)
             structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
-    with one_thread(small=len(X) <= settings.rows.exact):
+    with one_thread(small=len(X) <= EXACT_ROWS):
         return _finish(evaluator, kind, structure, sites, likelihood, scale, X, y, record)
 
 
 def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
     """Student-t noise for all rows of a table, with a structure that was found on rows without outliers."""
-    structure, settings, own = found.structure, found.evaluator.settings, found.evaluator
+    structure, own = found.structure, found.evaluator
     assert structure is not None
-    rows, z = search_rows(X, settings), found.scale.forward(y)
+    rows, z = search_rows(X), found.scale.forward(y)
     likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), degrees)
     mean, variance = np.zeros(len(rows)), np.full(len(rows), structure.noise / len(rows))
     if structure.model is not None:
-        mean, variance = marginals(exact_posterior(structure.model, own.X, own.y, settings), X[rows])
+        mean, variance = marginals(exact_posterior(structure.model, own.X, own.y), X[rows])
     sites = Sites.at(z[rows], mean, variance, likelihood)
     evaluator = replace(own, X=X[rows], y=sites.target, covariance=covariance_of(X[rows]), rows=sites.variance)
     with one_thread():
         structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
-    with one_thread(small=len(X) <= settings.rows.exact):
+    with one_thread(small=len(X) <= EXACT_ROWS):
         return _finish(evaluator, found.kind, structure, sites, likelihood, found.scale, X, y, found.record)
 
 
@@ -99,20 +97,19 @@ def _finish(
     record: Sequence[Decision],
 ) -> Fitted:
     """The pool that predicts, fitted to all rows."""
-    settings, z = evaluator.settings, scale.forward(y)
+    z = scale.forward(y)
     evaluator = replace(evaluator, y=sites.target, rows=sites.variance)
     evaluator.tell("fitting the predictive model", structure.score)
     parts = kind.beside(evaluator, structure)
     fit = _pool(evaluator, parts, structure.noise, _on_all_rows(evaluator, structure, sites, X, z, likelihood), X, z)
     return finished(
-        _predictor(fit, len(X), settings),
+        _predictor(fit, len(X)),
         structure,
         X,
         y,
         scale=scale,
         level=len(parts),
         steps=evaluator.steps,
-        settings=settings,
         record=record,
         appraisal=appraise_sites(evaluator, structure),
         beliefs=evaluator.beliefs,
@@ -129,22 +126,20 @@ def fit_given_sites(
     *,
     scale: TargetScale = TargetScale(),
     tell: Tell = lambda what, bound: None,
-    settings: SearchSettings = SearchSettings(),
 ) -> Fitted:
     """Fit weights and hyperparameters of given kernels; nothing is dropped, and at most a level is added."""
-    z, tier = scale.forward(y), tier_for(len(X), settings)
+    z, tier = scale.forward(y), tier_for(len(X))
     parts, level = levelled(parts_of(kernels))
 
     def fit(sites: Sites) -> ExactModel:
         model = horseshoe_model(parts, 1.0, X.shape[1], sites.variance)
-        iterations = settings.fits.final_iterations
-        structure, _ = climbed(tier, model, parts, X, sites.target, settings, iterations=iterations)
+        structure, _ = climbed(tier, model, parts, X, sites.target)
         tell("fitting", structure.score)
         assert structure.model is not None
         return structure.model
 
     with one_thread(small=tier != "collapsed"):
-        found = fit_in_turn(fit, Sites.first(z, likelihood), likelihood, X, z, tier, settings)
+        found = fit_in_turn(fit, Sites.first(z, likelihood), likelihood, X, z, tier)
     medians = found.model.prior.quantile(0.5)
     chosen = tuple(
         Part(found.model.pool[i], part.centre, float(median))
@@ -152,14 +147,13 @@ def fit_given_sites(
     )
     structure = Structure(chosen[:level], found.model.noise, found.bound, found.model)
     return finished(
-        _predictor(found, len(X), settings),
+        _predictor(found, len(X)),
         structure,
         X,
         y,
         scale=scale,
         level=level,
-        steps=settings.sites.fits * settings.fits.final_iterations,
-        settings=settings,
+        steps=SITE_FITS * ITERATIONS,
         likelihood=found.likelihood,
         sites=found.sites.target,
     )
@@ -169,14 +163,11 @@ def _structure_and_sites(
     evaluator: Evaluator, structure: Structure, sites: Sites, y: np.ndarray, likelihood: Likelihood
 ) -> tuple[Structure, Sites, Likelihood]:
     """The structure and the sites, fitted to each other alternately."""
-    own = evaluator.settings.sites
-    for _ in range(own.fits):
+    for _ in range(SITE_FITS):
         if structure.model is None:
             break
         model = structure.model
-        sites, likelihood = updated_sites(
-            model, sites, likelihood, evaluator.X, y, own.steps, "exact", evaluator.settings
-        )
+        sites, likelihood = updated_sites(model, sites, likelihood, evaluator.X, y, "exact")
         again = replace(evaluator, y=sites.target, rows=sites.variance)
         structure = again.fit(structure.parts, structure.noise)
     return structure, sites, likelihood
@@ -190,7 +181,7 @@ def _on_all_rows(
         return sites, likelihood
     if structure.model is None:
         return Sites.first(y, likelihood), likelihood
-    posterior = exact_posterior(structure.model, evaluator.X, evaluator.y, evaluator.settings)
+    posterior = exact_posterior(structure.model, evaluator.X, evaluator.y)
     return Sites.at(y, *marginals(posterior, X), likelihood), likelihood
 
 
@@ -203,25 +194,25 @@ def _pool(
     y: np.ndarray,
 ) -> SiteFit:
     """The pool that predicts and its sites, fitted to each other alternately."""
-    settings, tier = evaluator.settings, tier_for(len(X), evaluator.settings)
-    fits, current = settings.fits, list(parts)
+    tier = tier_for(len(X))
+    current = list(parts)
 
     def fit(sites: Sites) -> ExactModel:
         nonlocal current
         if tier == "exact":
             covariance = covariance_of(X, timed=evaluator.of_series)
             rows = replace(evaluator, X=X, y=sites.target, covariance=covariance, rows=sites.variance)
-            wide = rows.fit(current, noise, fits.final_iterations, fits.final_tolerance)
+            wide = rows.fit(current, noise)
             assert wide.model is not None
             current = list(wide.parts)
             return wide.model
-        model = collapsed_fit([*current, LEVEL], noise, X, sites.target, evaluator.tell, settings, 1, sites.variance)
+        model = collapsed_fit([*current, LEVEL], noise, X, sites.target, evaluator.tell, 1, sites.variance)
         medians = model.prior.quantile(0.5)
         current = [replace(p, kernel=model.pool[i], weight=float(medians[i])) for i, p in enumerate(current)]
         return model
 
-    return fit_in_turn(fit, *start, X, y, tier, settings)
+    return fit_in_turn(fit, *start, X, y, tier)
 
 
-def _predictor(fit: SiteFit, rows: int, settings: SearchSettings) -> Predictor:
-    return Predictor(fit.model, fit.posterior, tuple(fit.model.pool), tier_for(rows, settings), fit.bound)
+def _predictor(fit: SiteFit, rows: int) -> Predictor:
+    return Predictor(fit.model, fit.posterior, tuple(fit.model.pool), tier_for(rows), fit.bound)

@@ -18,22 +18,27 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
-from farrier.model.finishing import search_rows
+from farrier.model.finishing import TABLE_ROWS, search_rows
 from farrier.model.fitted import Fitted
-from farrier.model.members import Contender, fitted_set, stacked_members
-from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
-from farrier.model.tiers import Tell
+from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, stacked_members
+from farrier.model.target_scale import LOG_ODDS, TargetScale, Transform, named, worth_trying
+from farrier.model.tiers import EXACT_ROWS, Tell
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.codes import Codes
+from farrier.search.evidence import HOPELESS
 from farrier.search.lattices import find_lattices
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import RowSettings, SearchSettings
 from farrier.search.structure import Decision, Structure
 from farrier.search.table_moves import Columns
 from farrier.search.warps import Warps
+
+FITTED_ROWS = 800
+"""Most rows of a table to which the members of the average are fitted; all rows predict. [rows; by judgement]"""
+EXACT_TABLE_ROWS = 2000
+"""Most rows of a table for which exact inference is used with `method="auto"`. [rows; by judgement]"""
 
 
 @final
@@ -65,24 +70,22 @@ class Scaled:
         y: np.ndarray,
         coded: tuple[int, ...],
         tell: Tell,
-        settings: SearchSettings,
         factors: np.ndarray | None = None,
     ) -> "Scaled":
         """The pool on one scale."""
-        scale, rows = TargetScale.of(transform, y), search_rows(X, settings)
+        scale, rows = TargetScale.of(transform, y), search_rows(X)
         z, numbers = scale.forward(y), Codes(coded, X.shape[1]).numbers
-        beliefs = Beliefs.of(X, None, settings.priors, coded=coded)
+        beliefs = Beliefs.of(X, None, coded=coded)
         evaluator = Evaluator(
             X[rows],
             z[rows],
             covariance_of(X[rows]),
             tell=tell,
-            settings=settings,
             beliefs=beliefs,
             factors=None if factors is None else factors[rows],
         )
         tell("shrinking a pool of candidates", np.nan)
-        warps, lattices = Warps.of(X[:, numbers], settings.candidates), find_lattices(X, z, numbers, settings.periods)
+        warps, lattices = Warps.of(X[:, numbers]), find_lattices(X, z, numbers)
         kind = Rows(Columns(coded, warps, lattices))
         return cls(scale, evaluator, kind, kind.pool(evaluator), factors)
 
@@ -96,7 +99,7 @@ class Scaled:
     def height(self, X: np.ndarray, y: np.ndarray) -> float:
         """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
         assert self.pool is not None
-        return self._in_units(self.pool[1].score, y[fitting_rows(X, self.evaluator.settings.rows)])
+        return self._in_units(self.pool[1].score, y[fitting_rows(X)])
 
     def score(self) -> float:
         """That of the structure that explains, on its rows."""
@@ -104,7 +107,7 @@ class Scaled:
         return self._in_units(self.structure.score, self.scale.inverse(self.evaluator.y))
 
     def _in_units(self, score: float, y: np.ndarray) -> float:
-        preference = self.evaluator.settings.scales.preference(self.scale.transform.name)
+        preference = LOG_ODDS[self.scale.transform.name]
         return score + self.scale.log_jacobian(y) + preference
 
 
@@ -113,18 +116,17 @@ def projected_table(
     y: np.ndarray,
     transform: str,
     tell: Tell,
-    settings: SearchSettings,
     coded: tuple[int, ...] = (),
     factors: np.ndarray | None = None,
 ) -> list[Scaled]:
     """The scales of y, best first, each with its pool; the first has a structure, on the rows that are explained."""
-    tried = worth_trying(y, settings.scales.smallest_ratio) if transform == "auto" else (named(transform),)
+    tried = worth_trying(y) if transform == "auto" else (named(transform),)
     tried = [one for one in tried if one.name != "square root" or transform != "auto"]
-    found = _useful([Scaled.of(one, X, y, coded, tell, settings, factors) for one in tried], y)
+    found = _useful([Scaled.of(one, X, y, coded, tell, factors) for one in tried], y)
     for scaled in found:
         scaled.pool, scaled.orders = _on_rows(scaled, X, y)
     heights = [scaled.height(X, y) for scaled in found]
-    close = [i for i in range(len(found)) if heights[i] > max(heights) - settings.growing.hopeless_margin]
+    close = [i for i in range(len(found)) if heights[i] > max(heights) - HOPELESS]
     for i in close:
         found[i].explain()
     if len(close) > 1:
@@ -141,9 +143,9 @@ def projected_table(
 def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
     """The model of a table whose rows are few enough for exact inference."""
     best, contenders = found[0], table_contenders(found, X, y)
-    settings, structure = best.evaluator.settings, best.structure
+    structure = best.structure
     assert structure is not None
-    with one_thread(small=len(X) <= settings.rows.exact):
+    with one_thread(small=len(X) <= EXACT_ROWS):
         return fitted_set(
             contenders,
             None,
@@ -151,7 +153,6 @@ def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitte
             y,
             appraisal=appraise(best.evaluator, structure),
             record=best.record,
-            settings=settings,
             steps=sum(one.evaluator.steps for one in contenders),
         )
 
@@ -166,7 +167,7 @@ def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, f
     assert structure is not None
     assert best.pool is not None
     best.evaluator.tell("fitting the predictive model", structure.score)
-    rows, evaluator = fitting_rows(X, best.evaluator.settings.rows), best.pool[0]
+    rows, evaluator = fitting_rows(X), best.pool[0]
     if len(rows) > len(best.evaluator.y):
         structure = evaluator.fit(structure.parts, structure.noise)
     contenders = [Contender("the structure", structure, evaluator, best.scale, y[rows], factors=best.factors)]
@@ -182,29 +183,28 @@ def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, f
     return contenders
 
 
-def fitting_rows(X: np.ndarray, settings: RowSettings) -> np.ndarray:
+def fitting_rows(X: np.ndarray) -> np.ndarray:
     """The rows to which the members are fitted: all, or a part that is the same at every call.
 
     Of a large table half of them are a few rows with their neighbours: rows drawn at random are far apart, and what
     varies between neighbours would be taken for noise.
     """
     generator = np.random.default_rng(0)
-    if len(X) <= settings.fit:
+    if len(X) <= FITTED_ROWS:
         return np.arange(len(X))
-    if len(X) <= settings.exact_table:
-        return np.sort(generator.choice(len(X), settings.fit, replace=False))
-    size = settings.fit // 2 // settings.pieces
-    centres = X[generator.choice(len(X), settings.pieces, replace=False)]
+    if len(X) <= EXACT_TABLE_ROWS:
+        return np.sort(generator.choice(len(X), FITTED_ROWS, replace=False))
+    size = FITTED_ROWS // 2 // 4
+    centres = X[generator.choice(len(X), 4, replace=False)]
     near = [np.argpartition(np.sum((X - centre) ** 2, axis=1), size)[:size] for centre in centres]
     others = np.setdiff1d(np.arange(len(X)), near)
-    spread = generator.choice(others, settings.fit - len(np.unique(near)), replace=False)
+    spread = generator.choice(others, FITTED_ROWS - len(np.unique(near)), replace=False)
     return np.union1d(near, spread)
 
 
 def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
     """The scales whose pools have a share in leave-one-out predictions, if fits to more rows are ahead."""
     own = found[0].evaluator
-    settings = own.settings
     if len(found) == 1 or len(own.y) == len(y):
         return list(found)
     contenders = []
@@ -212,20 +212,18 @@ def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
         seen = scaled.scale.inverse(scaled.evaluator.y)
         one = Contender("", scaled.whole, scaled.evaluator, scaled.scale, seen, mode_only=True)
         contenders.append(replace(one, factors=scaled.evaluator.factors))
-    quick = replace(settings, stacking=replace(settings.stacking, sampled_rows=0))
-    shares, _, _ = stacked_members(contenders, own.X, found[0].scale.inverse(own.y), quick)
-    return [scaled for scaled, share in zip(found, shares, strict=True) if share >= settings.averaging.smallest_share]
+    shares, _, _ = stacked_members(contenders, own.X, found[0].scale.inverse(own.y), at_mode=True)
+    return [scaled for scaled, share in zip(found, shares, strict=True) if share >= SMALLEST_SHARE]
 
 
 def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Evaluator, Structure], Structure | None]:
     """The pools of a scale, fitted to the rows of the members, from their values on the rows that are explained."""
     evaluator, whole = scaled.evaluator, scaled.whole
-    settings = evaluator.settings
-    rows, fits = fitting_rows(X, settings.rows), settings.fits
+    rows = fitting_rows(X)
     evaluator.tell("shrinking a pool of candidates", np.nan)
     # of few rows leave-one-out predictions say too little about more members; but interactions of categories are
     # nowhere else
-    many = len(y) > settings.rows.part
+    many = len(y) > TABLE_ROWS
     parts = scaled.kind.columns.all_orders(evaluator, whole) if many or scaled.kind.columns.coded else []
     # from the noise of a pool that explains nothing a fit ends there as well
     orders = evaluator.fit_pool(parts) if parts else None
@@ -233,8 +231,6 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Evalua
         return (evaluator, whole), orders
     larger = replace(evaluator, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
     larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
-    found = [
-        one and larger.fit(one.parts, one.noise, fits.final_iterations, fits.final_tolerance) for one in (whole, orders)
-    ]
+    found = [one and larger.fit(one.parts, one.noise) for one in (whole, orders)]
     assert found[0] is not None
     return (larger, found[0]), found[1]

@@ -22,9 +22,9 @@ from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt, left_out_score
 from farrier.model.robust_table import RobustTable
 from farrier.model.sites import fit_students_t
-from farrier.model.table_fits import fit_few_rows, projected_table
-from farrier.model.tiers import Tell
-from farrier.search.settings import SearchSettings
+from farrier.model.table_fits import EXACT_TABLE_ROWS, fit_few_rows, projected_table
+from farrier.model.tiers import EXACT_ROWS, Tell
+from farrier.search.evidence import VERY_STRONG
 
 
 @final
@@ -40,7 +40,6 @@ class Table:
     """The inputs that are codes."""
     factors: np.ndarray | None = None
     """The noise variance of each row over the common one; None if all rows have the same."""
-    settings: SearchSettings = SearchSettings()
     tell: Tell = lambda what, bound: None
     """Called with the current phase and bound."""
     engine: str = "auto"
@@ -49,7 +48,7 @@ class Table:
     @property
     def few(self) -> bool:
         """Whether inference is exact."""
-        few = len(self.X) <= self.settings.rows.exact_table
+        few = len(self.X) <= EXACT_TABLE_ROWS
         return few if self.engine == "auto" else self.engine == "exact"
 
 
@@ -70,8 +69,8 @@ def fit_table(table: Table, *, transform: str = "auto", likelihood: str = "auto"
     kept = ~doubt.suspicious
     with one_thread():
         few = table.X[kept], table.y[kept]
-        first = projected_table(*few, transform, table.tell, table.settings, table.coded)[0]
-    with one_thread(small=len(table.X) <= table.settings.rows.exact):
+        first = projected_table(*few, transform, table.tell, table.coded)[0]
+    with one_thread(small=len(table.X) <= EXACT_ROWS):
         robust = fit_students_t(first, table.X, table.y, doubt.tails.degrees)
     # the members of a large table have no evidence in common
     scores = [left_out_score(one, table.X, table.y) for one in (gaussian, robust)]
@@ -82,17 +81,17 @@ def _gaussian(table: Table, transform: str) -> Fitted:
     """The model with Gaussian noise."""
     X, y = table.X, table.y
     with one_thread():
-        found = projected_table(X, y, transform, table.tell, table.settings, table.coded, table.factors)
+        found = projected_table(X, y, transform, table.tell, table.coded, table.factors)
     return fit_few_rows(found, X, y) if table.few else fit_many_rows(found, X, y)
 
 
 def _robust(table: Table, gaussian: Fitted, doubt: Doubt, transform: str, *, chosen: bool) -> Fitted:
     """The noise of a table whose members predict together; with Student-t noise the structure is found again."""
-    X, y, settings, tell = table.X, table.y, table.settings, table.tell
-    with one_thread(small=len(X) <= settings.rows.exact):
+    X, y, tell = table.X, table.y, table.tell
+    with one_thread(small=len(X) <= EXACT_ROWS):
         robust = RobustTable.of(gaussian, X, y, doubt.tails.degrees)
         gain = robust.gain()
-        if not chosen and gain <= settings.outliers.minimum_gain:
+        if not chosen and gain <= VERY_STRONG:
             return better_noise(gaussian, gaussian, chosen=False, gain=gain)
         if doubt.suspicious.any():
             found = _gaussian(replace(table, factors=robust.factors), transform)

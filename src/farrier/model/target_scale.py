@@ -14,6 +14,12 @@ import numpy as np
 
 from farrier.data.quoting import quoted
 
+LOG_ODDS = {"identity": 0.0, "log": 1.0, "square root": -8.0}
+"""Prior log odds against the identity: positive values with a wide range mostly vary in per cent; components on a
+square root scale are hard to read. [nats; by judgement]"""
+SMALLEST_RATIO = 1.5
+"""Largest over smallest value of y below which only the identity is tried. [ratio; by judgement]"""
+
 
 @final
 @dataclass(frozen=True)
@@ -52,12 +58,12 @@ def named(name: str) -> Transform:
     return found
 
 
-def worth_trying(y: np.ndarray, smallest_ratio: float) -> tuple[Transform, ...]:
+def worth_trying(y: np.ndarray) -> tuple[Transform, ...]:
     """The transforms that are possible for y: only the identity if y is not positive or its range is small.
 
     Over a small range all transforms are nearly linear.
     """
-    positive = y.min() > 0 and y.max() > smallest_ratio * y.min()
+    positive = y.min() > 0 and y.max() > SMALLEST_RATIO * y.min()
     return TRANSFORMS if positive else TRANSFORMS[:1]
 
 

@@ -15,41 +15,57 @@ from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
 from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.lbfgs import climb
+from farrier.inference.inducing_points import PointLimits
+from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb
 from farrier.inference.linear import LinearObjective
+from farrier.inference.linear_plan import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
-from farrier.search.settings import SearchSettings
+from farrier.model.stacking import DRAWS
 from farrier.search.structure import Part, Structure, horseshoe_model
+
+EXACT_ROWS = 1000
+"""Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
+BOUND_DRAWS = 64
+"""Draws of the weights with which bounds of pools are compared, averaged and reported: with 4 draws in 20 dimensions
+reported bounds were 1.7 to 7.2 nats above their values with 4,096. [draws, a power of two; measured for version
+0.1.0]"""
+FEATURE_LIMITS = FeatureLimits()
+"""Limits for features and Markov processes."""
+TRACE_TOLERANCE = 1e-4
+"""Part of a kernel's trace that its inducing points may leave unexplained. [part of the trace; by judgement]"""
+MOST_POINTS = 400
+"""Most inducing points of one kernel. [points; by judgement]"""
+POINT_LIMITS = PointLimits()
+"""Limits for all kernels together."""
 
 Tell = Callable[[str, float], None]
 """A callback for progress: gets the current phase and the current bound."""
 
 
-def tier_for(rows: int, settings: SearchSettings, asked: str = "auto", *, series: bool = False) -> str:
+def tier_for(rows: int, asked: str = "auto", *, series: bool = False) -> str:
     """The tier for a number of rows: exact for few, for many linear (a series) or collapsed, or what the user asked
     for."""
     if asked != "auto":
         return asked
-    return "exact" if rows <= settings.rows.exact else "linear" if series else "collapsed"
+    return "exact" if rows <= EXACT_ROWS else "linear" if series else "collapsed"
 
 
 def objective_of(
-    tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, draws: int, settings: SearchSettings
+    tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, draws: int
 ) -> ExactObjective | CollapsedObjective | LinearObjective:
     """The bound of a model on rows X and z."""
     if tier == "exact":
         return ExactObjective.of(model, X, z, draws)
     if tier == "linear":
-        return LinearObjective.of(model, X, z, draws, settings.long.limits)
-    points = settings.inducing
-    return CollapsedObjective.of(model, X, z, draws, points.tolerance, points.most, points.limits)
+        return LinearObjective.of(model, X, z, draws, FEATURE_LIMITS)
+    return CollapsedObjective.of(model, X, z, draws, TRACE_TOLERANCE, MOST_POINTS, POINT_LIMITS)
 
 
-def bound_of(tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> float:
+def bound_of(tier: str, model: ExactModel, X: np.ndarray, z: np.ndarray) -> float:
     """The bound with many draws of the weights. The bound of a fit is too high: it overfits its few draws."""
-    objective = objective_of(tier, model, X, z, settings.fits.bound_draws if model.prior.noise_size else 1, settings)
+    objective = objective_of(tier, model, X, z, BOUND_DRAWS if model.prior.noise_size else 1)
     return objective.value(objective.start()).total
 
 
@@ -59,22 +75,15 @@ def climbed(
     parts: Sequence[Part],
     X: np.ndarray,
     z: np.ndarray,
-    settings: SearchSettings,
     *,
-    iterations: int,
-    tolerance: float | None = None,
+    iterations: int = ITERATIONS,
+    tolerance: float = TOLERANCE,
     tell: Callable[[Terms], None] = lambda terms: None,
 ) -> tuple[Structure, int]:
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
-    fits = settings.fits
-    objective = objective_of(tier, model, X, z, fits.final_draws, settings)
+    objective = objective_of(tier, model, X, z, DRAWS)
     with one_thread(small=tier != "collapsed"):
-        numbers, terms, _ = climb(
-            objective,
-            iterations,
-            fits.final_tolerance if tolerance is None else tolerance,
-            callback=lambda i, t: tell(t),
-        )
+        numbers, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(t))
     model = objective.model(numbers)
     medians = model.prior.quantile(0.5)
     found = tuple(Part(model.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
@@ -87,8 +96,7 @@ def collapsed_fit(
     X: np.ndarray,
     z: np.ndarray,
     tell: Tell,
-    settings: SearchSettings,
-    rounds: int | None = None,
+    rounds: int = 2,
     rows: np.ndarray | None = None,
     factors: np.ndarray | None = None,
 ) -> ExactModel:
@@ -96,7 +104,6 @@ def collapsed_fit(
 
     `rows` is the known noise variance of each row, if there is one, and `factors` are those over the common one.
     """
-    rounds = settings.fits.collapsed_rounds if rounds is None else rounds
     model = replace(horseshoe_model(parts, noise, X.shape[1], rows), factors=factors)
     for _ in range(rounds):
         structure, _ = climbed(
@@ -105,8 +112,7 @@ def collapsed_fit(
             parts,
             X,
             z,
-            settings,
-            iterations=settings.fits.final_iterations // rounds,
+            iterations=ITERATIONS // rounds,
             tell=lambda terms: tell("fitting all rows", terms.total),
         )
         assert structure.model is not None
@@ -121,10 +127,10 @@ def weights_of(model: ExactModel, draws: int) -> np.ndarray:
 
 
 def exact_posterior(
-    model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings, weights: np.ndarray | None = None
+    model: ExactModel, X: np.ndarray, z: np.ndarray, weights: np.ndarray | None = None
 ) -> GaussianPosterior:
     """The exact posterior of a model given all rows; draws of the weights are from its q(w) if not given."""
-    weights = weights_of(model, settings.posterior.draws) if weights is None else weights
+    weights = weights_of(model, DRAWS) if weights is None else weights
     common = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
     noise = common if model.rows is None else model.rows
     return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
@@ -139,23 +145,21 @@ def snapped(X: np.ndarray) -> np.ndarray:
     return np.column_stack([first, X[:, 1:]])
 
 
-def collapsed_posterior(
-    model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings
-) -> CollapsedPosterior:
+def collapsed_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> CollapsedPosterior:
     """The collapsed posterior of a model given all rows."""
-    objective = objective_of("collapsed", model, X, z, 1, settings)
+    objective = objective_of("collapsed", model, X, z, 1)
     assert isinstance(objective, CollapsedObjective)
-    return CollapsedPosterior.of(objective, model, weights_of(model, settings.posterior.draws))
+    return CollapsedPosterior.of(objective, model, weights_of(model, DRAWS))
 
 
-def linear_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray, settings: SearchSettings) -> LinearPosterior:
+def linear_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LinearPosterior:
     """The posterior of a model given all rows of a long series."""
     noise = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
     noise = noise if model.rows is None else np.asarray(model.rows, float)
-    return LinearPosterior(model.pool, weights_of(model, settings.long.draws), noise, X, z, settings.long.limits)
+    return LinearPosterior(model.pool, weights_of(model, DRAWS), noise, X, z, FEATURE_LIMITS)
 
 
-POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray, SearchSettings], Any]] = {
+POSTERIORS: dict[str, Callable[[ExactModel, np.ndarray, np.ndarray], Any]] = {
     "exact": exact_posterior,
     "collapsed": collapsed_posterior,
     "linear": linear_posterior,

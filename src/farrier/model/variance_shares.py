@@ -21,7 +21,13 @@ import numpy as np
 from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.laplace import LaplacePosterior
 from farrier.model.fitted import Fitted
-from farrier.search.candidate_settings import ShareSettings
+from farrier.search.periods import FEWEST_VALUES
+from farrier.search.table_moves import INTERACTIONS
+
+FUNCTION_DRAWS = 200
+"""Draws of the function from which intervals come. [draws; by judgement]"""
+ROWS = 2000
+"""Rows of independent inputs over which the variance of the mean of the function is computed. [rows; by judgement]"""
 
 
 @final
@@ -50,7 +56,7 @@ class VarianceShares:
 def variance_shares(fitted: Fitted, X: np.ndarray) -> VarianceShares:
     """The shares for rows X on the scale of the model."""
     posteriors, scale = _explaining(fitted)
-    design = _Design(posteriors, X, fitted.settings.shares)
+    design = _Design(posteriors, X)
     total = design.total()
     variances = {(d,): design.main(d) for d in range(X.shape[1])}
     variances |= {pair: design.pair(*pair) for pair in combinations(sorted(design.order[: design.paired]), 2)}
@@ -76,16 +82,17 @@ def _explaining(fitted: Fitted) -> tuple[list[Any], str]:
     posterior: Any = fitted.posterior if own or best is None else best.posterior
     scale = fitted.scale if own or best is None else best.scale
     parameters = list(posterior.posteriors) if isinstance(posterior, LaplacePosterior) else [posterior]
-    return parameters[: fitted.settings.shares.parameters], scale.transform.name
+    # five draws of the parameters; more draws of f come from each
+    return parameters[:5], scale.transform.name
 
 
 class _Design:
     """Rows at which f is evaluated, and draws of its averages there."""
 
-    def __init__(self, posteriors: list[Any], X: np.ndarray, settings: ShareSettings) -> None:
-        self._posteriors, self._X, self._settings = posteriors, X, settings
+    def __init__(self, posteriors: list[Any], X: np.ndarray) -> None:
+        self._posteriors, self._X = posteriors, X
         self._generator = np.random.default_rng(0)
-        self.paired = settings.paired
+        self.paired = INTERACTIONS
         self.order = self._interacting()
 
     @property
@@ -113,13 +120,13 @@ class _Design:
         """Values of one input, as frequent as among the rows; those of a number have its mean and variance too."""
         x = self._X[:, d]
         values = np.quantile(x, (np.arange(points) + 0.5) / points, method="inverted_cdf")
-        if len(np.unique(x)) < self._settings.discrete or values.std() == 0.0:
+        if len(np.unique(x)) < FEWEST_VALUES or values.std() == 0.0:
             return values
         return x.mean() + (values - values.mean()) * (x.std() / values.std())
 
     def _draws(self, points: np.ndarray, groups: int) -> np.ndarray:
         """Draws of the averages of f over equal groups of consecutive points, (S, groups)."""
-        count = -(-self._settings.draws // len(self._posteriors))
+        count = -(-FUNCTION_DRAWS // len(self._posteriors))
         return np.concatenate([self._drawn(posterior, points, groups, count) for posterior in self._posteriors])
 
     def _drawn(self, posterior: Any, points: np.ndarray, groups: int, count: int) -> np.ndarray:
@@ -137,25 +144,27 @@ class _Design:
 
     def total(self) -> float:
         """The posterior mean of the variance of f."""
-        points = self._shuffled(self._settings.drawn_rows)
+        points = self._shuffled(FUNCTION_DRAWS)
         draws = self._draws(points, len(points))
         # the variance of the mean needs many rows; what draws have beyond it needs few
         beyond = draws.var(axis=1).mean() - draws.mean(axis=0).var()
-        mean = self._mode.draws(self._shuffled(self._settings.rows))[0].mean(axis=0)
+        mean = self._mode.draws(self._shuffled(ROWS))[0].mean(axis=0)
         return float(mean.var() + max(beyond, 0.0))
 
     def main(self, d: int) -> np.ndarray:
         """Draws of the variance of f_d."""
-        values = self._values(d, self._settings.points)
-        effects = self._effects((d,), values[:, None], self._settings.levels)
+        # 24 values of the input; the others from an orthogonal array of 5 levels, a prime number
+        values = self._values(d, 24)
+        effects = self._effects((d,), values[:, None], 5)
         return _variance(effects - effects.mean(axis=2, keepdims=True))
 
     def pair(self, d: int, e: int) -> np.ndarray:
         """Draws of the variance of f_de."""
-        side = self._settings.side
+        # a grid of 6 times 6 values; the other inputs have 3 levels, a prime number
+        side = 6
         first, second = np.meshgrid(self._values(d, side), self._values(e, side), indexing="ij")
         places = np.column_stack([first.ravel(), second.ravel()])
-        grid = self._effects((d, e), places, self._settings.pair_levels).reshape(-1, 2, side, side)
+        grid = self._effects((d, e), places, 3).reshape(-1, 2, side, side)
         alone = grid.mean(axis=2, keepdims=True) + grid.mean(axis=3, keepdims=True)
         return _variance((grid - alone + grid.mean(axis=(2, 3), keepdims=True)).reshape(len(grid), 2, -1))
 
@@ -171,7 +180,7 @@ class _Design:
     def _interacting(self) -> list[int]:
         """The inputs, first those that change f most when they alone are drawn anew: an input may act through
         interactions alone."""
-        rows = self._shuffled(self._settings.drawn_rows)
+        rows = self._shuffled(FUNCTION_DRAWS)
         before = self._mode.draws(rows)[0].mean(axis=0)
         moved = []
         for d in range(rows.shape[1]):

@@ -15,8 +15,8 @@ from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.linear import LinearObjective
 from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.long_rows import window_rows
-from farrier.search.scoring import Evaluator
-from farrier.search.settings import SearchSettings
+from farrier.model.tiers import FEATURE_LIMITS
+from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator
 from farrier.search.structure import LEVEL, Mode, Part, Structure
 
 
@@ -31,28 +31,20 @@ class Windows:
     """The noise variance of each row over the common one; None if all are alike."""
 
     @classmethod
-    def of(cls, X: np.ndarray, z: np.ndarray, settings: SearchSettings, factors: np.ndarray | None = None) -> "Windows":
+    def of(cls, X: np.ndarray, z: np.ndarray, factors: np.ndarray | None = None) -> "Windows":
         """Windows of all rows (long_rows.py)."""
-        seen = window_rows(X[:, 0], settings.long)
+        seen = window_rows(X[:, 0])
         return cls(X[seen], z[seen], None if factors is None else factors[seen])
 
 
-def fitted_to(
-    evaluator: Evaluator, parts: Sequence[Part], noise: float, rows: Windows, iterations: int | None = None
-) -> Structure:
+def fitted_to(evaluator: Evaluator, parts: Sequence[Part], noise: float, rows: Windows) -> Structure:
     """A structure with all parameters fitted to some rows, from their current values; its score is the log posterior
     density."""
-    settings = evaluator.settings
-    own = settings.long
-    model = evaluator.beliefs.model([*parts, LEVEL], max(noise, own.start_noise), rows.X.shape[1])
+    # few rows can leave next to no noise
+    model = evaluator.beliefs.model([*parts, LEVEL], max(noise, 0.005), rows.X.shape[1])
     model = replace(model, factors=rows.factors)
-    objective = LinearObjective.of(model, rows.X, rows.z, 1, own.limits)
-    u, terms, _ = climb(
-        objective,
-        iterations or settings.fits.iterations,
-        own.tolerance,
-        callback=lambda i, t: evaluator.tell("fitting", t.total),
-    )
+    objective = LinearObjective.of(model, rows.X, rows.z, 1, FEATURE_LIMITS)
+    u, terms, _ = climb(objective, callback=lambda i, t: evaluator.tell("fitting", t.total))
     evaluator.steps += len(terms)
     fitted = objective.model(u)
     weights = fitted.prior.quantile(0.5)
@@ -60,15 +52,15 @@ def fitted_to(
     return Structure(found, fitted.noise, terms[-1].total, fitted, terms[-1])
 
 
-def with_deviations(structure: Structure, rows: Windows, settings: SearchSettings) -> Structure:
+def with_deviations(structure: Structure, rows: Windows) -> Structure:
     """The structure with Laplace's approximation at its parameters, by the rows to which it was fitted."""
     model = structure.model
     assert model is not None
-    objective = LinearObjective.of(model, rows.X, rows.z, 1, settings.long.limits)
+    objective = LinearObjective.of(model, rows.X, rows.z, 1, FEATURE_LIMITS)
     u, limits = objective.start(), objective.limits()
     moving = moving_of(limits)
-    H = curvature(objective, u, moving, settings.appraisal.difference * objective.typical())
-    mode = Mode(model, u, moving, Laplace.of(u[moving], H, settings.structural.least_curvature))
+    H = curvature(objective, u, moving, CURVATURE_STEP * objective.typical())
+    mode = Mode(model, u, moving, Laplace.of(u[moving], H, LEAST_CURVATURE))
     assert isinstance(model.prior, PointHorseshoe)
     prior = replace(model.prior, deviation=mode.deviations[: len(model.pool)])
     return replace(structure, model=replace(model, prior=prior), mode=mode)

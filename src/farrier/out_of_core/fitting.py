@@ -16,11 +16,13 @@ from farrier.estimators.large_tables import LargeTableMixin, Reading
 from farrier.estimators.regressor import Regressor
 from farrier.model.target_scale import TargetScale
 from farrier.out_of_core.blocks import DaskBlock
-from farrier.out_of_core.memory import check_processes, minibatch_bytes
+from farrier.out_of_core.memory import SAMPLED_ROWS, check_processes, minibatch_bytes
 from farrier.out_of_core.rows import EncodedRows, Survey
 from farrier.out_of_core.runners import runner_for
 from farrier.out_of_core.sources import Source, open_rows
-from farrier.search.settings import SearchSettings
+
+BLOCK_ROWS = 65_536
+"""Rows of one block, which is one task of a worker. [rows; by judgement]"""
 
 Model = TypeVar("Model", bound=LargeTableMixin)
 
@@ -67,15 +69,14 @@ def fit_estimator(
     """Fit an estimator to a table that is read in blocks; the arguments are those of `fit`."""
     if model.method == "stochastic":
         import_module("farrier.paper")  # says which packages are missing, before any row is read
-    settings = SearchSettings().blocks
-    source = open_rows(data, target, y, rows=settings.rows)
+    source = open_rows(data, target, y, rows=BLOCK_ROWS)
     if source.target is None:
         raise ValueError("target: name the column to explain, target='...', or give y.")
     if client is None:
         main = minibatch_bytes(source) if model.method == "stochastic" else 0
         check_processes(source, effective_n_jobs(jobs), main=main)
     runner = runner_for(source, client, jobs)
-    survey = Survey.of(source, runner, settings.sample)
+    survey = Survey.of(source, runner, SAMPLED_ROWS)
 
     def blocks(reading: Reading, scale: TargetScale) -> EncodedRows:
         return EncodedRows(source, runner, reading, scale, survey.count)
@@ -88,7 +89,7 @@ def fit_estimator(
 
 def _frame(survey: Survey, source: Source) -> Any:
     """The inputs of the sample as predictions will get them: an array, or a frame whose columns have names."""
-    if source.named and TableInputs.of(Cells(survey.cells), SearchSettings().columns) is not None:
+    if source.named and TableInputs.of(Cells(survey.cells)) is not None:
         return Cells(survey.cells)
     if not source.named:
         return np.column_stack(list(survey.cells.values()))

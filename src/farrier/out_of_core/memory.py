@@ -10,8 +10,12 @@ also has the compiled programs of jax and the rows that are mixed.
 """
 
 from farrier.datasets.free_memory import available_bytes, in_gigabytes
+from farrier.model.block_fits import BLOCK_POINT_LIMITS
 from farrier.out_of_core.sources import BLOCK_BYTES, Source
-from farrier.search.settings import SearchSettings
+
+SAMPLED_ROWS = 20_000
+"""Rows drawn at random: the search, the inducing points and the first fit use them, and reports show them. [rows; by
+judgement]"""
 
 BASE = 400 * 2**20
 """Bytes of a process with its libraries, Dask among them; measured: 0.33 to 0.42 GB with a million rows of 8 inputs."""
@@ -41,9 +45,8 @@ def minibatch_bytes(source: Source) -> int:
 
 def process_bytes(source: Source) -> int:
     """Bytes that each process needs at most."""
-    settings = SearchSettings().blocks
-    rows = max(block.count for block in source.blocks) + min(settings.sample, source.count)
-    return BASE + 8 * len(source.columns) * COPIES * rows + MATRICES * 8 * settings.limits.together**2
+    rows = max(block.count for block in source.blocks) + min(SAMPLED_ROWS, source.count)
+    return BASE + 8 * len(source.columns) * COPIES * rows + MATRICES * 8 * BLOCK_POINT_LIMITS.together**2
 
 
 def check_processes(source: Source, processes: int, available: int | None = None, main: int = 0) -> None:

@@ -10,10 +10,10 @@ from farrier.estimators.regressor import Regressor
 from farrier.inference.blas import one_thread
 from farrier.model.fitted import Fitted
 from farrier.out_of_core.blocks import Block
+from farrier.out_of_core.fitting import BLOCK_ROWS
 from farrier.out_of_core.rows import inputs_of
 from farrier.out_of_core.runners import runner_for
 from farrier.out_of_core.sources import open_rows
-from farrier.search.settings import SearchSettings
 
 PIECE = 4096
 """Rows that are predicted at once, so that memory stays small. [rows; by judgement]"""
@@ -26,7 +26,7 @@ def predict(model: Regressor, data: Any, *, client: Any = None, jobs: int = 1) -
     is a dictionary with the arrays `mean`, `std`, `low_95` and `high_95`, of a new observation.
     """
     result = model.result_
-    source = open_rows(data, rows=SearchSettings().blocks.rows)
+    source = open_rows(data, rows=BLOCK_ROWS)
     known = result.given_columns if result.table is None else tuple(column.name for column in result.table.columns)
     missing = [name for name in known if name not in source.columns]
     if missing and source.named:

@@ -1,1 +1,1 @@
-"""The search for a structure: settings, periods, candidates, scores, the search itself, averaging."""
+"""The search for a structure: periods, candidates, scores, the search itself, averaging."""

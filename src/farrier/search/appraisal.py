@@ -12,8 +12,7 @@ import numpy as np
 
 from farrier.inference.gaussian import leave_one_out
 from farrier.kernels.algebra import Kernel
-from farrier.search.scoring import Evaluator
-from farrier.search.settings import AppraisalSettings
+from farrier.search.scoring import HIGHER_NOISES, Evaluator
 from farrier.search.structure import Structure
 
 Z95 = 1.96
@@ -57,7 +56,7 @@ def appraise(search: Evaluator, structure: Structure) -> Appraisal:
     total = np.zeros_like(C)
     for K in weighted:
         total = total + K
-        errors.append(left_out_error(total, search.spread(structure), search.y, search.settings.appraisal))
+        errors.append(left_out_error(total, search.spread(structure), search.y))
     return Appraisal(low, high, losses, tuple(errors), order, sizes)
 
 
@@ -76,10 +75,10 @@ def appraise_sites(search: Evaluator, structure: Structure) -> Appraisal:
     )
 
 
-def left_out_error(K: np.ndarray, noise: np.ndarray, y: np.ndarray, settings: AppraisalSettings) -> float:
+def left_out_error(K: np.ndarray, noise: np.ndarray, y: np.ndarray) -> float:
     """The root mean square leave-one-out residual, at the multiple of the rows' noise of highest evidence for K."""
     best, error = -np.inf, float(y.std())
-    for multiple in settings.noise_factors:
+    for multiple in HIGHER_NOISES:
         C = K + np.diag(multiple * noise)
         found = leave_one_out(C, y)
         if found is not None and found[0] > best:

@@ -37,11 +37,16 @@ from farrier.kernels.registry import (
     Step,
     StepUntil,
 )
-from farrier.search.candidate_settings import PriorSettings
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import Priors, priors_for
 from farrier.search.structure import LEVEL, Part
 from farrier.search.thresholds import jumps_of
+
+PRIOR_SCALE = 0.5
+"""Prior scale of the weight of a component for which none was learned, and weight at which an added one starts.
+[standard deviations of y; by judgement]"""
+ROUNDING_OF_PERIODS = 1e-6
+"""Relative difference up to which two periods are the same. [part of the period; by judgement]"""
 
 
 @final
@@ -52,8 +57,6 @@ class Beliefs:
     clock: Clock | None = None
     given: Priors | None = None
     """Priors in place of the learned ones."""
-    settings: PriorSettings = PriorSettings()
-    """Priors of what was not learned."""
     growth: str = "line"
     """What the growth of an ordinary series fades to: a line, or nothing."""
 
@@ -62,7 +65,6 @@ class Beliefs:
         cls,
         X: np.ndarray,
         known: Sequence[float] | None = None,
-        settings: PriorSettings = PriorSettings(),
         *,
         timed: bool = False,
         coded: Sequence[int] = (),
@@ -74,7 +76,7 @@ class Beliefs:
         A single input that is no code is a series.
         """
         series = timed or (X.shape[1] == 1 and not coded)
-        return cls(Clock.of(X[:, 0], known, of_time=timed) if series else None, settings=settings)
+        return cls(Clock.of(X[:, 0], known, of_time=timed) if series else None)
 
     @property
     def of_time(self) -> bool:
@@ -91,7 +93,7 @@ class Beliefs:
         """A component that starts at its kernel's values; `scale` replaces the prior scale of its weight."""
         kernel = self.on_time(kernel, inputs)
         if self.clock is None:
-            return Part(kernel, kernel, weight, scale or self.settings.scale)
+            return Part(kernel, kernel, weight, scale or PRIOR_SCALE)
         pool = Products.of([kernel], inputs)
         centre = pool.unbounded.copy()
         for place, number in enumerate(pool.layout):
@@ -104,7 +106,7 @@ class Beliefs:
         """The prior scale of the weight of a product."""
         name = _size_of(kernel.products()[0])
         if self.clock is None or name is None:
-            return self.settings.scale
+            return PRIOR_SCALE
         return self._median(name)
 
     def model(self, parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
@@ -113,7 +115,8 @@ class Beliefs:
         centre = Products.of([part.centre for part in parts], inputs).unbounded
         scales = np.array([part.scale for part in parts])
         shrunk = np.array([0.0 if part is LEVEL else 1.0 for part in parts])
-        sizes = np.array([max(part.weight, self.settings.smallest_weight) for part in parts])
+        # a weight of zero would have no gradient
+        sizes = np.array([max(part.weight, 1e-3) for part in parts])
         weights = PointHorseshoe(sizes, scales, shrunk)
         return ExactModel(weights, noise, pool, centre, rows, self._spreads(pool), noise_scale=self._noise_scale)
 
@@ -163,9 +166,7 @@ class Beliefs:
         shape = self._median("shape")
         found: list[Kernel] = []
         for place, period in enumerate(periods):
-            inside = [
-                one for one in periods[:place] if abs(period / one - round(period / one)) < self.settings.rounding
-            ]
+            inside = [one for one in periods[:place] if abs(period / one - round(period / one)) < ROUNDING_OF_PERIODS]
             found.append(product_of([CentredPeriodic(one, shape) for one in (*inside[-1:], period)]))
         return found
 
@@ -201,7 +202,8 @@ class Beliefs:
             if self.clock is None:
                 alone = _priced(factors)
                 bends = len(factors) - len(alone)
-                places = min(float(rows), self.settings.bend_places)
+                # a bend can be told from another at some ten places, a jump at each row
+                places = min(float(rows), 10.0)
                 total -= (jumps_of(part.kernel) - bends) * float(np.log(rows)) + bends * float(np.log(places))
                 factors = alone
             sizes = [inputs if factor.dims is None else len(factor.dims) for factor in factors]
@@ -267,7 +269,7 @@ class Beliefs:
 
     def _known(self, period: float) -> bool:
         seasons = () if self.clock is None else self.clock.seasons
-        return any(abs(period / season - 1.0) < self.settings.rounding for season in seasons)
+        return any(abs(period / season - 1.0) < ROUNDING_OF_PERIODS for season in seasons)
 
     def _learned(self, pool: Products, number: Number) -> tuple[float, float] | None:
         """Mean and spread of a learned prior in the units of the rows, on the unbounded scale."""

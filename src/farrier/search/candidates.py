@@ -27,11 +27,28 @@ from farrier.kernels.registry import (
     StepUntil,
 )
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidate_settings import CandidateSettings
-from farrier.search.periods import find_periods, multiples_of
+from farrier.search.periods import REPEATS, find_periods, multiples_of
 from farrier.search.regressors import acts_on
-from farrier.search.settings import SearchSettings
 from farrier.search.signatures import distinct
+from farrier.search.starting_values import (
+    CHANGEPOINT_WIDTH,
+    INPUT_LENGTHSCALE,
+    INPUT_LENGTHSCALES,
+    LENGTHSCALES,
+    SAME_CHANGE,
+    SAME_PERIOD,
+    SHAPES,
+)
+
+MOST_FACTORS = 3
+"""Most factors of a product, changepoints not counted. [factors; by judgement]"""
+MOST_PERIODS = 3
+"""Most periods found in the data that are tried. [periods; by judgement]"""
+SHORTEST_PERIOD = 2.5
+"""Shortest known period that is tried. [steps between neighbours; by judgement]"""
+PAIRED_INPUTS = 6
+"""Most inputs that are tried in pairs where the noise is not Gaussian, and most numbers that are tried times a
+category: those with the highest correlation with the residual. [inputs; by judgement]"""
 
 
 @dataclass(frozen=True)
@@ -61,65 +78,60 @@ def series(
     found: Sequence[Kernel],
     change: float | None,
     beliefs: Beliefs,
-    settings: SearchSettings,
 ) -> list[Kernel]:
     """Candidates for one input: `left` is the residual, `change` the location of a possible changepoint."""
-    extent, own = Extent.of(x), settings.candidates
-    fresh = [*_smooth(extent, own), Linear(0.0)]
-    periods = find_periods(x, left, own.most_periods, known, settings.periods)
-    periods += multiples_of(x, left, periods, settings.periods)
-    every = [*periods, *(p for p in known if p not in periods and _fits(p, extent, own))]
+    extent = Extent.of(x)
+    fresh = [*_smooth(extent), Linear(0.0)]
+    periods = find_periods(x, left, MOST_PERIODS, known)
+    periods += multiples_of(x, left, periods)
+    every = [*periods, *(p for p in known if p not in periods and _fits(p, extent))]
     fresh += beliefs.structural(every)
     for period in every:
-        fresh += _cycles(period, extent, own)
+        fresh += _cycles(period, extent)
     if change is not None:
-        fresh += _changes(change, extent, found, own)
-    fresh += [more for kernel in found for more in grown(kernel, extent, own)]
-    return distinct(fresh, found, own, own.same_lengthscale)
+        fresh += _changes(change, extent, found)
+    fresh += [more for kernel in found for more in grown(kernel, extent)]
+    return distinct(fresh, found)
 
 
-def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
+def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[Kernel]:
     """Candidates for several inputs: `useful` are the inputs by importance, most important first."""
     fresh: list[Kernel] = []
     for d in range(inputs):
-        smooth = (SquaredExponential(length, dims=(d,)) for length in settings.input_lengthscales)
+        smooth = (SquaredExponential(length, dims=(d,)) for length in INPUT_LENGTHSCALES)
         fresh += [Linear(0.0, dims=(d,)), *smooth]
-    for length in settings.joint_lengthscales:
+    for length in INPUT_LENGTHSCALES:
         everywhere = np.full(inputs, length * np.sqrt(inputs))
         fresh += [SquaredExponential(everywhere), Matern52(everywhere)]
-    chosen = [int(d) for d in useful[: settings.paired_inputs]]
+    chosen = [int(d) for d in useful[:PAIRED_INPUTS]]
     for place, d in enumerate(chosen):
         for e in chosen[place + 1 :]:
             both = tuple(sorted((d, e)))
-            smooth = SquaredExponential(np.full(2, settings.ordinary_input_lengthscale), dims=both)
+            smooth = SquaredExponential(np.full(2, INPUT_LENGTHSCALE), dims=both)
             fresh += [smooth, Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
-    return distinct(fresh, found, settings, settings.same_lengthscale)
+    return distinct(fresh, found)
 
 
-def ordinary_curve(
-    x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
-) -> list[Kernel]:
+def ordinary_curve(x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
     """The ordinary candidates of one input that is not time, without those in `found`: curves, lines and cycles."""
     extent = Extent.of(x)
-    growing = SquaredExponential(settings.ordinary_growth * extent.range) * line_before(extent, settings)
-    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in settings.ordinary_lengthscales]
+    growing = SquaredExponential(LENGTHSCALES[0] * extent.range) * line_before(extent)
+    kernels: list[Kernel] = [SquaredExponential(extent.range * part) for part in LENGTHSCALES]
     kernels += [Linear(0.0), Linear(0.0) * Linear(0.0), growing]
-    for period in periods[: settings.most_periods]:
-        kernels += _cycles(period, extent, settings)[1:]
-    return distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
+    for period in periods[:MOST_PERIODS]:
+        kernels += _cycles(period, extent)[1:]
+    return distinct(kernels, found)
 
 
-def ordinary_series(
-    beliefs: Beliefs, periods: Sequence[float], found: Sequence[Kernel], settings: CandidateSettings
-) -> list[Kernel]:
+def ordinary_series(beliefs: Beliefs, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
     """What ordinary series are made of, without what is in `found`: trend, walk, seasons that move, AR(1)."""
-    kernels = beliefs.structural(periods[: settings.most_periods])
-    return distinct(kernels, found, settings, settings.same_ordinary_lengthscale)
+    kernels = beliefs.structural(periods[:MOST_PERIODS])
+    return distinct(kernels, found)
 
 
-def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel]) -> list[Kernel]:
     """Patterns of the calendar that are not in `found`."""
-    return distinct(patterns, found, settings, settings.same_lengthscale)
+    return distinct(patterns, found)
 
 
 def steps_last(kernels: Sequence[Kernel], gains: np.ndarray) -> list[int]:
@@ -160,7 +172,7 @@ def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
     return None
 
 
-def simpler(kernel: Kernel, settings: CandidateSettings, walk: RandomWalk | None = None) -> list[Kernel]:
+def simpler(kernel: Kernel, walk: RandomWalk | None = None) -> list[Kernel]:
     """The product without one of its factors, with a smooth factor in place of a rough one, the limits of a damped
     trend (a line and a random walk), and the limit of a rough kernel, which is the given walk."""
     factors = kernel.products()[0]
@@ -169,7 +181,7 @@ def simpler(kernel: Kernel, settings: CandidateSettings, walk: RandomWalk | None
         product_of([_smooth_like(f, part) if f is rough else f for f in factors])
         for rough in factors
         if isinstance(rough, Matern12)
-        for part in settings.rough_replacements
+        for part in LENGTHSCALES[:2]
     ]
     if len(factors) > 1:
         return [*fewer, *smooth]
@@ -193,14 +205,14 @@ def in_season(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:
     return found
 
 
-def longer(kernel: Kernel, extent: Extent, settings: SearchSettings) -> list[Kernel]:
+def longer(kernel: Kernel, extent: Extent) -> list[Kernel]:
     """The product with twice and three times its period, if that comes round often enough: the period that was found
     may be that of a harmonic. What happens within it takes as long."""
     factors, found = kernel.products()[0], []
     for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):
         for ratio in (2.0, 3.0):
             period = ratio * float(np.ravel(cycle.period)[0])
-            if settings.periods.repeats * period <= extent.range:
+            if REPEATS * period <= extent.range:
                 other = cycle.replace(period=period, lengthscale=cycle.lengthscale / ratio)
                 found.append(product_of([other if factor is cycle else factor for factor in factors]))
     return found
@@ -211,18 +223,18 @@ def _smooth_like(rough: Base, part: float) -> Base:
     return SquaredExponential(part * rough.parameters()["lengthscale"], rough.dims)
 
 
-def simple(x: np.ndarray, periods: Sequence[float], settings: CandidateSettings) -> list[Kernel]:
+def simple(x: np.ndarray, periods: Sequence[float]) -> list[Kernel]:
     """Simple kernels for one side of a changepoint: smooth curves and cycles."""
     extent = Extent.of(x)
     return [
-        *(SquaredExponential(extent.range * part) for part in settings.side_lengthscales),
-        *(CentredPeriodic(period, shape) for period in periods for shape in settings.shapes),
+        *(SquaredExponential(extent.range * part) for part in LENGTHSCALES[1:]),
+        *(CentredPeriodic(period, shape) for period in periods for shape in SHAPES),
     ]
 
 
-def step_at(place: float, extent: Extent, settings: CandidateSettings) -> Step:
+def step_at(place: float, extent: Extent) -> Step:
     """A sharp changepoint."""
-    return Step(place, settings.changepoint_width * extent.spacing)
+    return Step(place, CHANGEPOINT_WIDTH * extent.spacing)
 
 
 def split_rows(x: np.ndarray, parts: Sequence[float]) -> list[int]:
@@ -240,30 +252,30 @@ def places_between(x: np.ndarray, margin: int) -> np.ndarray:
     return middles[(x[1:] > x[:-1])[margin : len(x) - 1 - margin]]
 
 
-def changes_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
+def changes_of(kernels: Sequence[Kernel]) -> list[float]:
     """The distinct changepoints of some products of one input."""
     places: list[float] = []
     for kernel in kernels:
         for factor in kernel.products()[0]:
             if isinstance(factor, Step | StepUntil):
                 place = float(np.ravel(factor.location)[0])
-                if not any(abs(place - other) < settings.same_changepoint for other in places):
+                if not any(abs(place - other) < SAME_CHANGE for other in places):
                     places.append(place)
     return places
 
 
-def moved(kernel: Kernel, change: float, place: float, settings: CandidateSettings) -> Kernel:
+def moved(kernel: Kernel, change: float, place: float) -> Kernel:
     """The product with its steps at one changepoint moved to another location."""
 
     def there(factor: Base) -> bool:
         if not isinstance(factor, Step | StepUntil):
             return False
-        return abs(float(np.ravel(factor.location)[0]) - change) < settings.same_changepoint
+        return abs(float(np.ravel(factor.location)[0]) - change) < SAME_CHANGE
 
     return product_of([f.replace(location=place) if there(f) else f for f in kernel.products()[0]])
 
 
-def repeats_inside_window(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
+def repeats_inside_window(kernel: Kernel, extent: Extent) -> bool:
     """Whether all cycles of a product repeat often enough inside its active window.
 
     The window is the part of the range where the steps of the product are on; without steps there is no condition.
@@ -276,16 +288,17 @@ def repeats_inside_window(kernel: Kernel, extent: Extent, settings: CandidateSet
             high = min(high, float(np.ravel(factor.location)[0]))
     if high - low == extent.range:
         return True
-    return all(settings.side_repeats * period <= high - low for period in periods_of([kernel], settings))
+    return all(REPEATS * period <= high - low for period in periods_of([kernel]))
 
 
-def is_noise(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> bool:
+def is_noise(kernel: Kernel, extent: Extent) -> bool:
     """Whether a smooth or rough kernel of one input is noise: neighbouring rows have next to no correlation."""
     factors = kernel.products()[0]
     if len(factors) != 1 or not all(isinstance(factor, SquaredExponential | Matern12) for factor in factors):
         return False
     near = kernel.gram(np.zeros((1, 1)), np.array([[extent.spacing]]))
-    return float(near[0, 0]) < settings.least_correlation
+    # neighbouring rows have next to no correlation
+    return float(near[0, 0]) < 0.3
 
 
 def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
@@ -294,43 +307,42 @@ def over_time(kernels: Sequence[Kernel]) -> list[Kernel]:
     return [product_of([factor.replace(dims=None) for factor in factors]) for factors in over]
 
 
-def periods_of(kernels: Sequence[Kernel], settings: CandidateSettings) -> list[float]:
+def periods_of(kernels: Sequence[Kernel]) -> list[float]:
     """The distinct periods of some products."""
     factors = [factor for kernel in kernels for factor in kernel.products()[0]]
     periods = [float(np.ravel(one.period)[0]) for one in factors if isinstance(one, CentredPeriodic)]
-    return distinct_periods(periods, settings)
+    return distinct_periods(periods)
 
 
-def distinct_periods(periods: Sequence[float], settings: CandidateSettings) -> list[float]:
+def distinct_periods(periods: Sequence[float]) -> list[float]:
     """The periods without those that are nearly equal to an earlier one."""
     found: list[float] = []
     for period in periods:
-        if not any(abs(np.log(period / other)) < settings.same_period for other in found):
+        if not any(abs(np.log(period / other)) < SAME_PERIOD for other in found):
             found.append(period)
     return found
 
 
-def ordinary_table(inputs: int, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+def ordinary_table(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
     """The ordinary candidates of a table, without those in `found`: every input alone, and all together."""
-    everywhere = np.full(inputs, settings.joint_lengthscales[0] * np.sqrt(inputs))
+    everywhere = np.full(inputs, INPUT_LENGTHSCALE * np.sqrt(inputs))
     kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
-    kernels += [SquaredExponential(settings.input_lengthscales[0], dims=(d,)) for d in range(inputs)]
-    return distinct(kernels, found, settings, settings.same_lengthscale)
+    kernels += [SquaredExponential(INPUT_LENGTHSCALES[0], dims=(d,)) for d in range(inputs)]
+    return distinct(kernels, found)
 
 
-def _smooth(extent: Extent, settings: CandidateSettings) -> list[Kernel]:
-    shortest = settings.shortest_lengthscale * extent.spacing
-    lengths, rough = (
-        [extent.range * part for part in parts if extent.range * part > shortest]
-        for parts in (settings.lengthscales, settings.rough_lengthscales)
-    )
-    return [*(SquaredExponential(length) for length in lengths), *(Matern12(length) for length in rough)]
+def _smooth(extent: Extent) -> list[Kernel]:
+    # below the distance of neighbours it would be noise
+    shortest = 1.2 * extent.spacing
+    lengths = [extent.range * part for part in LENGTHSCALES if extent.range * part > shortest]
+    return [*(SquaredExponential(length) for length in lengths), *(Matern12(length) for length in lengths)]
 
 
-def _cycles(period: float, extent: Extent, settings: CandidateSettings) -> list[Kernel]:
-    drifts = sorted({max(part * extent.range, settings.shortest_drift * period) for part in settings.drifts})
-    strict = [CentredPeriodic(period, shape) for shape in settings.shapes]
-    line = line_before(extent, settings)
+def _cycles(period: float, extent: Extent) -> list[Kernel]:
+    # a shape that changes within a period is no cycle
+    drifts = sorted({max(part * extent.range, 1.5 * period) for part in LENGTHSCALES[:3]})
+    strict = [CentredPeriodic(period, shape) for shape in SHAPES]
+    line = line_before(extent)
     return [
         *strict,
         *(strict[0] * SquaredExponential(length) for length in drifts),
@@ -339,45 +351,46 @@ def _cycles(period: float, extent: Extent, settings: CandidateSettings) -> list[
     ]
 
 
-def line_before(extent: Extent, settings: CandidateSettings = CandidateSettings()) -> Linear:
+def line_before(extent: Extent) -> Linear:
     """A line that is zero before the first row, so that products with it grow."""
-    return Linear(extent.low - settings.growing_from * extent.range)
+    # in parts of the range, by judgement
+    return Linear(extent.low - 0.3 * extent.range)
 
 
-def _changes(place: float, extent: Extent, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+def _changes(place: float, extent: Extent, found: Sequence[Kernel]) -> list[Kernel]:
     def step() -> Step:
-        return step_at(place, extent, settings)
+        return step_at(place, extent)
 
     fresh: list[Kernel] = [step(), step() * Linear(place), (1 - step()) * Linear(place)]
-    for length in settings.changepoint_lengthscales:
+    for length in LENGTHSCALES[1:3]:
         smooth = SquaredExponential(length * extent.range)
         fresh += [step() * smooth, (1 - step()) * smooth]
-    return [*fresh, *(side for kernel in found for side in sides(kernel, [place], extent, settings))]
+    return [*fresh, *(side for kernel in found for side in sides(kernel, [place], extent))]
 
 
-def sides(kernel: Kernel, changes: Sequence[float], extent: Extent, settings: CandidateSettings) -> list[Kernel]:
+def sides(kernel: Kernel, changes: Sequence[float], extent: Extent) -> list[Kernel]:
     """A component without changepoints, only after each of some changes and only before it."""
     if has_step(kernel):
         return []
-    steps = [step_at(place, extent, settings) for place in changes]
+    steps = [step_at(place, extent) for place in changes]
     both = [side for step in steps for side in (kernel * step, kernel * (1 - step))]
-    return [side for side in both if repeats_inside_window(side, extent, settings)]
+    return [side for side in both if repeats_inside_window(side, extent)]
 
 
-def grown(kernel: Kernel, extent: Extent, settings: CandidateSettings) -> list[Kernel]:
+def grown(kernel: Kernel, extent: Extent) -> list[Kernel]:
     """A component times a line, and times a smooth kernel."""
     factors = kernel.products()[0]
-    if sum(not isinstance(f, Step | StepUntil) for f in factors) >= settings.most_factors:
+    if sum(not isinstance(f, Step | StepUntil) for f in factors) >= MOST_FACTORS:
         return []
     more: list[Kernel] = []
     if not any(isinstance(f, Linear) for f in factors):
-        more.append(kernel * line_before(extent, settings))
+        more.append(kernel * line_before(extent))
     elif len(factors) == 1:
         more.append(kernel * Linear(0.0))
     if not any(isinstance(f, SquaredExponential | Matern12) for f in factors):
-        more += [kernel * SquaredExponential(part * extent.range) for part in settings.grown_lengthscales]
+        more += [kernel * SquaredExponential(part * extent.range) for part in LENGTHSCALES[:2]]
     return [product_of(simplify(one.products()[0])) for one in more]
 
 
-def _fits(period: float, extent: Extent, settings: CandidateSettings) -> bool:
-    return settings.shortest_period * extent.spacing < period < settings.longest_period * extent.range
+def _fits(period: float, extent: Extent) -> bool:
+    return SHORTEST_PERIOD * extent.spacing < period < extent.range / REPEATS

@@ -3,8 +3,6 @@
 All other parameters stay as they are, so that each takes linear algebra instead of a fit.
 """
 
-from dataclasses import replace
-
 import numpy as np
 
 from farrier.evaluation.products import Products
@@ -13,6 +11,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.periods import find_periods, multiples_of
 from farrier.search.scoring import Evaluator
+from farrier.search.starting_values import SAME_CHANGE
 from farrier.search.structure import LEVEL, Structure
 
 
@@ -38,17 +37,17 @@ def shifted(evaluator: Evaluator, structure: Structure) -> Structure:
 
     Locations are tried one by one, because a gradient step does not move a sharp changepoint across rows.
     """
-    own, most = evaluator.settings.candidates, evaluator.settings.changepoints.places
-    for change in candidates.changes_of([part.kernel for part in structure.parts], own):
+    for change in candidates.changes_of([part.kernel for part in structure.parts]):
         between = candidates.places_between(np.sort(evaluator.X[:, 0]), 3)
-        places = between[:: max(1, len(between) // most)]
+        # some sixty places
+        places = between[:: max(1, len(between) // 60)]
         if not len(places):
             continue
         values = log_densities_at(evaluator, structure, change, places)
         best = int(np.argmax(values[1:]))
         if values[1 + best] <= values[0]:
             continue
-        kernels = [candidates.moved(part.kernel, change, places[best], own) for part in structure.parts]
+        kernels = [candidates.moved(part.kernel, change, places[best]) for part in structure.parts]
         parts = [evaluator.part(k, part.weight) for k, part in zip(kernels, structure.parts, strict=True)]
         moved = evaluator.fit(parts, structure.noise)
         if moved.score > structure.score:
@@ -60,7 +59,7 @@ def log_densities_at(evaluator: Evaluator, structure: Structure, change: float, 
     """The log evidence as it is, and with one changepoint moved to each place; other parameters stay fixed."""
     pool = Products.of([part.kernel for part in structure.parts], evaluator.X.shape[1])
     R = [term.correlation(pool.numbers, evaluator.X, evaluator.X)[0] for term in pool.terms]
-    near = np.abs(pool.numbers - change) < evaluator.settings.candidates.same_changepoint
+    near = np.abs(pool.numbers - change) < SAME_CHANGE
     near &= [pool.kernels[n.product][n.factor].kind in ("from", "until") and n.name == "location" for n in pool.layout]
     values = []
     for place in (None, *places):
@@ -75,15 +74,14 @@ def log_densities_at(evaluator: Evaluator, structure: Structure, change: float, 
 
 def best_simple_kernels(evaluator: Evaluator, x: np.ndarray, y: np.ndarray) -> list[tuple[float, Kernel]]:
     """For each noise variance, the best simple kernel of some rows, with its log evidence."""
-    own, settings = evaluator.settings.candidates, evaluator.settings
-    on_one_side = replace(settings.periods, repeats=own.side_repeats)
-    periods = find_periods(x, y, 1, evaluator.known, on_one_side)
-    periods += multiples_of(x, y, periods, on_one_side)
-    kernels = candidates.simple(evaluator.X[:, 0], periods, own)
+    periods = find_periods(x, y, 1, evaluator.known)
+    periods += multiples_of(x, y, periods)
+    kernels = candidates.simple(evaluator.X[:, 0], periods)
     y = y - y.mean()
     grams = Products.of(kernels, 1).gram(x[:, None], x[:, None])
     best = []
-    for noise in settings.changepoints.split_noise:
+    # a side with little noise, and one with much
+    for noise in (0.05, 0.3):
         values = [log_density(float(np.var(y)) * K + noise * np.eye(len(x)), y) for K in grams]
         best.append((max(values), kernels[int(np.argmax(values))]))
     return best

@@ -14,8 +14,9 @@ from typing import final
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Category, Linear, SquaredExponential
 from farrier.search import candidates
-from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.candidates import PAIRED_INPUTS
 from farrier.search.signatures import distinct
+from farrier.search.starting_values import INPUT_LENGTHSCALES
 
 
 @final
@@ -67,7 +68,6 @@ def table(
     coded: tuple[int, ...],
     found: Sequence[Kernel],
     useful: Sequence[int],
-    own: CandidateSettings,
     numbers_of: Callable[[Sequence[Kernel]], list[Kernel]] | None = None,
     flags: Collection[int] = (),
 ) -> list[Kernel]:
@@ -79,7 +79,7 @@ def table(
     `numbers_of` gives the candidates of a table of the numbers alone, from those of its components that are found.
     """
     if not coded:
-        return candidates.table(inputs, found, useful, own) if numbers_of is None else numbers_of(found)
+        return candidates.table(inputs, found, useful) if numbers_of is None else numbers_of(found)
     codes = Codes(coded, inputs)
     numbers = codes.numbers
     useful = [d for d in useful if d in numbers]
@@ -87,31 +87,31 @@ def table(
     if numbers:
         places = [numbers.index(d) for d in useful]
         others = codes.of_numbers(found)
-        made = candidates.table(len(numbers), others, places, own) if numbers_of is None else numbers_of(others)
+        made = candidates.table(len(numbers), others, places) if numbers_of is None else numbers_of(others)
         fresh += codes.in_table(made)
     there = {d for kernel in found for factor in kernel.products()[0] for d in factor.positions(inputs)}
     levels = [c for c in coded if c not in flags]
-    fresh += [*_crossed(levels, there), *_differing(levels, there, useful, own)][: own.category_products]
-    return distinct(fresh, found, own, own.same_lengthscale)
+    # products of inputs that are found come first
+    fresh += [*_crossed(levels, there), *_differing(levels, there, useful)][:40]
+    return distinct(fresh, found)
 
 
 def ordinary_table(
     inputs: int,
     coded: tuple[int, ...],
     found: Sequence[Kernel],
-    own: CandidateSettings,
     numbers_of: Callable[[Sequence[Kernel]], list[Kernel]] | None = None,
 ) -> list[Kernel]:
     """The ordinary candidates: those of the numbers, for which see `table`, and each category alone."""
     if not coded:
-        return candidates.ordinary_table(inputs, found, own) if numbers_of is None else numbers_of(found)
+        return candidates.ordinary_table(inputs, found) if numbers_of is None else numbers_of(found)
     codes = Codes(coded, inputs)
     kernels: list[Kernel] = [Category(dims=(c,)) for c in coded]
     if codes.numbers:
         others, count = codes.of_numbers(found), len(codes.numbers)
-        made = candidates.ordinary_table(count, others, own) if numbers_of is None else numbers_of(others)
+        made = candidates.ordinary_table(count, others) if numbers_of is None else numbers_of(others)
         kernels = [*codes.in_table(made), *kernels]
-    return distinct(kernels, found, own, own.same_lengthscale)
+    return distinct(kernels, found)
 
 
 def _crossed(coded: Sequence[int], there: set[int]) -> list[Kernel]:
@@ -120,13 +120,13 @@ def _crossed(coded: Sequence[int], there: set[int]) -> list[Kernel]:
     return [Category(dims=(c,)) * Category(dims=(e,)) for c in both for e in both if c < e]
 
 
-def _differing(coded: Sequence[int], there: set[int], useful: Sequence[int], own: CandidateSettings) -> list[Kernel]:
+def _differing(coded: Sequence[int], there: set[int], useful: Sequence[int]) -> list[Kernel]:
     """Effects of a number that differ between the levels of a category; those of inputs that are found come first."""
-    pairs = [(c, d) for d in useful[: own.paired_inputs] for c in coded]
+    pairs = [(c, d) for d in useful[:PAIRED_INPUTS] for c in coded]
     pairs.sort(key=lambda pair: -len(there & set(pair)))
     kernels: list[Kernel] = []
     for c, d in pairs:
-        lengths = own.input_lengthscales[: len(there & {c, d})]
+        lengths = INPUT_LENGTHSCALES[: len(there & {c, d})]
         smooth = (SquaredExponential(length, dims=(d,)) for length in lengths)
         kernels += [Category(dims=(c,)) * kernel for kernel in (Linear(0.0, dims=(d,)), *smooth)]
     return kernels

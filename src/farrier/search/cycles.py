@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 from farrier.kernels.registry import CentredPeriodic
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import find_periods
 from farrier.search.regressors import acts_on, curves_for
 from farrier.search.scoring import Evaluator
@@ -35,24 +36,23 @@ def fit_ordinary(
         return evaluator.fit_pool(chosen, near, least)
     if known:
         return _with_curves(evaluator, evaluator.fit_pool(parts(seasons), None, least), least)
-    settings, plain = evaluator.settings, evaluator.fit_pool(parts(()), None, least)
-    periods = find_periods(evaluator.X[:, 0], evaluator.y, 1, settings=settings.periods)
+    plain = evaluator.fit_pool(parts(()), None, least)
+    periods = find_periods(evaluator.X[:, 0], evaluator.y, 1)
     if periods:
         cyclic = evaluator.fit_pool(parts(periods), plain, least)
-        plain = cyclic if cyclic.score > plain.score + settings.growing.strong_evidence else plain
+        plain = cyclic if cyclic.score > plain.score + VERY_STRONG else plain
     return _with_curves(evaluator, plain, least)
 
 
 def _with_curves(evaluator: Evaluator, structure: Structure, least: float) -> Structure:
     """The structure with a curve in place of the line of each regressor for which the evidence is strong."""
-    own = evaluator.settings
     for place, part in enumerate(structure.parts):
         best = structure
-        for curve in curves_for(part.kernel, evaluator.X, own.candidates):
+        for curve in curves_for(part.kernel, evaluator.X):
             new = evaluator.part(curve, part.weight)
             parts = [new if i == place else one for i, one in enumerate(structure.parts)]
-            bent = evaluator.fit(parts, structure.noise, own.fits.final_iterations, own.fits.final_tolerance, least)
-            if bent.score > max(best.score, structure.score + own.growing.strong_evidence):
+            bent = evaluator.fit(parts, structure.noise, least=least)
+            if bent.score > max(best.score, structure.score + VERY_STRONG):
                 best = bent
         structure = best
     return structure

@@ -14,22 +14,21 @@ from scipy.special import expit
 from farrier.inference.gaussian import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
+from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import best_change, best_simple_kernels
-from farrier.search.scoring import Evaluator
+from farrier.search.evidence import VERY_STRONG
+from farrier.search.scoring import START_NOISE, Evaluator
+from farrier.search.starting_values import CHANGEPOINT_WIDTH
 from farrier.search.structure import Move, Structure
 
-STRONG = 5.0
-"""Evidence that speaks very strongly (Kass and Raftery, 1995). [nats]"""
-ROUNDS, MOST_NEW = 3, 3
-"""Most rounds, and most components that a score test adds in one. [by judgement]"""
-MOST, SMALLEST = 12, 0.01
-"""Components from which the smallest go when others come, and the size below which they do. [standard deviations of y;
-by judgement]"""
-SIDED, LARGE = 4, 0.15
-"""Most components that a scan for a change takes a side of, and the size from which they are looked at. [standard
+ROUNDS = 3
+"""Most rounds, and most components that a score test adds in one. [rounds; by judgement]"""
+SMALLEST = 0.03
+"""Size of a component below which it goes when others come, or when the rows of a long series are fitted. [standard
 deviations of y; by judgement]"""
-PLACES = 15
-"""Places of a change that a scan tries first, and then between the best one's neighbours. [by judgement]"""
+LARGE = 0.15
+"""Size of a component from which it may be there on one side of a change only. [standard deviations of y; by
+judgement]"""
 
 
 class Sided(NamedTuple):
@@ -47,15 +46,13 @@ def enriched(evaluator: Evaluator, structure: Structure) -> Structure:
         new = _shown(evaluator, structure)
         new += split(evaluator) if turn == 0 else []
         new += one_sided(evaluator, structure) if turn == 0 or not new else []
-        kept = list(structure.parts)
-        if len(kept) > MOST:
-            sizes = evaluator.sizes(structure)
-            kept = [part for part, size in zip(kept, sizes, strict=True) if size > SMALLEST]
+        sizes = evaluator.sizes(structure)
+        kept = [part for part, size in zip(structure.parts, sizes, strict=True) if size > SMALLEST]
         there = {repr(part.kernel) for part in kept}
         new = [kernel for kernel in new if repr(kernel) not in there]
         if not new:
             break
-        parts = [*kept, *(evaluator.part(kernel, evaluator.settings.priors.scale) for kernel in new)]
+        parts = [*kept, *(evaluator.part(kernel, PRIOR_SCALE) for kernel in new)]
         wider = evaluator.fit(parts, 0.8 * structure.noise)
         assert wider.terms is not None
         assert structure.terms is not None
@@ -70,20 +67,18 @@ def enriched(evaluator: Evaluator, structure: Structure) -> Structure:
 
 def _shown(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     """Candidates that gain at fixed parameters, one of each formula, those with the highest gain first."""
-    x, settings = evaluator.X[:, 0], evaluator.settings
+    x = evaluator.X[:, 0]
     place, gain = best_change(evaluator, structure)
     change = place if gain > np.log(len(x)) else None
     sizes = evaluator.sizes(structure)
     large = [part.kernel for part, size in zip(structure.parts, sizes, strict=True) if size > LARGE]
-    fresh = candidates.series(
-        x, evaluator.residual(structure), list(evaluator.known), large, change, evaluator.beliefs, settings
-    )
+    fresh = candidates.series(x, evaluator.residual(structure), list(evaluator.known), large, change, evaluator.beliefs)
     extent = candidates.Extent.of(x)
-    fresh = [kernel for kernel in fresh if not candidates.is_noise(kernel, extent, settings.candidates)]
+    fresh = [kernel for kernel in fresh if not candidates.is_noise(kernel, extent)]
     gains = evaluator.screen(structure, [Move(kernel) for kernel in fresh])
     found: dict[str, Kernel] = {}
     for i in np.argsort(gains)[::-1]:
-        if gains[i] > STRONG and len(found) < MOST_NEW:
+        if gains[i] > VERY_STRONG and len(found) < ROUNDS:
             found.setdefault(fresh[i].formula(), fresh[i])
     return list(found.values())
 
@@ -93,52 +88,54 @@ def split(evaluator: Evaluator) -> list[Kernel]:
 
     The two sides share only the noise variance, so they are evaluated separately.
     """
-    order, settings = np.argsort(evaluator.X[:, 0], kind="stable"), evaluator.settings
+    order = np.argsort(evaluator.X[:, 0], kind="stable")
     x, y = evaluator.X[order, 0], evaluator.y[order]
     best: tuple[float, list[Kernel]] = (-np.inf, [])
-    for count in candidates.split_rows(x, settings.changepoints.splits):
+    # every tenth of the rows but the outermost
+    for count in candidates.split_rows(x, tuple(k / 10 for k in range(2, 9))):
         sides = [best_simple_kernels(evaluator, x[rows], y[rows]) for rows in (slice(None, count), slice(count, None))]
-        step = candidates.step_at(0.5 * (x[count - 1] + x[count]), candidates.Extent.of(x), settings.candidates)
+        step = candidates.step_at(0.5 * (x[count - 1] + x[count]), candidates.Extent.of(x))
         for left, right in zip(*sides, strict=True):
             if left[0] + right[0] > best[0]:
                 best = left[0] + right[0], [(1 - step) * left[1], step * right[1]]
     one, simple = max(best_simple_kernels(evaluator, x, y), key=lambda found: found[0])
-    if best[0] <= one + STRONG:
+    if best[0] <= one + VERY_STRONG:
         return []
     # two periods chosen among many fit short sides of noise: the evidence of both as a whole has a price for each
-    scale, noise = evaluator.settings.priors.scale, evaluator.settings.fits.start_noise
     together, alone = (
-        evaluator.fit([evaluator.part(kernel, scale) for kernel in kernels], noise) for kernels in (best[1], [simple])
+        evaluator.fit([evaluator.part(kernel, PRIOR_SCALE) for kernel in kernels], START_NOISE)
+        for kernels in (best[1], [simple])
     )
-    return best[1] if together.score > max(alone.score, evaluator.empty().score) + STRONG else []
+    return best[1] if together.score > max(alone.score, evaluator.empty().score) + VERY_STRONG else []
 
 
 def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
     """Large components that are there only before or after one change, where that gains much."""
-    sizes, own = evaluator.sizes(structure), evaluator.settings.candidates
+    sizes = evaluator.sizes(structure)
     large = [
         int(i)
         for i in np.argsort(sizes)[::-1]
         if sizes[i] > LARGE and not candidates.has_step(structure.parts[i].kernel)
-    ][:SIDED]
+    ][:4]
     if not large:
         return []
     x, extent = np.sort(evaluator.X[:, 0]), candidates.Extent.of(evaluator.X[:, 0])
-    places = np.quantile(x, np.linspace(0.1, 0.9, PLACES))
+    # coarsely, then more finely between the neighbours of the best place
+    places = np.quantile(x, np.linspace(0.1, 0.9, 15))
     best = _scan(evaluator, structure, large, places)
     apart = float(np.median(np.diff(places)))
-    finer = np.linspace(best.place - apart, best.place + apart, PLACES)[1:-1]
+    finer = np.linspace(best.place - apart, best.place + apart, 15)[1:-1]
     best = max(best, _scan(evaluator, structure, large, finer), key=lambda one: one.gain)
-    if best.gain <= STRONG:
+    if best.gain <= VERY_STRONG:
         return []
-    step = candidates.step_at(best.place, extent, own)
+    step = candidates.step_at(best.place, extent)
     return [structure.parts[i].kernel * (step if after else 1 - step) for i, after in best.sides]
 
 
 def _scan(evaluator: Evaluator, structure: Structure, large: Sequence[int], places: np.ndarray) -> Sided:
     """The best place of a change, with the sides that some components then take; all else stays as it is."""
     x = evaluator.X[:, 0]
-    width = evaluator.settings.candidates.changepoint_width * candidates.Extent.of(x).spacing
+    width = CHANGEPOINT_WIDTH * candidates.Extent.of(x).spacing
     C = evaluator.noisy(evaluator.covariance_at(structure), structure)
     own = dict(zip(large, evaluator.grams([structure.parts[i].kernel for i in large]), strict=True))
     base, best = log_density(C.copy(), evaluator.y), Sided(-np.inf, 0.0, [])

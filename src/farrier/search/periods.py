@@ -15,7 +15,27 @@ import numpy as np
 from scipy.ndimage import median_filter
 
 from farrier.evaluation.grid import on_grid
-from farrier.search.candidate_settings import PeriodSettings
+from farrier.search.starting_values import SAME_PERIOD
+
+SMALLEST_POWER, PROMINENCE, STRONG_POWER = 0.01, 6.0, 0.15
+"""A peak of the periodogram: its lowest power, its lowest ratio to the median power nearby, and the power from which
+the strongest one needs no prominence. [part of the variance; ratio; part of the variance; by judgement]"""
+
+FEWEST_VALUES = 8
+"""Fewest distinct values of an input that is transformed, and that has jumps and bends. [values; by judgement]"""
+
+REPEATS = 3.0
+"""Times that a cycle must repeat in the range. [cycles; by judgement]"""
+FREQUENCIES_PER_PEAK = 8
+"""Frequencies tried over the width of one spectral peak. [frequencies; by judgement]"""
+HIGHEST_FREQUENCY = 5.0
+"""Highest frequency for irregular rows, and for those on a grid with gaps: where rows are dense, short cycles can be
+found. [cycles for each row on average; by judgement]"""
+HARMONICS = 3
+"""Harmonics, the first included, that are fitted and removed with a period. [harmonics; by judgement]"""
+ROUNDING_OF_SQUARES = 1e-10
+"""Relative size below which squares in the least-squares fit of waves count as rounding errors. [part of the largest
+square; by judgement]"""
 
 
 def find_periods(
@@ -23,22 +43,21 @@ def find_periods(
     y: np.ndarray,
     count: int,
     known: Sequence[float] = (),
-    settings: PeriodSettings = PeriodSettings(),
 ) -> list[float]:
     """At most `count` periods of y(x); one that is close to a known period (a year, a week) is replaced by it.
 
-    Empty with fewer than `settings.fewest` rows, or if x spans fewer than that many median steps.
+    Empty with fewer than 8 rows, or if x spans fewer than that many median steps.
     """
     order = np.argsort(x)
     x, y = x[order], y[order]
     steps = np.diff(np.unique(x))
-    if len(x) < settings.fewest or len(steps) == 0:
+    if len(x) < FEWEST_VALUES or len(steps) == 0:
         return []
     spacing, extent = float(np.median(steps)), float(x[-1] - x[0])
-    if extent < settings.fewest * spacing:
+    if extent < FEWEST_VALUES * spacing:
         return []
     left = y - _projection(_polynomial(x), y)
-    frequencies, periodogram = _periodogram(x, spacing, settings.repeats / extent, settings)
+    frequencies, periodogram = _periodogram(x, spacing, REPEATS / extent)
     found: list[float] = []
     allowed = np.ones(len(frequencies), bool)
     for turn in range(2 * count):
@@ -47,36 +66,35 @@ def find_periods(
         if left.std() <= 1e-9 * max(1.0, float(np.abs(y).max())):
             break
         power = periodogram(left - left.mean()) * 2.0 / (len(x) * left.var())
-        strong = settings.strong_power if turn == 0 else np.inf
-        peak = _peak(power, allowed, settings, by_prominence=turn % 2 == 1, strong=strong)
+        strong = STRONG_POWER if turn == 0 else np.inf
+        peak = _peak(power, allowed, by_prominence=turn % 2 == 1, strong=strong)
         if peak is None:
             continue
-        period, _ = _with_harmonics(x, left, _refined(frequencies, power, peak), extent, settings)
-        period = next((p for p in known if abs(p / period - 1.0) < settings.same), period)
+        period, _ = _with_harmonics(x, left, _refined(frequencies, power, peak), extent)
+        period = next((p for p in known if abs(p / period - 1.0) < SAME_PERIOD), period)
         found.append(period)
         # exclude all harmonics, but only the first if they are so close together that they would exclude everything
-        multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * settings.apart * period else 1.0
-        allowed &= np.abs(frequencies - multiple / period) > settings.apart / extent
-        waves = _waves(x, np.array([period]), settings.harmonics)[0]
+        # a cycle whose amplitude grows has sidebands: frequencies are 2.5 cycles in the range apart
+        multiple = np.maximum(1.0, np.rint(frequencies * period)) if extent > 3 * 2.5 * period else 1.0
+        allowed &= np.abs(frequencies - multiple / period) > 2.5 / extent
+        waves = _waves(x, np.array([period]), HARMONICS)[0]
         left = left - _projection(np.hstack([_polynomial(x), waves]), left)
     return found
 
 
-def _periodogram(
-    x: np.ndarray, spacing: float, lowest: float, settings: PeriodSettings
-) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
+def _periodogram(x: np.ndarray, spacing: float, lowest: float) -> tuple[np.ndarray, Callable[[np.ndarray], np.ndarray]]:
     """The frequencies to try, and the function that maps a series of mean zero to its power at each of them."""
     extent = float(x[-1] - x[0])
     # empty places cost a Fourier transform next to nothing; on a grid with more of them, the frequencies go too high
-    grid = on_grid(x, empty=1.0 - 0.5 / settings.highest)
+    grid = on_grid(x, empty=1.0 - 0.5 / HIGHEST_FREQUENCY)
     if grid is None:
         from scipy.signal import lombscargle  # slow to import, and not needed for regular grids
 
-        highest = min(0.5 / spacing, settings.highest * len(x) / extent)
-        frequencies = np.arange(lowest, highest, 1.0 / (settings.frequencies_per_peak * extent))
+        highest = min(0.5 / spacing, HIGHEST_FREQUENCY * len(x) / extent)
+        frequencies = np.arange(lowest, highest, 1.0 / (FREQUENCIES_PER_PEAK * extent))
         return frequencies, lambda y: lombscargle(x, y, 2.0 * np.pi * frequencies)
     places, step = grid
-    size = 2 ** int(np.ceil(np.log2(settings.frequencies_per_peak * (int(places[-1]) + 1))))
+    size = 2 ** int(np.ceil(np.log2(FREQUENCIES_PER_PEAK * (int(places[-1]) + 1))))
     inside = slice(int(np.ceil(lowest * size * step)), size // 2)
 
     def power(y: np.ndarray) -> np.ndarray:
@@ -87,14 +105,12 @@ def _periodogram(
     return np.arange(size // 2)[inside] / (size * step), power
 
 
-def _peak(
-    power: np.ndarray, allowed: np.ndarray, settings: PeriodSettings, *, by_prominence: bool, strong: float
-) -> int | None:
-    width = max(4 * settings.frequencies_per_peak, len(power) // 16) | 1
+def _peak(power: np.ndarray, allowed: np.ndarray, *, by_prominence: bool, strong: float) -> int | None:
+    width = max(4 * FREQUENCIES_PER_PEAK, len(power) // 16) | 1
     background = np.maximum(median_filter(power, size=width, mode="nearest"), 1e-12)
     inside = allowed & (power >= np.roll(power, 1)) & (power >= np.roll(power, -1))
-    inside &= power >= settings.smallest_power
-    inside &= (power > settings.prominence * background) | (power > strong)
+    inside &= power >= SMALLEST_POWER
+    inside &= (power > PROMINENCE * background) | (power > strong)
     if not inside.any():
         return None
     return int(np.argmax(np.where(inside, power / background if by_prominence else power, -np.inf)))
@@ -110,7 +126,7 @@ def _refined(frequencies: np.ndarray, power: np.ndarray, peak: int) -> float:
     return float(frequencies[peak] + np.clip(shift, -0.5, 0.5) * (frequencies[1] - frequencies[0]))
 
 
-def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], settings: PeriodSettings) -> list[float]:
+def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float]) -> list[float]:
     """Twice or three times each period if that fits y better by the BIC: the strongest peak may be a harmonic."""
     if not periods:
         return []
@@ -119,10 +135,10 @@ def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], setting
     for period in periods:
         tried: list[tuple[float, float]] = []
         for multiple in (1, 2, 3):
-            waves = 2 * multiple * settings.harmonics
-            if multiple * period > extent / settings.repeats or waves + 3 > len(x) // 3:
+            waves = 2 * multiple * HARMONICS
+            if multiple * period > extent / REPEATS or waves + 3 > len(x) // 3:
                 break
-            best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, settings, multiple)
+            best, error = _with_harmonics(x, left, 1.0 / (multiple * period), extent, multiple)
             # the BIC penalises the additional waves
             tried.append((len(x) * np.log(max(error, np.finfo(float).tiny)) + (waves + 3) * np.log(len(x)), best))
         if tried and min(tried) != tried[0]:
@@ -131,21 +147,21 @@ def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float], setting
 
 
 def _with_harmonics(
-    x: np.ndarray, left: np.ndarray, frequency: float, extent: float, settings: PeriodSettings, multiple: int = 1
+    x: np.ndarray, left: np.ndarray, frequency: float, extent: float, multiple: int = 1
 ) -> tuple[float, float]:
     """The period near a frequency that fits best with its harmonics, and the residual sum of squares.
 
     Harmonics determine a period more precisely than its first wave alone. A multiple of a period has proportionally
     more harmonics, so that they reach the same frequencies.
     """
-    tried = frequency + np.linspace(-0.5, 0.5, 2 * settings.frequencies_per_peak + 1) / extent
+    tried = frequency + np.linspace(-0.5, 0.5, 2 * FREQUENCIES_PER_PEAK + 1) / extent
     trend = np.broadcast_to(_polynomial(x), (len(tried), len(x), 3))
-    A = np.concatenate([trend, _waves(x, 1.0 / tried, multiple * settings.harmonics)], axis=2)
+    A = np.concatenate([trend, _waves(x, 1.0 / tried, multiple * HARMONICS)], axis=2)
     # all least-squares problems at once; the pseudo-inverse handles waves that are linearly dependent
     explained = left @ A
-    inverse = np.linalg.pinv(A.transpose(0, 2, 1) @ A, settings.rounding, hermitian=True)
+    inverse = np.linalg.pinv(A.transpose(0, 2, 1) @ A, ROUNDING_OF_SQUARES, hermitian=True)
     whole = left @ left
-    errors = np.maximum(whole - np.einsum("fi,fij,fj->f", explained, inverse, explained), settings.rounding * whole)
+    errors = np.maximum(whole - np.einsum("fi,fij,fj->f", explained, inverse, explained), ROUNDING_OF_SQUARES * whole)
     best = int(np.argmin(errors))
     return 1.0 / _refined(tried, -errors, best), float(errors[best])
 

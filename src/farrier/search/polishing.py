@@ -9,29 +9,25 @@ a line instead of a curve of a regressor or of a column of a table, unless the e
 """
 
 from collections.abc import Callable, Sequence
+from itertools import count
 from typing import NamedTuple
 
 import numpy as np
 
 from farrier.kernels.registry import Matern12
 from farrier.search import candidates, regressors
+from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import shifted
-from farrier.search.scoring import Evaluator
+from farrier.search.evidence import HOPELESS, PRICE, VERY_STRONG
+from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.structure import Decision, Move, Part, Structure
 from farrier.search.table_candidates import CURVED
 
-STRONG = 5.0
-"""Evidence that speaks very strongly: odds of 150 to 1 (Kass and Raftery, 1995). [nats]"""
-HOPELESS = 6.0
-"""Loss of evidence with all else fixed from which a change is not fitted. [nats; by judgement]"""
-FITS = 5
-"""Changes that are fitted in a round, the most promising first. [fits; by judgement]"""
-ROUNDS = 12
-"""Most rounds. [rounds; by judgement]"""
+TRIES = 4
+"""Changes that are fitted in a step, the most promising first. [fits; by judgement]"""
+
 LEAST_GAIN = 0.3
 """Gain of evidence that a change needs. [nats; by judgement]"""
-FACTOR = 2.0
-"""About what a factor costs, with its parameters and its choice, paid before a fit. [nats; by judgement]"""
 
 Moves = Callable[[Evaluator, Structure], list[Move]]
 """The kernels that may come into a structure, additional or in place of a component."""
@@ -53,7 +49,7 @@ def polished(
 ) -> Structure:
     """The structure after changes, as long as one has more evidence; each is added to the record."""
     tried: set[tuple[str, ...]] = {_names(structure.parts)}
-    for turn in range(ROUNDS):
+    for turn in count(1):
         best, how = structure, ""
         for option in _options(evaluator, structure, moves(evaluator, structure)):
             if (names := _names(option.parts)) in tried:
@@ -66,7 +62,7 @@ def polished(
             return structure
         evaluator.tell("polishing the explanation", best.score)
         if record is not None:
-            record.append(Decision(turn + 1, "changed", how, best.score - structure.score, "more evidence"))
+            record.append(Decision(turn, "changed", how, best.score - structure.score, "more evidence"))
         structure = best
     return structure
 
@@ -76,14 +72,14 @@ def plainest(evaluator: Evaluator, structure: Structure) -> Structure:
 
     Beside these there may be effects of regressors: the user has named them, so that none was chosen among many.
     """
-    walk, noise = evaluator.beliefs.walk, evaluator.settings.fits.start_noise
+    walk, noise = evaluator.beliefs.walk, START_NOISE
     effects = [part for part in structure.parts if evaluator.of_series and regressors.acts_on(part.kernel)]
     plain = evaluator.fit(effects, noise) if effects else evaluator.empty()
     if walk is not None:
         wandering = evaluator.fit([evaluator.part(walk, evaluator.beliefs.scale(walk)), *effects], noise)
         plain = max(plain, wandering, key=lambda one: one.score)
     # a table may hold what is weak; and the evidence of sites is that of rows only where they were made
-    needed = STRONG if evaluator.of_series and evaluator.rows is None else 0.0
+    needed = VERY_STRONG if evaluator.of_series and evaluator.rows is None else 0.0
     return structure if structure.score > plain.score + needed else plain
 
 
@@ -93,7 +89,8 @@ def _fitted(evaluator: Evaluator, structure: Structure, option: Option) -> Struc
         return evaluator.empty()
     least = -np.inf if structure.terms is None else structure.terms.evidence
     if option.added:
-        grown = evaluator.fit(option.parts, evaluator.settings.growing.noise_factor * structure.noise, least=least)
+        # what comes in takes some of the noise
+        grown = evaluator.fit(option.parts, 0.7 * structure.noise, least=least)
     else:
         most = float(np.max(evaluator.prices(structure), initial=0.0))
         grown = evaluator.fit_briefly(option.parts, structure, least - most - HOPELESS)
@@ -106,10 +103,10 @@ def _options(evaluator: Evaluator, structure: Structure, moves: Sequence[Move]) 
     gains = evaluator.screen(structure, moves) if moves else ()
     for gain, move in zip(gains, moves, strict=True):
         place = move.place
-        new = evaluator.part(move.kernel, evaluator.settings.priors.scale if place is None else parts[place].weight)
+        new = evaluator.part(move.kernel, PRIOR_SCALE if place is None else parts[place].weight)
         after = [*parts, new] if place is None else [new if i == place else part for i, part in enumerate(parts)]
         before = 0 if place is None else len(parts[place].kernel.products()[0])
-        cost = FACTOR * (len(move.kernel.products()[0]) - before)
+        cost = PRICE * (len(move.kernel.products()[0]) - before)
         what = move.kernel.formula() + ("" if place is None else f" for {parts[place].kernel.formula()}")
         found.append(Option(gain - cost, after, place is None, what))
     if parts:
@@ -117,12 +114,12 @@ def _options(evaluator: Evaluator, structure: Structure, moves: Sequence[Move]) 
             left = [part for part in parts if part is not parts[i]]
             found.append(Option(price - loss, left, False, f"nothing for {parts[i].kernel.formula()}"))
     found = [one for one in found if one.promise > -HOPELESS]
-    return sorted(found, key=lambda one: -one.promise)[:FITS]
+    return sorted(found, key=lambda one: -one.promise)[:TRIES]
 
 
 def worth(evaluator: Evaluator, structure: Structure) -> float:
     """The evidence, less what speaks against components that only strong evidence lets be told."""
-    return structure.score - STRONG * sum(_doubted(evaluator, part) for part in structure.parts)
+    return structure.score - VERY_STRONG * sum(_doubted(evaluator, part) for part in structure.parts)
 
 
 def _doubted(evaluator: Evaluator, part: Part) -> bool:
@@ -138,11 +135,11 @@ def _sensible(evaluator: Evaluator, structure: Structure) -> bool:
     """Whether every cycle of a series repeats inside its window, and no component is noise by itself."""
     if not evaluator.of_series:
         return True
-    extent, own = candidates.Extent.of(evaluator.X[:, 0]), evaluator.settings.candidates
+    extent = candidates.Extent.of(evaluator.X[:, 0])
     over = candidates.over_time([part.kernel for part in structure.parts])
-    if any(candidates.is_noise(one, extent, own) for one in over):
+    if any(candidates.is_noise(one, extent) for one in over):
         return False
-    return all(candidates.repeats_inside_window(one, extent, own) for one in over)
+    return all(candidates.repeats_inside_window(one, extent) for one in over)
 
 
 def _names(parts: Sequence[Part]) -> tuple[str, ...]:

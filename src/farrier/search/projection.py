@@ -27,27 +27,14 @@ from farrier.kernels.normal import simplify
 from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
-from farrier.search.polishing import plainest, polished, worth
+from farrier.search.evidence import PRICE, WEAK
+from farrier.search.polishing import TRIES, plainest, polished, worth
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
 
-PRICE = 2.0
-"""Divergence that a factor may cost before another one is dropped for it. [nats; a trial on learn series]"""
-NEGLIGIBLE = 1.0
-"""Divergence up to which components are dropped together, before any fit. [nats; by judgement]"""
-LONGEST = 60.0
-"""Divergence of one step at which a path ends: what follows explains nothing. [nats; by judgement]"""
-ITERATIONS, TOLERANCE = 25, 0.1
-"""Of a fit on the path. [iterations; nats; by judgement]"""
-JUDGED = 25.0
-"""Divergence from the model that predicts up to which a model of the path is fitted to y. [nats; by judgement]"""
-BEAM, APART = 2, 15.0
-"""Models of the path that are polished, and how far below the best of them a simple structure may start. [nats; by
-judgement]"""
-TRIES = 3
-"""Changes of a step that are fitted, those that cost least with all else fixed. [fits; by judgement]"""
-LOOSER = 0.3
-"""Part of the variance of what is dropped that may be taken for noise, before a fit. [part; by judgement]"""
+JUDGED = 20.0
+"""How far a model of the path may be from what predicts, and a simple structure below the best one, to be fitted and
+polished. [nats; by judgement]"""
 
 
 class Kind(Protocol):
@@ -113,7 +100,7 @@ class Projection:
             np.zeros((1, 0)),
             moments=moments,
         )
-        numbers, terms, _ = climb(objective, ITERATIONS, TOLERANCE)
+        numbers, terms, _ = climb(objective)
         fitted = objective.model(numbers)
         weights = fitted.prior.quantile(0.5)
         found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
@@ -138,9 +125,7 @@ class Projection:
         structure = self.fit(self._needed(start), start.noise)
         yield structure
         while structure.parts:
-            structure, lost = self._step(structure)
-            if lost > LONGEST:
-                return
+            structure = self._step(structure)
             yield structure
 
     def _needed(self, start: Structure) -> list[Part]:
@@ -150,14 +135,14 @@ class Projection:
         base, kept = self.value(C, start.noise), list(range(len(start.parts)))
         losses = [base - self.value(C - one, start.noise) for one in each]
         for i in np.argsort(losses):
-            if base - self.value(C - each[i], start.noise) > NEGLIGIBLE:
+            if base - self.value(C - each[i], start.noise) > WEAK:
                 break
             C = C - each[i]
             kept.remove(int(i))
         return [start.parts[i] for i in kept]
 
-    def _step(self, structure: Structure) -> tuple[Structure, float]:
-        """The structure after the change that costs least, and what it costs."""
+    def _step(self, structure: Structure) -> Structure:
+        """The structure after the change that costs least."""
         each = self.grams(structure.parts)
         C, base = self._level(structure) + each.sum(axis=0), structure.score
         ranked = []
@@ -168,7 +153,8 @@ class Projection:
             if change.kernel is not None:
                 (other,) = self.grams([replace(structure.parts[change.place], kernel=change.kernel)])
                 rest = rest + other * (size / max(float(np.mean(np.diagonal(other))), 1e-12))
-            value = max(self.value(rest, structure.noise), self.value(rest, structure.noise + LOOSER * size))
+            # a part of what goes may be taken for noise
+            value = max(self.value(rest, structure.noise), self.value(rest, structure.noise + 0.3 * size))
             ranked.append((base - value - PRICE * change.fewer, change))
         ranked.sort(key=lambda one: one[0])
         best: tuple[float, Structure] | None = None
@@ -180,7 +166,7 @@ class Projection:
             if cost < -0.5 * PRICE * change.fewer:
                 break
         assert best is not None
-        return best[1], base - best[1].score
+        return best[1]
 
     def _level(self, structure: Structure) -> np.ndarray:
         weight = LEVEL.weight if structure.model is None else float(structure.model.prior.quantile(0.5)[-1])
@@ -211,8 +197,9 @@ def explaining(
         ends.append(found)
     ends.sort(key=lambda one: -one.score)
     record += [replace(one, gain=one.gain - ends[0].score) for one in path]
-    starts = [*ends[:BEAM], *kind.simple(evaluator)]
-    close = [one for one in starts if one.score > ends[0].score - APART]
+    # the best two of the path
+    starts = [*ends[:2], *kind.simple(evaluator)]
+    close = [one for one in starts if one.score > ends[0].score - JUDGED]
     best, how = ends[0], list[Decision]()
     for one in close:
         changes = list[Decision]()

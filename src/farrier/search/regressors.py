@@ -11,7 +11,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Linear, SquaredExponential
-from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.starting_values import INPUT_LENGTHSCALES
 
 
 def acts_on(kernel: Kernel) -> tuple[int, ...]:
@@ -26,21 +26,21 @@ def lines(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
     return [Linear(0.0, dims=(d,)) for d in range(1, inputs) if (d,) not in there]
 
 
-def effects(X: np.ndarray, found: Sequence[Kernel], settings: CandidateSettings) -> list[Kernel]:
+def effects(X: np.ndarray, found: Sequence[Kernel]) -> list[Kernel]:
     """Candidates beside `found`: lines and curves of regressors without an effect, and products of two lines."""
     there, fresh = {acts_on(kernel) for kernel in found}, lines(X.shape[1], found)
-    curves = [curve for line in fresh for curve in curves_for(line, X, settings)]
+    curves = [curve for line in fresh for curve in curves_for(line, X)]
     pairs = combinations([one[0] for one in sorted(there) if len(one) == 1], 2)
     products = [Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,)) for d, e in pairs if (d, e) not in there]
     return [*fresh, *curves, *products]
 
 
-def curves_for(kernel: Kernel, X: np.ndarray, settings: CandidateSettings) -> list[Kernel]:
+def curves_for(kernel: Kernel, X: np.ndarray) -> list[Kernel]:
     """Curves in place of the line of a regressor of more than two values; nothing for another kernel."""
     (first, *more), on = kernel.products()[0], acts_on(kernel)
     if more or not isinstance(first, Linear) or len(on) != 1 or len(np.unique(X[:, on[0]])) <= 2:
         return []
-    return [SquaredExponential(length, dims=on) for length in settings.input_lengthscales]
+    return [SquaredExponential(length, dims=on) for length in INPUT_LENGTHSCALES]
 
 
 def noise_beside(X: np.ndarray, y: np.ndarray) -> float:

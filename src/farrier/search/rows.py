@@ -11,14 +11,19 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates, regressors
+from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import best_change, shifted
 from farrier.search.cycles import fit_ordinary
 from farrier.search.enriching import enriched, split
 from farrier.search.periods import find_periods
-from farrier.search.scoring import Evaluator
+from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.series_moves import series_moves
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.table_moves import Columns
+
+REST_WEIGHT = 0.05
+"""Prior scale, and weight at the start, of ordinary candidates beside the components that were found. [standard
+deviations of y; by judgement]"""
 
 NO_CODES = Columns()
 """A table of numbers without transforms."""
@@ -54,14 +59,14 @@ class Rows:
 
     def ordinary(self, evaluator: Evaluator, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
         """The kernels of the pool, without those in `found`."""
-        own, beliefs = evaluator.settings.candidates, evaluator.beliefs
+        beliefs = evaluator.beliefs
         if not evaluator.of_series:
             return self.columns.ordinary(evaluator, found)
         over = candidates.over_time(found)
         if not beliefs.of_time:
-            return candidates.ordinary_curve(evaluator.X[:, 0], periods, over, own)
-        series = candidates.ordinary_series(beliefs, periods, over, own)
-        series += candidates.of_calendar(self.calendar, over, own)
+            return candidates.ordinary_curve(evaluator.X[:, 0], periods, over)
+        series = candidates.ordinary_series(beliefs, periods, over)
+        series += candidates.of_calendar(self.calendar, over)
         return [*map(evaluator.on_time, series), *regressors.lines(evaluator.X.shape[1], found)]
 
     def seasons(self, evaluator: Evaluator) -> list[float]:
@@ -71,16 +76,16 @@ class Rows:
             return []
         if clock.seasons or clock.of_time:
             return list(clock.seasons)
-        return find_periods(evaluator.X[:, 0], evaluator.y, 1, (), evaluator.settings.periods)
+        return find_periods(evaluator.X[:, 0], evaluator.y, 1, ())
 
     def beside(self, evaluator: Evaluator, structure: Structure) -> list[Part]:
         """The components of a structure, and the pool beside them at small weights."""
-        own, found = evaluator.settings.candidates, [part.kernel for part in structure.parts]
-        periods = candidates.periods_of(found, own)
+        found = [part.kernel for part in structure.parts]
+        periods = candidates.periods_of(found)
         if evaluator.beliefs.of_time:
             # a season may be too small to be found, and still be there
-            periods = candidates.distinct_periods([*periods, *self.seasons(evaluator)], own)
-        weight = evaluator.settings.averaging.rest_weight
+            periods = candidates.distinct_periods([*periods, *self.seasons(evaluator)])
+        weight = REST_WEIGHT
         # the components of a series have learned scales
         scale = None if evaluator.of_series else weight
         others = self.ordinary(evaluator, periods, found)
@@ -90,12 +95,12 @@ class Rows:
         """Structures of a series or a curve that its pool hides: one change of level, and two regimes."""
         if not evaluator.of_series:
             return []
-        own, noise = evaluator.settings.candidates, evaluator.settings.fits.start_noise
+        noise = START_NOISE
         place, gain = best_change(evaluator, evaluator.empty())
-        step = candidates.step_at(place, candidates.Extent.of(evaluator.X[:, 0]), own)
+        step = candidates.step_at(place, candidates.Extent.of(evaluator.X[:, 0]))
         each = [[step]] if gain > np.log(len(evaluator.y)) else []
         each += [regimes] if evaluator.rows is None and (regimes := split(evaluator)) else []
-        parts = [[evaluator.part(kernel, evaluator.settings.priors.scale) for kernel in kernels] for kernels in each]
+        parts = [[evaluator.part(kernel, PRIOR_SCALE) for kernel in kernels] for kernels in each]
         return [shifted(evaluator, evaluator.fit(one, noise)) for one in parts]
 
     def moves(self, evaluator: Evaluator, structure: Structure) -> list[Move]:

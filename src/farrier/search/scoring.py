@@ -23,15 +23,38 @@ from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import log_density, log_normal
 from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.lbfgs import Climb, climb, moving_of
+from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
+from farrier.search.evidence import HOPELESS, VERY_STRONG
 from farrier.search.regressors import noise_beside
-from farrier.search.settings import SearchSettings
 from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_curvature import curvature_at_start
+from farrier.search.starting_values import INPUT_LENGTHSCALE, SAME_CHANGE
 from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure, starting_at
+
+RANKED = 12
+"""Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
+
+START_NOISE = 0.1
+"""Noise variance at the start of a fit. [variance of y; by judgement]"""
+SHORT_ITERATIONS = 10
+"""Most L-BFGS iterations after a component is removed or simplified. [iterations; by judgement]"""
+CURVATURE_ROWS = 200
+"""Rows of a table at which the curvature of the log posterior is computed; that of more rows is in proportion. [rows;
+measured on boston: with all rows it took 60 % of the time of a search]"""
+PROBES = 16
+"""Vectors of random signs that estimate the information of a score test. [vectors; by judgement]"""
+LEAST_CURVATURE = 0.3
+"""Lowest curvature of the log posterior density in any direction: where it is flatter, draws go no further. [nats for
+each squared unit of a logarithm; by judgement]"""
+CURVATURE_STEP = 1e-3
+"""Step of the differences that give the curvature of the log posterior density. [parts of the typical posterior
+deviation of a parameter; by judgement]"""
+HIGHER_NOISES = tuple(4.0**k for k in range(8))
+"""Noise variances that are tried for the leave-one-out error without some of the components. [parts of the noise
+variance; by judgement]"""
 
 
 @dataclass
@@ -49,9 +72,6 @@ class Evaluator:
     """The known noise variance of each row; None for one common variance."""
     steps: int = 0
     """L-BFGS steps of all fits so far."""
-    work: float = 0.0
-    """Evaluations of all fits so far, each times the cube of the rows."""
-    settings: SearchSettings = SearchSettings()
     beliefs: Beliefs = Beliefs()
     factors: np.ndarray | None = None
     """The noise variance of each row over the common one; None if all rows have the same."""
@@ -92,22 +112,18 @@ class Evaluator:
         self,
         parts: Sequence[Part],
         noise: float,
-        iterations: int | None = None,
-        tolerance: float | None = None,
+        iterations: int = ITERATIONS,
         least: float = -np.inf,
     ) -> Structure:
-        """A structure with all parameters fitted together, from their current values; defaults as in the search.
+        """A structure with all parameters fitted together, from their current values.
 
         If the log likelihood does not reach `least`, the structure is not good enough to be compared, and its score
         is minus infinity.
         """
-        usual = self.settings.fits
-        iterations = usual.iterations if iterations is None else iterations
-        tolerance = usual.tolerance if tolerance is None else tolerance * 0.03
-        start = (*map(id, parts), noise, iterations, tolerance, least)
+        start = (*map(id, parts), noise, iterations, least)
         if start not in self._fitted:
             # the parts are stored too, so that their ids stay unique
-            self._fitted[start] = parts, self._climbed(parts, noise, iterations, tolerance, least)
+            self._fitted[start] = parts, self._climbed(parts, noise, iterations, least)
         return self._fitted[start][1]
 
     def fit_briefly(self, parts: Sequence[Part], structure: Structure, least: float) -> Structure:
@@ -115,8 +131,8 @@ class Evaluator:
 
         That is where the fit did not end by itself, and its score is a little lower than that of the structure.
         """
-        found = self.fit(parts, structure.noise, self.settings.fits.short_iterations, least=least)
-        hopeless = found.score <= structure.score - self.settings.growing.hopeless_margin
+        found = self.fit(parts, structure.noise, SHORT_ITERATIONS, least=least)
+        hopeless = found.score <= structure.score - HOPELESS
         if found.finished or hopeless or found.score >= structure.score:
             return found
         return self.fit(found.parts, found.noise)
@@ -130,16 +146,15 @@ class Evaluator:
         which explain some of y also there, if it ends with weights that should be others. A fit that gets no score is
         only a start for the next one, and ends earlier.
         """
-        fits, driven = self.settings.fits, self.of_series and self.X.shape[1] > 1
-        tolerance = None if least == np.inf else fits.final_tolerance
-        usual = self.beliefs.noise if self.beliefs.of_time else fits.start_noise
+        driven = self.of_series and self.X.shape[1] > 1
+        usual = self.beliefs.noise if self.beliefs.of_time else START_NOISE
         starts = [] if near is None else [(starting_at(near, parts), near.noise)]
         starts += [(parts, max(usual, noise_beside(self.X, self.y)))] if driven else []
-        starts += [(parts, factor * usual) for factor in self.settings.appraisal.noise_factors if factor * usual <= 1.0]
+        starts += [(parts, factor * usual) for factor in HIGHER_NOISES if factor * usual <= 1.0]
         white, ends = log_normal(float(self.y @ self.y), 0.0, len(self.y)), []
-        lowest = white - self.settings.growing.strong_evidence
+        lowest = white - VERY_STRONG
         for start in starts or [(parts, usual)]:
-            end = self.fit(*start, fits.final_iterations, tolerance, least)
+            end = self.fit(*start, least=least)
             assert end.terms is not None
             likely = end.terms.evidence > lowest or self.rows is not None
             if likely and (not driven or self._settled(end)):
@@ -162,17 +177,15 @@ class Evaluator:
         y = self.covariance.scatter(self.y)
         return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))
 
-    def _climbed(
-        self, parts: Sequence[Part], noise: float, iterations: int, tolerance: float, least: float
-    ) -> Structure:
+    def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, least: float) -> Structure:
         objective = self._objective(parts, noise)
         H = curvature_at_start(parts, objective.template, moving_of(objective.limits()), objective.typical())
-        found = climb(objective, iterations, tolerance, curvature=H)
-        self._count(len(found.terms))
+        found = climb(objective, iterations, curvature=H)
+        self.steps += len(found.terms)
         top, mode, score = found.terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, found, tolerance * self.settings.fits.newton_part)
+            mode, top = self._mode(objective, found, 0.1 * TOLERANCE)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         fitted = objective.model(found.numbers) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
@@ -184,7 +197,7 @@ class Evaluator:
 
     def _curved(self, objective: ExactObjective) -> Any:
         """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
-        rows = self.settings.fits.curvature_rows
+        rows = CURVATURE_ROWS
         if self.of_series or len(self.y) <= rows or self.rows is not None:
             return objective
         some = np.random.default_rng(0).choice(len(self.y), rows, replace=False)
@@ -192,16 +205,6 @@ class Evaluator:
         template = replace(objective.template, factors=factors)
         part = ExactObjective(template, covariance_of(self.X[some]), self.y[some], objective.draws)
         return PartOfRows(objective, part)
-
-    def _count(self, evaluations: int, steps: int | None = None) -> None:
-        """Add to the steps and to the work: an evaluation takes cubic time in the rows."""
-        self.steps += evaluations if steps is None else steps
-        self.work += evaluations * float(len(self.y)) ** 3
-
-    @property
-    def exhausted(self) -> bool:
-        """Whether the search of a series has done its work: it then ends with the best structure so far."""
-        return self.of_series and self.work > self.settings.growing.work
 
     def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms]:
         """The mode near the end of a climb, and the terms there.
@@ -213,11 +216,10 @@ class Evaluator:
         # where each row has its own noise, the common one has no part in the density
         free[len(objective.template.prior.vector())] &= self.rows is None
         moving = np.flatnonzero(free)
-        self._count(len(moving), steps=0)
-        curved, steps = self._curved(objective), self.settings.appraisal.difference * objective.typical()
+        curved, steps = self._curved(objective), CURVATURE_STEP * objective.typical()
         whole = curved is objective
         H = curvature(curved, u, moving, steps, slope if whole else None)
-        laplace = Laplace.of(u[moving], H, self.settings.structural.least_curvature)
+        laplace = Laplace.of(u[moving], H, LEAST_CURVATURE)
         gain = np.inf if whole else 0.0
         # at a limit a step can be expected to gain more than it does
         while gain > enough and laplace.expected_gain(slope[moving]) > enough:
@@ -231,7 +233,7 @@ class Evaluator:
 
     def _evidence(self, top: Terms, mode: Mode) -> float:
         """Laplace's approximation of the log evidence; changes at one time of a series may be one."""
-        densities, apart = self._log_densities(mode), self.settings.candidates.same_candidate_changepoint
+        densities, apart = self._log_densities(mode), SAME_CHANGE
         saved = saved_by_sharing(mode, densities, apart) if self.of_series else 0.0
         count = len(mode.model.pool)
         weights = -float(mode.model.prior.kl())
@@ -277,9 +279,9 @@ class Evaluator:
         Additional components are first ranked by a score test; minus infinity marks those that it leaves out.
         """
         C = self.covariance_at(structure)
-        settings = self.settings.screening
-        left = structure.noise if self.rows is None else settings.latent_variance
-        levels = [part * self.spread(structure) for part in (settings.noise_factors if self.rows is None else (1.0,))]
+        # rows of known noise have a latent function of variance one
+        left = structure.noise if self.rows is None else 0.3
+        levels = [part * self.spread(structure) for part in ((1.0, 0.4) if self.rows is None else (1.0,))]
         base = log_density(self.noisy(C, structure), self.y)
         there = self.grams([part.kernel for part in structure.parts]) if structure.parts else []
         grams = self.grams([move.kernel for move in moves])
@@ -287,7 +289,8 @@ class Evaluator:
         for i in self._ranked(C, structure, moves, grams):
             move, K = moves[i], grams[i]
             if move.place is None:
-                others, sizes = C, [left * weight * 3.0 for weight in settings.squared_weights]
+                # parts of three times the noise variance
+                others, sizes = C, [left * weight * 3.0 for weight in (0.03, 0.3, 2.0)]
             else:
                 own = structure.parts[move.place].weight ** 2 * there[move.place]
                 others, sizes = C - own, [_mean_variance(own)]
@@ -309,7 +312,7 @@ class Evaluator:
         """
         inverse = np.linalg.inv(self.noisy(C, structure))
         a = inverse @ self.y
-        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(a), self.settings.screening.probes))
+        signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(a), PROBES))
         solved = inverse @ signs
         heights = np.full(len(moves), -np.inf)
         for i, (move, K) in enumerate(zip(moves, grams, strict=True)):
@@ -320,7 +323,7 @@ class Evaluator:
                 # the trace of a square is at least the squared trace over the rows
                 information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)
                 heights[i] = np.sign(slope) * slope**2 / information
-        best = np.argsort(heights)[::-1][: self.settings.screening.ranked]
+        best = np.argsort(heights)[::-1][:RANKED]
         return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 
     def interaction_scores(self, structure: Structure, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
@@ -330,9 +333,9 @@ class Evaluator:
         effects, so that x1 * x2 has a score where neither input has one. The information is estimated with random
         probes: tr(C^-1 K C^-1 K) = E v'C^-1 K C^-1 K v.
         """
-        length, n = self.settings.candidates.interaction_lengthscale, len(self.y)
+        length, n = INPUT_LENGTHSCALE, len(self.y)
         inverse = np.linalg.inv(self.noisy(self.covariance_at(structure), structure))
-        a, V = inverse @ self.y, np.random.default_rng(0).choice([-1.0, 1.0], (n, self.settings.screening.probes))
+        a, V = inverse @ self.y, np.random.default_rng(0).choice([-1.0, 1.0], (n, PROBES))
         grams = [_centred(np.exp(-0.5 * (x[:, None] - x[None, :]) ** 2 / length**2)) for x in self.X.T]
         heights = np.zeros(len(sets))
         for i, inputs in enumerate(sets):

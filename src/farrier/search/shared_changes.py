@@ -15,9 +15,6 @@ import numpy as np
 
 from farrier.search.structure import Mode
 
-ODDS = float(np.log(2.0))
-"""One change, or several: what is paid for saying that it is one. [nats]"""
-
 
 def saved_by_sharing(mode: Mode, log_densities: np.ndarray, apart: float) -> float:
     """The gain of log evidence if changes that are closer than `apart` are one. [nats]
@@ -30,5 +27,6 @@ def saved_by_sharing(mode: Mode, log_densities: np.ndarray, apart: float) -> flo
     for before, place in pairwise(fitted):
         if mode.u[place] - mode.u[before] < apart:
             # the time of the change is as sure as the surest of both
-            total += max(min(prices[before], prices[place]) - ODDS, 0.0)
+            # one change, or several: the price of saying that it is one
+            total += max(min(prices[before], prices[place]) - np.log(2.0), 0.0)
     return float(total)

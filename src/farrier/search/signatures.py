@@ -8,22 +8,17 @@ import numpy as np
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.normal import simplify
 from farrier.kernels.registry import Step, StepUntil
-from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.starting_values import SAME_CHANGE, SAME_LENGTHSCALE, SAME_PERIOD
 
 
-def distinct(
-    kernels: Sequence[Kernel], found: Sequence[Kernel], settings: CandidateSettings, lengths: float
-) -> list[Kernel]:
-    """The kernels in normal form, without duplicates and without those in `found`.
-
-    Lengthscales whose logarithms differ by at most `lengths` count as equal.
-    """
+def distinct(kernels: Sequence[Kernel], found: Sequence[Kernel]) -> list[Kernel]:
+    """The kernels in normal form, without duplicates and without those in `found`."""
     there = [Signature.of(kernel) for kernel in found]
     fresh: list[Kernel] = []
     for kernel in kernels:
         candidate = product_of(simplify(kernel.products()[0]))
         signature = Signature.of(candidate)
-        if not any(signature.alike(other, lengths, settings) for other in there):
+        if not any(signature.alike(other) for other in there):
             fresh.append(candidate)
             there.append(signature)
     return fresh
@@ -50,13 +45,13 @@ class Signature:
                     numbers[kind] += [float(one) for one in logarithm]
         return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
 
-    def alike(self, other: "Signature", lengths: float, settings: CandidateSettings) -> bool:
+    def alike(self, other: "Signature") -> bool:
         """Whether the two products are so close that they count as one candidate."""
         if self.formula != other.formula:
             return False
         pairs = (
-            (self.lengths, other.lengths, lengths),
-            (self.periods, other.periods, settings.same_candidate_period),
-            (self.changes, other.changes, settings.same_candidate_changepoint),
+            (self.lengths, other.lengths, SAME_LENGTHSCALE),
+            (self.periods, other.periods, SAME_PERIOD),
+            (self.changes, other.changes, SAME_CHANGE),
         )
         return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))

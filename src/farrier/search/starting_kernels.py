@@ -26,7 +26,7 @@ from farrier.kernels.registry import (
     SquaredExponential,
     White,
 )
-from farrier.search.candidate_settings import StartSettings
+from farrier.search.candidates import MOST_PERIODS
 from farrier.search.periods import find_periods
 
 Initialisation = Literal["both", "weak", "strong", "authors"]
@@ -72,20 +72,21 @@ class Start:
         X: np.ndarray,
         y: np.ndarray | None,
         generator: np.random.Generator,
-        settings: StartSettings = StartSettings(),
     ) -> None:
-        self._generator, self._settings = generator, settings
+        self._generator = generator
         self._low, self._high = X.min(axis=0), X.max(axis=0)
         self._range = np.where(self._high > self._low, self._high - self._low, 1.0)
         # squared distances add up over D inputs, so lengthscales that relate rows grow with the root of D
         self._apart = np.sqrt(len(self._range))
-        self._shortest = settings.short_rows * self._range / len(X)
-        self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, settings.most_periods)
+        # ten rows
+        self._shortest = 10 * self._range / len(X)
+        self._periods = [] if y is None or X.shape[1] > 1 else find_periods(X[:, 0], y, MOST_PERIODS)
         self.periods_given = 0
         """How many cycles have started at periods of the data."""
 
     def _about(self, centre: np.ndarray) -> np.ndarray:
-        return centre * np.exp(self._settings.spread * self._generator.standard_normal(centre.shape))
+        # weak and strong as in Kim and Teh (2018)
+        return centre * np.exp(0.5 * self._generator.standard_normal(centre.shape))
 
     def _place(self) -> np.ndarray:
         return self._low + self._range * self._generator.random(self._range.shape)

@@ -13,8 +13,9 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import AllOrders, Linear, Matern12, RationalQuadratic, SquaredExponential
-from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.candidates import MOST_FACTORS
 from farrier.search.signatures import distinct
+from farrier.search.starting_values import INPUT_LENGTHSCALE, INPUT_LENGTHSCALES
 from farrier.search.warps import Warps
 
 CURVED = ("smooth", "rough")
@@ -25,7 +26,6 @@ def table(
     warps: Warps,
     found: Sequence[Kernel],
     interacting: Sequence[tuple[int, ...]],
-    settings: CandidateSettings,
     *,
     many: bool = False,
 ) -> list[Kernel]:
@@ -33,16 +33,16 @@ def table(
     plain = Warps.none(len(warps.powers))
     fresh: list[Kernel] = []
     for d in range(len(warps.powers)):
-        lengths = settings.input_lengthscales
+        lengths = INPUT_LENGTHSCALES
         smooth = [one.kernel(SquaredExponential, length, (d,)) for one in (plain, warps) for length in lengths]
         fresh += [Linear(0.0, dims=(d,)), *smooth]
-    fresh += joint(warps, settings, many=many)
+    fresh += joint(warps, many=many)
     for inputs in interacting:
-        fresh += interaction(plain, inputs, settings) + interaction(warps, inputs, settings)
-    return distinct(fresh, found, settings, settings.same_lengthscale)
+        fresh += interaction(plain, inputs) + interaction(warps, inputs)
+    return distinct(fresh, found)
 
 
-def joint(warps: Warps, settings: CandidateSettings, *, many: bool) -> list[Kernel]:
+def joint(warps: Warps, *, many: bool) -> list[Kernel]:
     """Kernels of all inputs: a smooth one of many lengthscales, and a rough one; of `many` rows a far-reaching one too.
 
     The first two can adapt to what varies between neighbours. Beyond the rows the last one then still tells how the
@@ -50,56 +50,55 @@ def joint(warps: Warps, settings: CandidateSettings, *, many: bool) -> list[Kern
     """
     root = float(np.sqrt(len(warps.powers)))
     found: list[Kernel] = [
-        warps.kernel(RationalQuadratic, settings.joint_lengthscale * root),
-        warps.kernel(Matern12, settings.rough_joint_lengthscale * root),
+        warps.kernel(RationalQuadratic, INPUT_LENGTHSCALES[1] * root),
+        warps.kernel(Matern12, INPUT_LENGTHSCALES[0] * root),
     ]
-    far = warps.kernel(SquaredExponential, settings.ordinary_input_lengthscale * root)
+    far = warps.kernel(SquaredExponential, INPUT_LENGTHSCALE * root)
     return [far, *found] if many else found
 
 
-def interaction(warps: Warps, inputs: Sequence[int], settings: CandidateSettings) -> list[Kernel]:
+def interaction(warps: Warps, inputs: Sequence[int]) -> list[Kernel]:
     """An interaction of some inputs: a product of lines, products of lines and one curve, and a smooth surface."""
     lines = {d: Linear(0.0, dims=(d,)) for d in inputs}
-    curves = {d: warps.kernel(SquaredExponential, settings.ordinary_input_lengthscale, (d,)) for d in inputs}
+    curves = {d: warps.kernel(SquaredExponential, INPUT_LENGTHSCALE, (d,)) for d in inputs}
     bent = [product_of([curves[d] if d == e else lines[d] for d in inputs]) for e in inputs]
-    surface = warps.kernel(SquaredExponential, settings.ordinary_input_lengthscale, inputs)
+    surface = warps.kernel(SquaredExponential, INPUT_LENGTHSCALE, inputs)
     return [product_of([*lines.values()]), *bent, surface]
 
 
-def simpler(kernel: Kernel, settings: CandidateSettings) -> list[Kernel]:
+def simpler(kernel: Kernel) -> list[Kernel]:
     """Kernels that are easier to read than one smooth or rough kernel of one, two or three inputs, simplest first."""
     first, *more = kernel.products()[0]
     dims = first.dims
-    if more or dims is None or len(dims) > settings.most_factors or first.kind not in CURVED:
+    if more or dims is None or len(dims) > MOST_FACTORS or first.kind not in CURVED:
         return []
     inputs = tuple(int(d) for d in dims)
     plain = Warps.none(max(inputs) + 1)
     if len(inputs) > 1:
-        return [one for one in interaction(plain, inputs, settings) if one.formula() != kernel.formula()]
-    curve = [plain.kernel(SquaredExponential, settings.ordinary_input_lengthscale, inputs)]
+        return [one for one in interaction(plain, inputs) if one.formula() != kernel.formula()]
+    curve = [plain.kernel(SquaredExponential, INPUT_LENGTHSCALE, inputs)]
     return [Linear(0.0, dims=inputs), *(one for one in curve if one.formula() != kernel.formula())]
 
 
-def sets_of_inputs(inputs: int, settings: CandidateSettings) -> list[tuple[int, ...]]:
+def sets_of_inputs(inputs: int) -> list[tuple[int, ...]]:
     """The pairs of inputs, and the triples if they are not too many."""
     pairs, triples = (list(combinations(range(inputs), size)) for size in (2, 3))
-    return [*pairs, *triples] if len(triples) <= settings.most_triples else pairs
+    # scores of more triples would take long
+    return [*pairs, *triples] if len(triples) <= 300 else pairs
 
 
-def all_orders(warps: Warps, coded: Sequence[int], settings: CandidateSettings) -> AllOrders:
+def all_orders(warps: Warps, coded: Sequence[int]) -> AllOrders:
     """The kernel of all inputs with interactions of every order; `coded` are the inputs that are codes."""
     inputs = len(warps.powers) + len(coded)
     numbers = [d for d in range(inputs) if d not in coded]
     lengths, powers = np.ones((2, inputs))
-    lengths[numbers], powers[numbers] = settings.ordinary_input_lengthscale * warps.sds, warps.powers
+    lengths[numbers], powers[numbers] = INPUT_LENGTHSCALE * warps.sds, warps.powers
     codes = np.isin(np.arange(inputs), coded).astype(float)
     return AllOrders(lengths, power=powers, coded=codes)
 
 
-def ordinary_table(
-    warps: Warps, found: Sequence[Kernel], settings: CandidateSettings, *, many: bool = False
-) -> list[Kernel]:
+def ordinary_table(warps: Warps, found: Sequence[Kernel], *, many: bool = False) -> list[Kernel]:
     """The ordinary candidates of a table, without those in `found`: all inputs together, and every input alone."""
-    length = settings.ordinary_input_lengthscale
+    length = INPUT_LENGTHSCALE
     alone: list[Kernel] = [warps.kernel(SquaredExponential, length, (d,)) for d in range(len(warps.powers))]
-    return distinct([*joint(warps, settings, many=many), *alone], found, settings, settings.same_lengthscale)
+    return distinct([*joint(warps, many=many), *alone], found)

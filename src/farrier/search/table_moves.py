@@ -15,14 +15,19 @@ from farrier.kernels.registry import (
     RationalQuadratic,
     SquaredExponential,
 )
+from farrier.model.finishing import TABLE_ROWS
 from farrier.search import candidates, codes, empty_cells, table_candidates
-from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.beliefs import PRIOR_SCALE
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.lattices import Lattice
 from farrier.search.scoring import Evaluator
 from farrier.search.signatures import distinct
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.thresholds import threshold_kernels
 from farrier.search.warps import Warps
+
+INTERACTIONS = 4
+"""Pairs and triples of inputs that are tried in a round: those with the highest score. [sets; by judgement]"""
 
 
 @final
@@ -39,27 +44,28 @@ class Columns:
 
     def moves(self, evaluator: Evaluator, structure: Structure) -> list[Move]:
         """Additional components, and what may take the place of one."""
-        own, kernels = evaluator.settings.candidates, [part.kernel for part in structure.parts]
+        kernels = [part.kernel for part in structure.parts]
         found = [Move(kernel) for kernel in self._additional(evaluator, structure, kernels)]
         for i, kernel in enumerate(kernels):
-            flat = [candidates.narrowed(kernel, length) for length in evaluator.settings.growing.flat_lengthscales]
-            others = [one for one in flat[:1] if one is not None] + candidates.simpler(kernel, own)
+            # without the inputs in which it is flat: lengthscales above five standard deviations
+            narrow = candidates.narrowed(kernel, 5.0)
+            others = ([] if narrow is None else [narrow]) + candidates.simpler(kernel)
             if self.warps is not None:
-                others += table_candidates.simpler(kernel, own) + _sharper(evaluator, structure, i)
+                others += table_candidates.simpler(kernel) + _sharper(evaluator, structure, i)
             found += [Move(one, i) for one in others]
         return found
 
     def ordinary(self, evaluator: Evaluator, found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates, without those in `found`."""
-        inputs, own, warps = evaluator.X.shape[1], evaluator.settings.candidates, self.warps
+        inputs, warps = evaluator.X.shape[1], self.warps
         if warps is None:
-            return codes.ordinary_table(inputs, self.coded, found, own)
+            return codes.ordinary_table(inputs, self.coded, found)
 
         def of_numbers(others: Sequence[Kernel]) -> list[Kernel]:
-            return table_candidates.ordinary_table(warps, others, own, many=_many(evaluator))
+            return table_candidates.ordinary_table(warps, others, many=_many(evaluator))
 
-        made = codes.ordinary_table(inputs, self.coded, found, own, of_numbers)
-        return [*made, *distinct(self._patterns(own), found, own, own.same_ordinary_lengthscale)]
+        made = codes.ordinary_table(inputs, self.coded, found, of_numbers)
+        return [*made, *distinct(self._patterns(), found)]
 
     def all_orders(self, evaluator: Evaluator, whole: Structure) -> list[Part]:
         """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, each
@@ -71,8 +77,8 @@ class Columns:
         joint = (SquaredExponential, RationalQuadratic, Matern12, *WARPED_FAMILIES)
         kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), inputs)]
         kept += [part for part in whole.parts if _has(part.kernel, Category) or _has(part.kernel, CentredPeriodic)]
-        orders = table_candidates.all_orders(warps, self.coded, evaluator.settings.candidates)
-        return [evaluator.part(orders, evaluator.settings.priors.scale), *kept]
+        orders = table_candidates.all_orders(warps, self.coded)
+        return [evaluator.part(orders, PRIOR_SCALE), *kept]
 
     def without_flags(self, evaluator: Evaluator, structure: Structure) -> Structure:
         """The structure without effects of empty cells that are no more than the average effect of the number.
@@ -93,39 +99,39 @@ class Columns:
                 continue
             covariances = np.sum(own, axis=0), np.sum(effect, axis=0), C
             evidence = empty_cells.beyond_average(*covariances, evaluator.y, evaluator.X[:, flag] > 0.0)
-            if evidence < evaluator.settings.growing.strong_evidence:
+            if evidence < VERY_STRONG:
                 kept = [part for part, there in zip(structure.parts, acting, strict=True) if there != {flag}]
                 return self.without_flags(evaluator, evaluator.fit(kept, structure.noise))
         return structure
 
     def _additional(self, evaluator: Evaluator, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
         """Candidates for an additional component."""
-        inputs, own, warps = evaluator.X.shape[1], evaluator.settings.candidates, self.warps
+        inputs, warps = evaluator.X.shape[1], self.warps
         flags = empty_cells.flags_of(evaluator.X, self.coded)
         useful = _by_correlation(evaluator, structure) if warps is None or self.coded else []
         if warps is None:
-            return codes.table(inputs, self.coded, found, useful, own, flags=flags)
+            return codes.table(inputs, self.coded, found, useful, flags=flags)
         numbers = codes.Codes(self.coded, inputs).numbers
-        sets = table_candidates.sets_of_inputs(len(numbers), own)
+        sets = table_candidates.sets_of_inputs(len(numbers))
         scores = evaluator.interaction_scores(structure, [tuple(numbers[k] for k in one) for one in sets])
-        best = [sets[i] for i in np.argsort(-scores)[: own.interactions] if scores[i] > 0.0]
+        best = [sets[i] for i in np.argsort(-scores)[:INTERACTIONS] if scores[i] > 0.0]
 
         def numbers_of(others: Sequence[Kernel]) -> list[Kernel]:
-            return table_candidates.table(warps, others, best, own, many=_many(evaluator))
+            return table_candidates.table(warps, others, best, many=_many(evaluator))
 
-        made = codes.table(inputs, self.coded, found, useful, own, numbers_of, flags)
+        made = codes.table(inputs, self.coded, found, useful, numbers_of, flags)
         inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure), structure))
-        thresholds = threshold_kernels(evaluator.X, numbers, inverse, evaluator.y, own)
-        return made + distinct([*thresholds, *self._patterns(own)], found, own, own.same_lengthscale)
+        thresholds = threshold_kernels(evaluator.X, numbers, inverse, evaluator.y)
+        return made + distinct([*thresholds, *self._patterns()], found)
 
-    def _patterns(self, own: CandidateSettings) -> list[Kernel]:
+    def _patterns(self) -> list[Kernel]:
         """What repeats over two numbers."""
-        return [kernel for lattice in self.lattices for kernel in lattice.kernels(own)]
+        return [kernel for lattice in self.lattices for kernel in lattice.kernels()]
 
 
 def _many(evaluator: Evaluator) -> bool:
     """Whether the rows are as many as are searched: with fewer, another kernel of all inputs raises the error."""
-    return len(evaluator.y) >= evaluator.settings.rows.part
+    return len(evaluator.y) >= TABLE_ROWS
 
 
 def _sharper(evaluator: Evaluator, structure: Structure, place: int) -> list[Kernel]:
@@ -137,7 +143,7 @@ def _sharper(evaluator: Evaluator, structure: Structure, place: int) -> list[Ker
     own = structure.parts[place].weight ** 2 * first.gram(evaluator.X, evaluator.X)
     inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure) - own, others))
     columns = [int(column) for column in first.dims]
-    return threshold_kernels(evaluator.X, columns, inverse, evaluator.y, evaluator.settings.candidates)
+    return threshold_kernels(evaluator.X, columns, inverse, evaluator.y)
 
 
 def _by_correlation(evaluator: Evaluator, structure: Structure) -> list[int]:

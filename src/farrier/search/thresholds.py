@@ -15,12 +15,11 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Linear, Step, StepUntil
-from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.periods import FEWEST_VALUES
+from farrier.search.starting_values import CHANGEPOINT_WIDTH
 
 
-def threshold_kernels(
-    X: np.ndarray, columns: Sequence[int], inverse: np.ndarray, y: np.ndarray, settings: CandidateSettings
-) -> list[Kernel]:
+def threshold_kernels(X: np.ndarray, columns: Sequence[int], inverse: np.ndarray, y: np.ndarray) -> list[Kernel]:
     """The best jumps and the best bends of some columns, one place for each column; `inverse` is C^-1."""
     jumps: list[tuple[float, Kernel]] = []
     bends: list[tuple[float, Kernel]] = []
@@ -28,10 +27,10 @@ def threshold_kernels(
     for d in columns:
         x = X[:, d]
         values = np.unique(x)
-        places = _places(x, values, settings)
+        places = _places(x, values)
         if not len(places):
             continue
-        width = settings.changepoint_width * float(np.median(np.diff(values)))
+        width = CHANGEPOINT_WIDTH * float(np.median(np.diff(values)))
         above = x[:, None] - places[None, :]
         gains = _gains((above > 0.0).astype(float), inverse, a)
         jump = Step(float(places[np.argmax(gains)]), width, dims=(d,))
@@ -41,7 +40,8 @@ def threshold_kernels(
         place = float(places[np.argmax(both[0] if after else both[1])])
         side = Step(place, width, dims=(d,)) if after else StepUntil(place, width, dims=(d,))
         bends.append((float(max(both[0].max(), both[1].max())), side * Linear(place, dims=(d,))))
-    best = [sorted(each, key=lambda one: -one[0])[: settings.thresholds] for each in (jumps, bends)]
+    # two of each
+    best = [sorted(each, key=lambda one: -one[0])[:2] for each in (jumps, bends)]
     return [kernel for each in best for gain, kernel in each if gain > 0.0]
 
 
@@ -50,16 +50,17 @@ def jumps_of(kernel: Kernel) -> int:
     return sum(isinstance(factor, Step | StepUntil) for factor in kernel.products()[0])
 
 
-def _places(x: np.ndarray, values: np.ndarray, settings: CandidateSettings) -> np.ndarray:
+def _places(x: np.ndarray, values: np.ndarray) -> np.ndarray:
     """The middles between neighbouring values with enough rows on either side, at most so many of them."""
-    if len(values) < settings.fewest_values:
+    if len(values) < FEWEST_VALUES:
         return np.zeros(0)
     middles = 0.5 * (values[1:] + values[:-1])
     below = np.searchsorted(np.sort(x), middles)
-    enough = max(settings.threshold_rows * len(x), 3.0)
+    # a twentieth of the rows on either side, at least three
+    enough = max(0.05 * len(x), 3.0)
     middles = middles[(below >= enough) & (len(x) - below >= enough)]
-    some = np.unique(np.linspace(0, len(middles) - 1, settings.threshold_places).astype(int)) if len(middles) else []
-    return middles[some] if len(middles) > settings.threshold_places else middles
+    some = np.unique(np.linspace(0, len(middles) - 1, 120).astype(int)) if len(middles) else []
+    return middles[some] if len(middles) > 120 else middles
 
 
 def _gains(V: np.ndarray, inverse: np.ndarray, a: np.ndarray) -> np.ndarray:

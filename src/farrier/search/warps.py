@@ -15,7 +15,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Base
 from farrier.kernels.warped import WARPED, warped
-from farrier.search.candidate_settings import CandidateSettings
+from farrier.search.periods import FEWEST_VALUES
 
 
 @final
@@ -32,9 +32,9 @@ class Warps:
         return cls(np.ones(inputs), np.ones(inputs))
 
     @classmethod
-    def of(cls, X: np.ndarray, settings: CandidateSettings) -> "Warps":
+    def of(cls, X: np.ndarray) -> "Warps":
         """The transforms of standardised inputs X."""
-        powers = np.array([_power(x, settings) for x in X.T])
+        powers = np.array([_power(x) for x in X.T])
         return cls(powers, np.where(powers == 1.0, 1.0, warped(X, powers).std(axis=0)))
 
     def kernel(self, family: type[Any], lengths: float | np.ndarray, dims: Sequence[int] | None = None) -> Base:
@@ -49,12 +49,12 @@ class Warps:
         return WARPED[family](lengthscale, power=powers, dims=chosen)
 
 
-def _power(x: np.ndarray, settings: CandidateSettings) -> float:
-    if len(np.unique(x)) < settings.fewest_values:
+def _power(x: np.ndarray) -> float:
+    if len(np.unique(x)) < FEWEST_VALUES:
         return 1.0
-    low, high, count = settings.powers
-    tried = np.linspace(low, high, int(count))
+    tried = np.linspace(-2.0, 4.0, 61)
     slope = float(np.sum(np.sign(x) * np.log1p(np.abs(x))))
     heights = [-len(x) * np.log(max(warped(x, p).std(), 1e-12)) + (p - 1.0) * slope for p in tried]
     best = float(tried[int(np.argmax(heights))])
-    return 1.0 if abs(best - 1.0) < settings.straight_power else best
+    # nearly straight is straight
+    return 1.0 if abs(best - 1.0) < 0.35 else best
