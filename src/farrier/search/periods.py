@@ -146,6 +146,17 @@ def multiples_of(x: np.ndarray, y: np.ndarray, periods: Sequence[float]) -> list
     return found
 
 
+def waves_gain(x: np.ndarray, y: np.ndarray, seasons: Sequence[float], period: float) -> float:
+    """Half the BIC that the waves of a period gain beside a quadratic trend and the waves of the seasons. [nats]"""
+    left = y - _projection(_polynomial(x), y)
+    errors, sizes = [], []
+    for periods in (seasons, [*seasons, period]):
+        A = np.hstack([_polynomial(x), *_waves(x, np.array(periods), HARMONICS)])
+        errors.append(max(float(np.sum((left - _projection(A, left)) ** 2)), np.finfo(float).tiny))
+        sizes.append(A.shape[1])
+    return 0.5 * (len(x) * np.log(errors[0] / errors[1]) - (sizes[1] - sizes[0]) * np.log(len(x)))
+
+
 def _with_harmonics(
     x: np.ndarray, left: np.ndarray, frequency: float, extent: float, multiple: int = 1
 ) -> tuple[float, float]:
