@@ -23,7 +23,7 @@ from benchmarks.competition_data import SETS, Series, chosen, read_set
 from benchmarks.record import commit, tell
 from benchmarks.score_priors import SIZES, improved
 from farrier.model.members import Contender
-from farrier.model.series import Series as Rows
+from farrier.model.problem import Problem
 from farrier.model.series import pool_fit
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
@@ -145,8 +145,8 @@ def fits(y: np.ndarray, season: int, priors: Priors, growth: str = "line") -> It
     times = np.arange(len(y), dtype=float)
     x = (times - times.mean()) / times.std()
     beliefs = Beliefs(Clock.of(x, [season / times.std()] if season > 1 else []), priors, growth=growth)
-    rows = Rows(x[:, None], y, timed=True)
-    found = [pool_fit(rows, beliefs, one) for one in (rows.scales("auto") if np.ptp(y) > 0 else ())]
+    rows = Problem(x[:, None], y, timed=True)
+    found = [pool_fit(rows, beliefs, one) for one in (rows.scales if np.ptp(y) > 0 else ())]
     if not found:
         return
     heights = np.array([fit.height for fit in found])

@@ -20,9 +20,9 @@ from benchmarks.published import TIMESERIES_ROWS
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
 from farrier.data.tables import Scale
+from farrier.model.fit import fit
+from farrier.model.problem import Problem
 from farrier.model.scores import gaussian_log_score, log_score
-from farrier.model.series import Series, fit_series
-from farrier.model.tables import Table, fit_table
 from farrier.series.calendar import TimeAxis
 
 DESCRIPTION = "seconds to the test log-likelihood that the paper's algorithm ends with"
@@ -80,9 +80,9 @@ def search(X: np.ndarray, y: np.ndarray, X_new: np.ndarray, y_new: np.ndarray, m
     inputs, inputs_new, begin = scale.inputs(X), scale.inputs(X_new), process_time()
     if X.shape[1] == 1:
         known = [period / float(scale.x_scale[0]) for period in TimeAxis.of(X[:, 0], "time").calendar_periods()]
-        learned = fit_series(Series(inputs, y, seasons=known))
+        learned = fit(Problem(inputs, y, seasons=known))
     else:
-        learned = fit_table(Table(inputs, y))
+        learned = fit(Problem(inputs, y))
     seconds = process_time() - begin
     end = log_score(learned.log_density(inputs_new, y_new))
     return {"seconds": round(seconds, 2), "log_likelihood": end, "reached": round(seconds, 2) if end >= mark else None}

@@ -14,7 +14,7 @@ import numpy as np
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
-from farrier.model.given_kernels import fit_given
+from farrier.model.given import fit_given
 from farrier.search.enriching import SMALLEST
 
 DESCRIPTION = "quantiles of the weights of three kernels, by NUTS and by ours"

@@ -19,7 +19,8 @@ from scipy.special import logsumexp
 
 from farrier.inference.laplace import LaplacePosterior
 from farrier.model.members import Contender
-from farrier.model.series import Series, pool_fit
+from farrier.model.problem import Problem
+from farrier.model.series import pool_fit
 from farrier.model.tiers import exact_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
@@ -133,7 +134,7 @@ def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, grow
     x = ((times - known.mean()) / known.std())[:, None]
     beliefs = Beliefs(Clock.of(x[: len(past), 0], [season / known.std()] if season > 1 else []), priors, growth=growth)
     fits = []
-    series = Series(x[: len(past)], past, timed=True)
+    series = Problem(x[: len(past)], past, timed=True)
     for scale in series.scales("auto"):
         contender = pool_fit(series, beliefs, scale)
         fits.append(_drawn(contender, past, x, ahead))

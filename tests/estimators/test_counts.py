@@ -98,7 +98,7 @@ def test_a_series_of_counts_has_a_report_in_counts(tmp_path):
     assert model.report(tmp_path / "counts.html").is_file()
 
 
-def test_given_kernels_take_counts():
+def test_given_take_counts():
     frame, y, _ = claims(6, 60)
     model = Regressor(["SE"], likelihood="negative-binomial").fit(frame[["age", "x"]], y)
     assert np.isfinite(model.predict(frame[["age", "x"]])).all()

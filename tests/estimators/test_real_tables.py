@@ -132,7 +132,7 @@ def test_plots_show_levels(fitted):
     assert "Munich" in [tick.get_text() for ax in np.ravel(axes) for tick in ax.get_yticklabels()]
 
 
-def test_given_kernels_act_on_numbers_and_categories_by_name():
+def test_given_act_on_numbers_and_categories_by_name():
     frame, price, _ = housing()
     model = Regressor([SquaredExponential(50.0, dims="size"), Category(dims="city"), "Lin"], iterations=30)
     model.fit(frame, price)
@@ -145,7 +145,7 @@ def test_given_kernels_act_on_numbers_and_categories_by_name():
 
 
 @pytest.mark.parametrize("settings", [{"kernels": ["Lin"]}, {"kernels": "paper"}, {"prior": "none"}], ids=str)
-def test_categories_are_not_dropped_beside_given_kernels(settings):
+def test_categories_are_not_dropped_beside_given(settings):
     frame, price, _ = housing()
     with pytest.raises(ValueError, match="no kernel acts on the category 'city': leave the column out of X, or give "):
         Regressor(**settings).fit(frame, price)

@@ -35,7 +35,7 @@ def test_update_keeps_the_structure_agrees_with_a_fresh_fit_and_makes_no_pool(se
     assert_allclose(ours["high_95"] - ours["low_95"], width, rtol=0.3)
 
 
-def test_update_of_given_kernels_takes_frames_and_fills_in_what_was_missing():
+def test_update_of_given_takes_frames_and_fills_in_what_was_missing():
     stamps = STAMPS["month ends"]
     values = np.append(VALUES, [7.0, 8.0])
     holes = values[:N].copy()

@@ -49,7 +49,7 @@ def test_collapsed_inference_agrees_with_exact_inference():
     assert abs(found[0].elbo_ - found[1].elbo_) < 0.2
 
 
-def test_many_rows_of_given_kernels_are_weighed():
+def test_many_rows_of_given_are_weighed():
     rows = np.random.default_rng(1).uniform(size=(1100, 2))
     wrong = rows[:, 0] < 0.5
     y = np.where(wrong, 5.0, rows[:, 1])

@@ -46,7 +46,8 @@ from farrier.baselines.common import (
 )
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.registry import SquaredExponential
-from farrier.model.sites import fit_given_sites
+from farrier.model.fit import fit
+from farrier.model.problem import Given, Problem
 from farrier.paper.trees import as_array, positive
 
 NEWTON_STEPS = 50
@@ -198,7 +199,7 @@ class SubsetClassifier(AdditiveClassifier):
         self.sets_ = likely_sets(np.asarray(self.model_.lengthscales), self.order_)
         """The sets of inputs, in the order of `weights_`."""
         kernels = [SquaredExponential(np.full(len(inputs), START_LENGTH), inputs) for inputs in self.sets_]
-        self._subsets = fit_given_sites(kernels, X[rows], y[rows], Bernoulli())
+        self._subsets = fit(Problem(X[rows], y[rows]), Given(kernels), likelihood=Bernoulli())
         self.weights_ = self._subsets.prior.quantile(0.5)[: len(kernels)]
 
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -26,9 +26,10 @@ from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Folds, Show, told, watched
 from farrier.inference.likelihoods import Bernoulli
 from farrier.kernels.algebra import Kernel
+from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
+from farrier.model.problem import Given, Problem
 from farrier.model.result import Result
-from farrier.model.sites import fit_given_sites, fit_sites
 from farrier.model.target_scale import TargetScale
 from farrier.series.calendar import TimeAxis
 
@@ -148,12 +149,12 @@ class Classifier(ClassifierMixin, Estimator):
         show: Show | None,
     ) -> Fitted:
         """Search for a structure, or fit the given kernels."""
-        tell = told(show, "sites", SEARCHES)
+        problem = Problem(inputs, y, coded=coded, tell=told(show, "sites", SEARCHES))
         if self.method == "auto" and self._searches():
-            return fit_sites(inputs, y, Bernoulli(), coded=coded, tell=tell)
+            return fit(problem, likelihood=Bernoulli())
         kernels = self._chosen(inputs, y, scale, columns, self._seed(), coded)
         if self.method == "auto" and self.prior == "horseshoe":
-            return fit_given_sites(kernels, inputs, y, Bernoulli(), tell=tell)
+            return fit(problem, Given(kernels), likelihood=Bernoulli())
         return self._sparse([kernels], inputs, y, TargetScale(), Bernoulli(), show)
 
     def predict_proba(self, X: Any) -> np.ndarray:

@@ -10,9 +10,10 @@ from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
+from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
+from farrier.model.problem import Given, Problem
 from farrier.model.site_fits import SITE_FITS
-from farrier.model.sites import fit_given_sites, fit_sites
 
 COUNTS = ("poisson", "negative-binomial")
 """The likelihoods of counts."""
@@ -42,12 +43,13 @@ class CountingEstimator(Estimator):
     ) -> Fitted:
         """Fit counts by Gaussian sites; f is the log of the rate over the mean count. `known` are its seasons."""
         tell, offset = told(show, "sites", SEARCHES), float(np.log(y.mean()))
+        known = None if coded else known
+        problem = Problem(inputs, y, seasons=known, timed=self._timed, coded=coded, tell=tell)
         likelihood = Poisson(offset) if self.likelihood == "poisson" else NegativeBinomial(offset, START_SIZE)
         if self._searches():
-            known = None if coded else known
-            return fit_sites(inputs, y, likelihood, tell=tell, known=known, timed=self._timed, coded=coded)
+            return fit(problem, likelihood=likelihood)
         kernels = self._chosen(inputs, np.log(y + 0.5) - offset, scale, columns, self._seed(), coded)
-        return fit_given_sites(kernels, inputs, y, likelihood, tell=tell)
+        return fit(problem, Given(kernels), likelihood=likelihood)
 
     def _check_counts(self, y: np.ndarray) -> None:
         """Refuse values that are no counts, and what counts do not take."""

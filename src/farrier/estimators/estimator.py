@@ -28,7 +28,7 @@ from farrier.explain.context import Context
 from farrier.inference.likelihoods import Likelihood
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
-from farrier.model.given_kernels import PRIORS
+from farrier.model.given import PRIORS
 from farrier.model.result import Recipe, Result
 from farrier.model.target_scale import TargetScale
 from farrier.search.codes import Codes

@@ -6,6 +6,7 @@ candidates are fitted to minibatches by the paper's algorithm (paper/sparse.py).
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import partial
 from importlib import import_module
 from time import perf_counter
 from typing import Any, Protocol, Self, final
@@ -20,9 +21,10 @@ from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told, watched
 from farrier.inference.collapsed_blocks import RowBlocks
 from farrier.inference.likelihoods import Likelihood
-from farrier.model.block_fits import learn_blocks
 from farrier.model.block_scales import scale_of_blocks
+from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
+from farrier.model.problem import Problem
 from farrier.model.result import Result
 from farrier.model.target_scale import TargetScale, named
 
@@ -165,14 +167,9 @@ class LargeTableMixin(Estimator):
         self, X: np.ndarray, y: np.ndarray, reading: Reading, columns: Columns, blocks: Blocks, show: Show | None
     ) -> Fitted:
         """Find the structure in the sample, and fit it to all rows."""
-        return learn_blocks(
-            X,
-            y,
-            lambda found: blocks(reading, found),
-            transform=self.scale,
-            coded=reading.coded,
-            tell=told(show, "long table"),
-        )
+        tell = told(show, "long table")
+        all_rows = partial(blocks, reading)
+        return fit(Problem(X, y, coded=reading.coded, scale=self.scale, blocks=all_rows, tell=tell))
 
     def _by_minibatches(
         self, X: np.ndarray, y: np.ndarray, reading: Reading, columns: Columns, blocks: Blocks, show: Show | None

@@ -33,13 +33,10 @@ from farrier.estimators.watching import Show, kind_of, told, watched
 from farrier.estimators.weights import check_weights, factors_of
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.kernels.algebra import Kernel
+from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
-from farrier.model.given_kernels import fit_given
-from farrier.model.refit import refitted
+from farrier.model.problem import Given, Problem
 from farrier.model.result import Result
-from farrier.model.series import Series, fit_series
-from farrier.model.sites import fit_given_sites
-from farrier.model.tables import Table, fit_table
 from farrier.model.target_scale import TRANSFORMS, TargetScale, named
 from farrier.search.scoring import START_NOISE
 from farrier.series.calendar import TimeAxis
@@ -266,10 +263,12 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             again.likelihood = self.likelihood_
             again.fit(X, target).likelihood = self.likelihood
             return again
-        floor, cap = bounds_of(target, self.floor, self.cap)
+        floor, cap, begin = *bounds_of(target, self.floor, self.cap), perf_counter()
         with watched(progress) as show:
-            found = refitted(self.result_, inputs, target, told(show))
-        return again.hold(replace(found, fitted=replace(found.fitted, floor=floor, cap=cap)))
+            found = fit(Problem(inputs, target, tell=told(show)), self.result_.fitted)
+        fitted = replace(found, floor=floor, cap=cap)
+        seconds = perf_counter() - begin
+        return again.hold(replace(self.result_, fitted=fitted, inputs=inputs, target=target, seconds=seconds))
 
     def _fit(
         self,
@@ -286,43 +285,28 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             return self._fit_counts(inputs, y, scale, columns, coded, self._known_periods(inputs, scale), show)
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
         chosen = self.likelihood == "student-t"
-        tell = told(show, kind_of(inputs, coded=bool(coded), timed=self._timed))
-        if self._searches() and self.method != "stochastic" and not coded and (self._timed or inputs.shape[1] == 1):
-            series = Series(
-                inputs,
-                y,
-                seasons=self._known_periods(inputs, scale),
-                calendar=self._patterns(scale),
-                timed=self._timed,
-                factors=factors,
-                tell=tell,
-                engine=self.method,
-            )
-            noise = "gaussian" if factors is not None or self.method != "auto" else self.likelihood
-            return fit_series(series, transform=self.scale, likelihood=noise)
+        problem = Problem(
+            inputs,
+            y,
+            seasons=self._known_periods(inputs, scale),
+            calendar=self._patterns(scale) or (),
+            timed=self._timed,
+            coded=coded,
+            factors=factors,
+            scale=self.scale,
+            engine=self.method,
+            tell=told(show, kind_of(inputs, coded=bool(coded), timed=self._timed)),
+        )
         if self._searches() and self.method != "stochastic":
-            table = Table(inputs, y, coded=coded, factors=factors, tell=tell, engine=self.method)
-            noise = "gaussian" if factors is not None or self.method != "auto" else self.likelihood
-            return fit_table(table, transform=self.scale, likelihood=noise)
+            weighted = factors is not None or self.method != "auto"
+            return fit(problem, likelihood="gaussian" if weighted else self.likelihood)
         kernels = self._chosen(inputs, target.forward(y), scale, columns, self._seed(), coded)
         if self.method == "stochastic" or (chosen and self.prior != "horseshoe"):
             more = [self._seed() + i for i in range(1, int(self.starts))]
             others = [self._chosen(inputs, target.forward(y), scale, columns, seed, coded) for seed in more]
             return self._sparse([kernels, *others], inputs, y, target, self._noise(), show)
-        if chosen:
-            return fit_given_sites(kernels, inputs, y, self._noise(), scale=target, tell=tell)
-        return fit_given(
-            kernels,
-            inputs,
-            y,
-            prior=self.prior,
-            transform=self.scale,
-            tier=self.method,
-            iterations=int(self.iterations),
-            tolerance=self.tolerance * len(y),
-            factors=factors,
-            tell=tell,
-        )
+        given = Given(kernels, self.prior, int(self.iterations), self.tolerance * len(y))
+        return fit(problem, given, likelihood=self._noise() if chosen else "gaussian")
 
     def _known_periods(self, inputs: np.ndarray, scale: Scale) -> list[float] | None:
         """The seasons of the rows in units of the standardised inputs; None if they are not known."""

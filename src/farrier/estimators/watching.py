@@ -9,8 +9,7 @@ import numpy as np
 
 from farrier.data.progress import Progress
 from farrier.estimators.course import Course
-from farrier.model.table_fits import EXACT_TABLE_ROWS
-from farrier.model.tiers import EXACT_ROWS, Tell
+from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS, Tell
 
 Show = Callable[[Progress], None]
 """A callback that gets the state of a fit."""

@@ -10,8 +10,7 @@ import numpy as np
 
 from farrier.data.quoting import quoted
 from farrier.estimators.arguments import refuse_masks
-from farrier.model.table_fits import EXACT_TABLE_ROWS
-from farrier.model.tiers import EXACT_ROWS
+from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
 
 
 def factors_of(sample_weight: Any, rows: int) -> np.ndarray | None:

@@ -4,13 +4,17 @@ import numpy as np
 
 from farrier.data.copies import without_copies
 from farrier.explain.context import Setting
-from farrier.explain.numbers import listing, significant
+from farrier.explain.numbers import listing, per_cent, significant
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.likelihoods import Poisson
 from farrier.model.result import Result
 
 ENDS = 0.025, 0.975
 """The ends of the 95 % intervals."""
+MOST_RIVALS = 2
+"""Most other structures that are named, by judgement."""
+SMALL_SHIFT = 0.1
+"""Shift of the end of the forecast, in half-widths, below which it is not worth a number, by judgement."""
 MOST_ROWS = 200
 """Most fitted rows at which a floor or a cap is looked for, evenly chosen, by judgement."""
 
@@ -18,7 +22,27 @@ MOST_ROWS = 200
 def notes(result: Result, setting: Setting) -> tuple[str, ...]:
     """One sentence for each note."""
     said = *about_counts(result), *about_columns(result), *about_copies(result), *about_bounds(result, setting)
-    return (*said, *about_regressors(result, setting))
+    return (*about_forecast(result), *said, *about_regressors(result, setting))
+
+
+def about_forecast(result: Result) -> list[str]:
+    """How much of the forecast the components account for, and which other structures would do nearly as well."""
+    found = result.explained
+    if found.remainder is None:
+        return []
+    said = []
+    if found.survivors:
+        named = "This component accounts" if found.survivors == 1 else "Together these components account"
+        said.append(
+            f"{named} for the forecast to within {per_cent(found.remainder)} of the half-width of its 95 % interval."
+        )
+    for one in sorted(found.rivals, key=lambda rival: rival.behind)[:MOST_RIVALS]:
+        end = "would leave the end of the forecast where it is"
+        if abs(one.shift) > SMALL_SHIFT:
+            side = "higher" if one.shift > 0 else "lower"
+            end = f"would put the end of the forecast {side} by {per_cent(abs(one.shift))} of that half-width"
+        said.append(f"Another structure is supported nearly as well by the rows ({one.formula}): it {end}.")
+    return said
 
 
 def about_counts(result: Result) -> list[str]:

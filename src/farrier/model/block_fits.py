@@ -8,7 +8,7 @@
 So many rows determine the parameters, so predictions are those of the mode.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import final
 
@@ -24,9 +24,10 @@ from farrier.inference.likelihoods import Gaussian
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Alone, Fitted
+from farrier.model.problem import Problem
 from farrier.model.table_fits import Scaled, projected_table
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import MOST_POINTS, Tell, weights_of
+from farrier.model.tiers import MOST_POINTS, weights_of
 from farrier.search.appraisal import Appraisal, appraise, intervals
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator
@@ -39,22 +40,12 @@ BLOCK_POINT_LIMITS = PointLimits(together=256, rows=1500)
 """Limits for the inducing points of all kernels together; time is quadratic in their number."""
 
 
-def learn_blocks(
-    X: np.ndarray,
-    y: np.ndarray,
-    blocks: Callable[[TargetScale], RowBlocks],
-    *,
-    transform: str = "auto",
-    coded: tuple[int, ...] = (),
-    tell: Tell = lambda what, bound: None,
-) -> Fitted:
-    """Find the structure of a table on a sample of its rows, X and y, and fit it to all rows.
-
-    `blocks` gives all rows on the scale of the model, for a scale of the target.
-    """
+def fit_in_blocks(table: Problem) -> Fitted:
+    """The model of a table from a sample of its rows, fitted to all of them."""
+    assert table.blocks is not None
     with one_thread():
-        found = projected_table(X, y, transform, tell, coded)[0]
-        return fit_blocks(found, X, y, blocks(found.scale))
+        found = projected_table(table)[0]
+        return fit_blocks(found, table.X, table.y, table.blocks(found.scale))
 
 
 def fit_blocks(scaled: Scaled, X: np.ndarray, y: np.ndarray, rows: RowBlocks) -> Fitted:

@@ -18,15 +18,17 @@ from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.model.finishing import search_rows
-from farrier.model.fitted import Alone, Draws, Fitted
+from farrier.model.fitted import Alone, Draws, Fitted, Rival
 from farrier.model.members import weights_of_structure
 from farrier.model.tiers import FEATURE_LIMITS
 from farrier.search.appraisal import appraise
-from farrier.search.projection import Projection, explaining
+from farrier.search.projection import Projection, explaining, formula_of
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
 
+ENDS = 0.025, 0.975
+"""The ends of the 95 % interval of the forecast."""
 AHEAD, MOST_AHEAD = 6, 24
 """Steps of the forecast that is explained: a part of the rows, and at most so many. [by judgement, as in reports]"""
 
@@ -72,7 +74,8 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
         mean, _ = fitted.joint(ahead)
         rows = search_rows(X, timed=True)
         factors = _factors(fitted, len(X))
-        structure, evaluator, record = _projected(fitted, X[rows], z[rows], factors[rows], ahead)
+        rivals, some = list[Structure](), (X[rows], z[rows], factors[rows])
+        structure, evaluator, record = _projected(fitted, *some, ahead, rivals)
         model, count = structure.at_mode().model, len(structure.parts)
         given, agreed = (
             _posterior(fitted, structure, *rows)
@@ -81,12 +84,20 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
                 (np.vstack([X, ahead]), np.append(z, mean), np.append(factors, np.ones(len(ahead)))),
             )
         )
-    alone = Alone(
-        Agreeing(given, agreed), weights_of_structure(structure), tuple(model.pool)[:count], count, model.noise
-    )
-    return replace(
-        fitted, survivors=count, alone=alone, appraisal=appraise(evaluator, structure), record=record, projects=False
-    )
+        kernels, appraisal = tuple(model.pool)[:count], appraise(evaluator, structure)
+        alone = Alone(Agreeing(given, agreed), weights_of_structure(structure), kernels, count, model.noise)
+        found = replace(fitted, survivors=count, alone=alone, appraisal=appraisal, record=record, projects=False)
+        half = 0.5 * np.ptp(fitted.scale.forward(fitted.quantiles(ahead, ENDS)), axis=0)
+        rest = found.parts(ahead, range(count))[0][1 + count :].sum(axis=0)
+        last = [_posterior(fitted, one, *some).draws(ahead[-1:])[0][0, 0] for one in (structure, *rivals)]
+        return replace(
+            found,
+            remainder=float(np.mean(np.abs(rest) / half)),
+            rivals=tuple(
+                Rival(formula_of(one.parts), structure.score - one.score, float((end - last[0]) / half[-1]))
+                for one, end in zip(rivals, last[1:], strict=True)
+            ),
+        )
 
 
 def steps_ahead(X: np.ndarray) -> np.ndarray:
@@ -99,7 +110,12 @@ def steps_ahead(X: np.ndarray) -> np.ndarray:
 
 
 def _projected(
-    fitted: Fitted, X: np.ndarray, z: np.ndarray, factors: np.ndarray, ahead: np.ndarray
+    fitted: Fitted,
+    X: np.ndarray,
+    z: np.ndarray,
+    factors: np.ndarray,
+    ahead: np.ndarray,
+    rivals: list[Structure],
 ) -> tuple[Structure, Evaluator, tuple[Decision, ...]]:
     """The structure that explains, on some rows, with what evaluates it and how it was found."""
     both, beliefs = np.vstack([X, ahead]), fitted.beliefs
@@ -121,7 +137,7 @@ def _projected(
     parts = [evaluator.part(kernel, float(w)) for kernel, w in zip(fitted.kernels[:-1], weights, strict=False)]
     projection = Projection(both, mean, moments, beliefs, None if same is None else all_factors)
     record = list(fitted.record)
-    structure = explaining(evaluator, projection, Structure(tuple(parts), noise, 0.0), Rows(), record)
+    structure = explaining(evaluator, projection, Structure(tuple(parts), noise, 0.0), Rows(), record, rivals)
     return structure, evaluator, tuple(record)
 
 

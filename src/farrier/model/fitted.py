@@ -90,6 +90,17 @@ def _with_noise(posterior: Draws, noises: np.ndarray | None, inputs: np.ndarray)
 
 
 @dataclass(frozen=True)
+class Rival:
+    """Another structure whose evidence is nearly as high as that of the one that explains."""
+
+    formula: str
+    behind: float
+    """How much less evidence it has. [nats]"""
+    shift: float
+    """How far it would move the end of the forecast. [half-widths of the 95 % interval]"""
+
+
+@dataclass(frozen=True)
 class Alone:
     """The survivors, fitted without the other candidates, on the scale of the model."""
 
@@ -129,6 +140,11 @@ class Fitted:
     """Whether what explains is still to be made, by projection (explaining.py)."""
     alone: Alone | None = None
     """The separate fit of the survivors; None if the whole pool explains."""
+    remainder: float | None = None
+    """The distance of the components' sum from the forecast, on average over its steps; None if they are not a
+    projection of it. [half-widths of the 95 % interval]"""
+    rivals: tuple[Rival, ...] = ()
+    """Other structures that would explain the rows nearly as well."""
     share: float = 1.0
     """The share of this structure in predictions."""
     others: tuple[Member, ...] = ()

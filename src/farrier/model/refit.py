@@ -8,7 +8,6 @@ the optimum for the current posterior.
 
 from collections.abc import Sequence
 from dataclasses import replace
-from time import perf_counter
 
 import numpy as np
 
@@ -25,9 +24,9 @@ from farrier.model.fitted import Fitted, Member
 from farrier.model.long_rows import window_rows
 from farrier.model.many_rows import many_rows_set
 from farrier.model.members import Contender, RowNoise, fitted_set
-from farrier.model.result import Result
+from farrier.model.problem import Problem
 from farrier.model.row_noise import alternately, noise_around
-from farrier.model.series import ROBUST_ROUNDS, Series, refit_series
+from farrier.model.series import ROBUST_ROUNDS, refit_series
 from farrier.model.site_fits import fit_in_turn, marginals
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS, Tell, bound_of, climbed, tier_for
@@ -39,27 +38,24 @@ UNUSED_NOISE = float(np.exp(NOISE_CENTRE))
 """The common noise variance where each row has its own: unused in the fit, so it is set to the mode of its prior."""
 
 
-def refitted(result: Result, X: np.ndarray, y: np.ndarray, tell: Tell = lambda what, bound: None) -> Result:
-    """The structure of a result, fitted to rows X on the scale of the model and y in the user's units.
+def refit(fitted: Fitted, problem: Problem) -> Fitted:
+    """The structure of a fitted model, fitted to other rows on its scale; the kind of noise stays.
 
     Raises ValueError for the stochastic tier, which cannot be refitted, and for y outside the scale of the first fit.
     """
-    begin, fitted, low = perf_counter(), result.fitted, float(y.min())
-    transform = fitted.scale.transform
+    X, y, tell, transform = problem.X, problem.y, problem.tell, fitted.scale.transform
     if fitted.tier == "stochastic":
         raise ValueError("a model of method='stochastic' cannot be refitted: fit all rows again.")
-    if low <= transform.lowest:
+    if float(y.min()) <= transform.lowest:
         raise ValueError(
-            f"y: {low:g} is not possible on the {transform.name} scale of the fitted model: fit all rows again."
+            f"y: {y.min():g} is not possible on the {transform.name} scale of the fitted model: fit all rows again."
         )
     tell("refitting the structure", np.nan)
     if fitted.projects:
-        series = Series(X, y, timed=fitted.beliefs.of_time, tell=tell, engine=fitted.tier)
-        return replace(result, fitted=refit_series(fitted, series), inputs=X, target=y, seconds=perf_counter() - begin)
+        return refit_series(fitted, replace(problem, timed=fitted.beliefs.of_time, engine=fitted.tier))
     one = _refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites
     with one_thread(small=fitted.tier == "linear" or len(X) <= EXACT_ROWS):
-        again = (one if fitted.noises is None else _refit_set)(fitted, X, y, tell)
-    return replace(result, fitted=again, inputs=X, target=y, seconds=perf_counter() - begin)
+        return (one if fitted.noises is None else _refit_set)(fitted, X, y, tell)
 
 
 def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitted:

@@ -19,24 +19,23 @@ What explains is the projection of this model, made when somebody asks for it (e
 """
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import final
+from dataclasses import replace
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.inference.likelihoods import StudentT
-from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.long_rows import SEARCH_ROWS
 from farrier.model.members import SMALLEST_SHARE, Contender, RowNoise, fitted_set, shares_of
 from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt
+from farrier.model.problem import Problem
 from farrier.model.row_noise import alternately, noise_after, noise_around
-from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
-from farrier.model.tiers import POSTERIORS, Tell, bound_of, tier_for
+from farrier.model.target_scale import TargetScale, Transform
+from farrier.model.tiers import POSTERIORS, bound_of
 from farrier.model.windows import Windows, fitted_to
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import SHORTEST_PERIOD
@@ -51,54 +50,14 @@ ROBUST_ROUNDS = 3
 """Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Series:
-    """The rows of a series: the first input is time, or what a curve is over; others are regressors."""
-
-    X: np.ndarray
-    """Standardised inputs."""
-    y: np.ndarray
-    """The target in its own units."""
-    seasons: Sequence[float] | None = None
-    """All seasons, in units of the first input; None if they are not known."""
-    calendar: Sequence[Kernel] = ()
-    """Patterns of the calendar over the first input."""
-    timed: bool = False
-    """Whether the first input is time."""
-    factors: np.ndarray | None = None
-    """The noise variance of each row over the common one; None if all rows have the same."""
-    tell: Tell = lambda what, bound: None
-    """Called with the current phase and bound."""
-    engine: str = "auto"
-    """Exact, linear or collapsed inference given all rows; "auto" is exact for few rows, else linear."""
-
-    @property
-    def tier(self) -> str:
-        """The engine."""
-        return tier_for(len(self.X), self.engine, series=True)
-
-    def beliefs(self) -> list[Beliefs]:
-        """The beliefs of each pool that predicts."""
-        beliefs = Beliefs.of(self.X, self.seasons, timed=self.timed)
-        return [replace(beliefs, growth=growth) for growth in (GROWTHS if beliefs.of_time else GROWTHS[:1])]
-
-    def scales(self, transform: str) -> list[Transform]:
-        """The scales of y that are compared: identity and logarithm, or the one that was asked for."""
-        if transform != "auto":
-            return [named(transform)]
-        tried = worth_trying(self.y)
-        return [one for one in tried if one.name != "square root"]
-
-
-def fit_series(series: Series, *, transform: str = "auto", likelihood: str = "auto") -> Fitted:
+def fit_series(series: Problem, *, likelihood: str = "auto") -> Fitted:
     """The model of a series; its noise is Gaussian, Student-t, or what has more evidence ("auto").
 
     A long series keeps Gaussian noise, unless Student-t is asked for.
     """
     chosen = likelihood == "student-t"
     with one_thread():
-        fits = _fits(series, series.scales(transform))
+        fits = _fits(series, series.scales)
         gaussian = _fitted(fits, series)
         if likelihood == "gaussian" or (series.tier != "exact" and not chosen):
             return gaussian
@@ -110,7 +69,7 @@ def fit_series(series: Series, *, transform: str = "auto", likelihood: str = "au
     return better_noise(gaussian, robust, chosen=chosen)
 
 
-def refit_series(fitted: Fitted, series: Series) -> Fitted:
+def refit_series(fitted: Fitted, series: Problem) -> Fitted:
     """The pools of a fitted model, fitted to other rows from their present values, with the same kind of noise."""
     with one_thread():
         noise = None
@@ -125,7 +84,13 @@ def refit_series(fitted: Fitted, series: Series) -> Fitted:
         return replace(_fitted(found, series), record=fitted.record)
 
 
-def _members(fitted: Fitted, series: Series) -> Iterator[tuple[Beliefs, Transform, Structure]]:
+def _growths(series: Problem) -> list[Beliefs]:
+    """The beliefs of each pool that predicts."""
+    beliefs = series.beliefs
+    return [replace(beliefs, growth=growth) for growth in (GROWTHS if beliefs.of_time else GROWTHS[:1])]
+
+
+def _members(fitted: Fitted, series: Problem) -> Iterator[tuple[Beliefs, Transform, Structure]]:
     """Beliefs, scale and components of each pool of a fitted model whose scale is possible for the rows."""
     members: Sequence[Member] = fitted.members if fitted.noises is not None else ()
     each = [(one.growth, one.scale, one.kernels, one.weights, float(one.noises[0])) for one in members]
@@ -142,14 +107,14 @@ def _members(fitted: Fitted, series: Series) -> Iterator[tuple[Beliefs, Transfor
             yield beliefs, scale.transform, Structure(parts, noise, 0.0)
 
 
-def _fits(series: Series, scales: Sequence[Transform]) -> list[Contender]:
+def _fits(series: Problem, scales: Sequence[Transform]) -> list[Contender]:
     """All pools on all scales; of the second pool on those that have a share in the predictions of the first.
 
     A fit starts from the values of the other pool on its scale, or else from those on the scale before it: on 86 learn
     series of M1 and M4 that took about half of the evaluations, and no score fell by more than 0.6 nats.
     """
     fits: list[Contender] = []
-    for beliefs in series.beliefs():
+    for beliefs in _growths(series):
         same, found = {one.scale.transform.name: one.structure for one in fits}, list[Contender]()
         for one in scales:
             near = same.get(one.name, found[-1].structure if found else None)
@@ -160,7 +125,7 @@ def _fits(series: Series, scales: Sequence[Transform]) -> list[Contender]:
 
 
 def _robust_fits(
-    series: Series, usual: Sequence[Contender], gaussian: Fitted, start: RowNoise, *, chosen: bool
+    series: Problem, usual: Sequence[Contender], gaussian: Fitted, start: RowNoise, *, chosen: bool
 ) -> list[Contender]:
     """The pools with Student-t noise on the scales that predict, from their values with Gaussian noise: of each pool
     the scale with the highest evidence.
@@ -172,7 +137,7 @@ def _robust_fits(
     near = {(one.evaluator.beliefs.growth, one.scale.transform.name): one.structure for one in usual}
     scales = [one.scale.transform for one in usual if one.evaluator.beliefs.growth == GROWTHS[0]]
     scales = [one for one in scales if one.name in likely]
-    for beliefs in series.beliefs():
+    for beliefs in _growths(series):
         found = [_robust_fit(series, beliefs, one, start, near.get((beliefs.growth, one.name))) for one in scales]
         best.append(max(found, key=lambda one: one.height))
         scales = _useful(found)
@@ -183,7 +148,7 @@ def _robust_fits(
 
 
 def _robust_fit(
-    series: Series,
+    series: Problem,
     beliefs: Beliefs,
     transform: Transform,
     noise: RowNoise,
@@ -204,7 +169,7 @@ def _robust_fit(
 
 
 def pool_fit(
-    series: Series,
+    series: Problem,
     beliefs: Beliefs,
     transform: Transform,
     *,
@@ -244,7 +209,7 @@ def pool_fit(
     return Contender(name, structure, evaluator, scale, y[rows], noise, searched=False, factors=series.factors)
 
 
-def _rows(series: Series, beliefs: Beliefs) -> np.ndarray:
+def _rows(series: Problem, beliefs: Beliefs) -> np.ndarray:
     """The rows to which a pool is fitted: of a series in time the last ones, of a curve some from everywhere.
 
     If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
@@ -268,7 +233,7 @@ def _useful(fits: Sequence[Contender]) -> list[Transform]:
     return [one.scale.transform for one, share in zip(fits, shares, strict=True) if share >= SMALLEST_SHARE]
 
 
-def _fitted(found: Sequence[Contender], series: Series) -> Fitted:
+def _fitted(found: Sequence[Contender], series: Problem) -> Fitted:
     """The fitted model from the fits of its pools on some scales."""
     ranked = sorted(found, key=lambda one: one.height, reverse=True)
     steps = sum(one.evaluator.steps for one in found)
@@ -278,7 +243,7 @@ def _fitted(found: Sequence[Contender], series: Series) -> Fitted:
     return replace(fitted, projects=True)
 
 
-def _long(contender: Contender, series: Series, steps: int) -> Fitted:
+def _long(contender: Contender, series: Problem, steps: int) -> Fitted:
     """The model of a long series: predictions are those of the mode on the best scale, in time linear in the rows."""
     X, y = series.X, series.y
     evaluator, structure = contender.evaluator, contender.structure

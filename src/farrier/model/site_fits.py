@@ -15,7 +15,8 @@ from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
-from farrier.model.tiers import POSTERIORS, bound_of
+from farrier.model.finishing import Predictor
+from farrier.model.tiers import POSTERIORS, bound_of, tier_for
 
 SITE_FITS = 2
 """Times that parameters and sites are fitted alternately. [fits; by judgement]"""
@@ -33,6 +34,11 @@ class SiteFit:
     posterior: Any
     bound: float
     """The evidence lower bound of y on the scale of the model."""
+
+
+def predictor_of(fit: SiteFit, rows: int) -> Predictor:
+    """What predicts so many rows."""
+    return Predictor(fit.model, fit.posterior, tuple(fit.model.pool), tier_for(rows), fit.bound)
 
 
 def marginals(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

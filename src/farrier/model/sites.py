@@ -13,51 +13,31 @@ import numpy as np
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.lbfgs import ITERATIONS
 from farrier.inference.likelihoods import Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
-from farrier.kernels.algebra import Kernel
-from farrier.model.finishing import Predictor, finished, search_rows
+from farrier.model.finishing import finished, search_rows
 from farrier.model.fitted import Fitted
-from farrier.model.given_kernels import levelled, parts_of
-from farrier.model.site_fits import SITE_FITS, SiteFit, fit_in_turn, marginals, updated_sites
+from farrier.model.problem import Problem
+from farrier.model.site_fits import SITE_FITS, SiteFit, fit_in_turn, marginals, predictor_of, updated_sites
 from farrier.model.table_fits import Scaled
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import EXACT_ROWS, Tell, climbed, collapsed_fit, exact_posterior, tier_for
+from farrier.model.tiers import EXACT_ROWS, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
-from farrier.search.beliefs import Beliefs
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
+from farrier.search.structure import LEVEL, Decision, Part, Structure
 from farrier.search.table_moves import Columns
 
 
-def fit_sites(
-    X: np.ndarray,
-    y: np.ndarray,
-    likelihood: Likelihood,
-    *,
-    scale: TargetScale = TargetScale(),
-    known: Sequence[float] | None = None,
-    timed: bool = False,
-    calendar: tuple[Kernel, ...] = (),
-    coded: tuple[int, ...] = (),
-    tell: Tell = lambda what, bound: None,
-) -> Fitted:
-    """The model of y given standardised inputs; the likelihood is for y on its `scale`."""
-    rows, z = search_rows(X, timed=timed), scale.forward(y)
+def fit_sites(problem: Problem, likelihood: Likelihood) -> Fitted:
+    """The model of a target with another likelihood, in its own units."""
+    X, z = problem.X, problem.y
+    rows, timed = search_rows(X, timed=problem.timed), problem.timed
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    evaluator = Evaluator(
-        X[rows],
-        sites.target,
-        covariance_of(X[rows], timed=timed),
-        known or (),
-        tell,
-        beliefs=Beliefs.of(X, known, timed=timed, coded=coded),
-    )
-    kind = Rows(Columns(coded), calendar)
-    record: list[Decision] = []
+    covariance, known = covariance_of(X[rows], timed=timed), problem.seasons or ()
+    evaluator = Evaluator(X[rows], sites.target, covariance, known, problem.tell, beliefs=problem.beliefs)
+    kind, record = Rows(Columns(problem.coded), problem.calendar), list[Decision]()
     for _ in range(SITE_FITS):
         evaluator, record = replace(evaluator, y=sites.target, rows=sites.variance, steps=0), []
         with one_thread():
@@ -65,7 +45,7 @@ def fit_sites(
             structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind, record)
             structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
     with one_thread(small=len(X) <= EXACT_ROWS):
-        return _finish(evaluator, kind, structure, sites, likelihood, scale, X, y, record)
+        return _finish(evaluator, kind, structure, sites, likelihood, TargetScale(), X, z, record)
 
 
 def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
@@ -103,7 +83,7 @@ def _finish(
     parts = kind.beside(evaluator, structure)
     fit = _pool(evaluator, parts, structure.noise, _on_all_rows(evaluator, structure, sites, X, z, likelihood), X, z)
     return finished(
-        _predictor(fit, len(X)),
+        predictor_of(fit, len(X)),
         structure,
         X,
         y,
@@ -115,47 +95,6 @@ def _finish(
         beliefs=evaluator.beliefs,
         likelihood=fit.likelihood,
         sites=fit.sites.target,
-    )
-
-
-def fit_given_sites(
-    kernels: Sequence[Kernel],
-    X: np.ndarray,
-    y: np.ndarray,
-    likelihood: Likelihood,
-    *,
-    scale: TargetScale = TargetScale(),
-    tell: Tell = lambda what, bound: None,
-) -> Fitted:
-    """Fit weights and hyperparameters of given kernels; nothing is dropped, and at most a level is added."""
-    z, tier = scale.forward(y), tier_for(len(X))
-    parts, level = levelled(parts_of(kernels))
-
-    def fit(sites: Sites) -> ExactModel:
-        model = horseshoe_model(parts, 1.0, X.shape[1], sites.variance)
-        structure, _ = climbed(tier, model, parts, X, sites.target)
-        tell("fitting", structure.score)
-        assert structure.model is not None
-        return structure.model
-
-    with one_thread(small=tier != "collapsed"):
-        found = fit_in_turn(fit, Sites.first(z, likelihood), likelihood, X, z, tier)
-    medians = found.model.prior.quantile(0.5)
-    chosen = tuple(
-        Part(found.model.pool[i], part.centre, float(median))
-        for i, (part, median) in enumerate(zip(parts, medians, strict=True))
-    )
-    structure = Structure(chosen[:level], found.model.noise, found.bound, found.model)
-    return finished(
-        _predictor(found, len(X)),
-        structure,
-        X,
-        y,
-        scale=scale,
-        level=level,
-        steps=SITE_FITS * ITERATIONS,
-        likelihood=found.likelihood,
-        sites=found.sites.target,
     )
 
 
@@ -212,7 +151,3 @@ def _pool(
         return model
 
     return fit_in_turn(fit, *start, X, y, tier)
-
-
-def _predictor(fit: SiteFit, rows: int) -> Predictor:
-    return Predictor(fit.model, fit.posterior, tuple(fit.model.pool), tier_for(rows), fit.bound)

@@ -21,8 +21,9 @@ from farrier.inference.blas import one_thread
 from farrier.model.finishing import TABLE_ROWS, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, stacked_members
-from farrier.model.target_scale import LOG_ODDS, TargetScale, Transform, named, worth_trying
-from farrier.model.tiers import EXACT_ROWS, Tell
+from farrier.model.problem import Problem
+from farrier.model.target_scale import LOG_ODDS, TargetScale, Transform
+from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.codes import Codes
@@ -37,8 +38,6 @@ from farrier.search.warps import Warps
 
 FITTED_ROWS = 800
 """Most rows of a table to which the members of the average are fitted; all rows predict. [rows; by judgement]"""
-EXACT_TABLE_ROWS = 2000
-"""Most rows of a table for which exact inference is used with `method="auto"`. [rows; by judgement]"""
 
 
 @final
@@ -63,28 +62,20 @@ class Scaled:
     record: list[Decision] = field(default_factory=list)
 
     @classmethod
-    def of(
-        cls,
-        transform: Transform,
-        X: np.ndarray,
-        y: np.ndarray,
-        coded: tuple[int, ...],
-        tell: Tell,
-        factors: np.ndarray | None = None,
-    ) -> "Scaled":
+    def of(cls, transform: Transform, table: Problem) -> "Scaled":
         """The pool on one scale."""
-        scale, rows = TargetScale.of(transform, y), search_rows(X)
-        z, numbers = scale.forward(y), Codes(coded, X.shape[1]).numbers
-        beliefs = Beliefs.of(X, None, coded=coded)
+        X, factors, coded = table.X, table.factors, table.coded
+        scale, rows = TargetScale.of(transform, table.y), search_rows(X)
+        z, numbers = scale.forward(table.y), Codes(coded, X.shape[1]).numbers
         evaluator = Evaluator(
             X[rows],
             z[rows],
             covariance_of(X[rows]),
-            tell=tell,
-            beliefs=beliefs,
+            tell=table.tell,
+            beliefs=Beliefs.of(X, None, coded=coded),
             factors=None if factors is None else factors[rows],
         )
-        tell("shrinking a pool of candidates", np.nan)
+        table.tell("shrinking a pool of candidates", np.nan)
         warps, lattices = Warps.of(X[:, numbers]), find_lattices(X, z, numbers)
         kind = Rows(Columns(coded, warps, lattices))
         return cls(scale, evaluator, kind, kind.pool(evaluator), factors)
@@ -111,18 +102,10 @@ class Scaled:
         return score + self.scale.log_jacobian(y) + preference
 
 
-def projected_table(
-    X: np.ndarray,
-    y: np.ndarray,
-    transform: str,
-    tell: Tell,
-    coded: tuple[int, ...] = (),
-    factors: np.ndarray | None = None,
-) -> list[Scaled]:
+def projected_table(table: Problem) -> list[Scaled]:
     """The scales of y, best first, each with its pool; the first has a structure, on the rows that are explained."""
-    tried = worth_trying(y) if transform == "auto" else (named(transform),)
-    tried = [one for one in tried if one.name != "square root" or transform != "auto"]
-    found = _useful([Scaled.of(one, X, y, coded, tell, factors) for one in tried], y)
+    X, y = table.X, table.y
+    found = _useful([Scaled.of(one, table) for one in table.scales], y)
     for scaled in found:
         scaled.pool, scaled.orders = _on_rows(scaled, X, y)
     heights = [scaled.height(X, y) for scaled in found]

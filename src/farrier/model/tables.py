@@ -8,10 +8,7 @@
    table it decides after the fit with Student-t noise (sites.py).
 """
 
-from dataclasses import dataclass, replace
-from typing import final
-
-import numpy as np
+from dataclasses import replace
 
 from farrier.data.copies import counted
 from farrier.inference.blas import one_thread
@@ -20,44 +17,20 @@ from farrier.model.fitted import Fitted
 from farrier.model.many_rows import fit_many_rows
 from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt, left_out_score
+from farrier.model.problem import Problem
 from farrier.model.robust_table import RobustTable
 from farrier.model.sites import fit_students_t
-from farrier.model.table_fits import EXACT_TABLE_ROWS, fit_few_rows, projected_table
-from farrier.model.tiers import EXACT_ROWS, Tell
+from farrier.model.table_fits import fit_few_rows, projected_table
+from farrier.model.tiers import EXACT_ROWS
 from farrier.search.evidence import VERY_STRONG
 
 
-@final
-@dataclass(frozen=True, eq=False)
-class Table:
-    """The rows of a table."""
-
-    X: np.ndarray
-    """Standardised inputs; codes of categories as they are."""
-    y: np.ndarray
-    """The target in its own units."""
-    coded: tuple[int, ...] = ()
-    """The inputs that are codes."""
-    factors: np.ndarray | None = None
-    """The noise variance of each row over the common one; None if all rows have the same."""
-    tell: Tell = lambda what, bound: None
-    """Called with the current phase and bound."""
-    engine: str = "auto"
-    """Exact inference, or collapsed; "auto" is exact for few rows."""
-
-    @property
-    def few(self) -> bool:
-        """Whether inference is exact."""
-        few = len(self.X) <= EXACT_TABLE_ROWS
-        return few if self.engine == "auto" else self.engine == "exact"
-
-
-def fit_table(table: Table, *, transform: str = "auto", likelihood: str = "auto") -> Fitted:
+def fit_table(table: Problem, *, likelihood: str = "auto") -> Fitted:
     """The model of a table; its noise is Gaussian, Student-t, or what has more evidence ("auto")."""
     if table.factors is None:
         X, y = counted(table.X, table.y)
         table = replace(table, X=X, y=y)
-    gaussian, chosen = _gaussian(table, transform), likelihood == "student-t"
+    gaussian, chosen = _gaussian(table), likelihood == "student-t"
     if likelihood == "gaussian":
         return gaussian
     doubt = Doubt.of(gaussian, table.X, table.y)
@@ -65,11 +38,10 @@ def fit_table(table: Table, *, transform: str = "auto", likelihood: str = "auto"
         return gaussian
     table.tell("looking for outliers", gaussian.bound)
     if isinstance(gaussian.posterior, LaplacePosterior):
-        return _robust(table, gaussian, doubt, transform, chosen=chosen)
+        return _robust(table, gaussian, doubt, chosen=chosen)
     kept = ~doubt.suspicious
     with one_thread():
-        few = table.X[kept], table.y[kept]
-        first = projected_table(*few, transform, table.tell, table.coded)[0]
+        first = projected_table(replace(table, X=table.X[kept], y=table.y[kept]))[0]
     with one_thread(small=len(table.X) <= EXACT_ROWS):
         robust = fit_students_t(first, table.X, table.y, doubt.tails.degrees)
     # the members of a large table have no evidence in common
@@ -77,15 +49,14 @@ def fit_table(table: Table, *, transform: str = "auto", likelihood: str = "auto"
     return better_noise(gaussian, robust, chosen=chosen, gain=scores[1] - scores[0])
 
 
-def _gaussian(table: Table, transform: str) -> Fitted:
+def _gaussian(table: Problem) -> Fitted:
     """The model with Gaussian noise."""
-    X, y = table.X, table.y
     with one_thread():
-        found = projected_table(X, y, transform, table.tell, table.coded, table.factors)
-    return fit_few_rows(found, X, y) if table.few else fit_many_rows(found, X, y)
+        found = projected_table(table)
+    return (fit_few_rows if table.tier == "exact" else fit_many_rows)(found, table.X, table.y)
 
 
-def _robust(table: Table, gaussian: Fitted, doubt: Doubt, transform: str, *, chosen: bool) -> Fitted:
+def _robust(table: Problem, gaussian: Fitted, doubt: Doubt, *, chosen: bool) -> Fitted:
     """The noise of a table whose members predict together; with Student-t noise the structure is found again."""
     X, y, tell = table.X, table.y, table.tell
     with one_thread(small=len(X) <= EXACT_ROWS):
@@ -94,7 +65,7 @@ def _robust(table: Table, gaussian: Fitted, doubt: Doubt, transform: str, *, cho
         if not chosen and gain <= VERY_STRONG:
             return better_noise(gaussian, gaussian, chosen=False, gain=gain)
         if doubt.suspicious.any():
-            found = _gaussian(replace(table, factors=robust.factors), transform)
+            found = _gaussian(replace(table, factors=robust.factors))
             again = RobustTable.of(found, X, y, Doubt.of(found, X, y).tails.degrees)
             best = max(robust, again, key=lambda one: one.evidence(tell))
             robust = best.beside_pools_of(robust)

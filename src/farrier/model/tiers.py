@@ -27,6 +27,8 @@ from farrier.search.structure import Part, Structure, horseshoe_model
 
 EXACT_ROWS = 1000
 """Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
+EXACT_TABLE_ROWS = 2000
+"""Most rows of a table for which exact inference is used with `method="auto"`. [rows; by judgement]"""
 BOUND_DRAWS = 64
 """Draws of the weights with which bounds of pools are compared, averaged and reported: with 4 draws in 20 dimensions
 reported bounds were 1.7 to 7.2 nats above their values with 4,096. [draws, a power of two; measured for version

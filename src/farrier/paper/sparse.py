@@ -17,7 +17,7 @@ from farrier.inference.likelihoods import Likelihood
 from farrier.inference.weight_priors import WeightPrior, quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
-from farrier.model.given_kernels import PRIORS
+from farrier.model.given import PRIORS
 from farrier.model.target_scale import TargetScale
 from farrier.paper.batches import Held, RowSource
 from farrier.paper.cache import keep_compiled_programs

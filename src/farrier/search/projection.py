@@ -27,7 +27,7 @@ from farrier.kernels.normal import simplify
 from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential
 from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
-from farrier.search.evidence import PRICE, WEAK
+from farrier.search.evidence import PRICE, STRONG, WEAK
 from farrier.search.polishing import TRIES, plainest, polished, worth
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
@@ -178,12 +178,18 @@ class Projection:
 
 
 def explaining(
-    evaluator: Evaluator, projection: Projection, start: Structure, kind: Kind, record: list[Decision]
+    evaluator: Evaluator,
+    projection: Projection,
+    start: Structure,
+    kind: Kind,
+    record: list[Decision],
+    rivals: list[Structure] | None = None,
 ) -> Structure:
     """The structure that explains the model that predicts, `start`; the path and what came after it go to the record.
 
     The models of the path are fitted to the rows of the evaluator, whose evidence judges them. The best of them are
-    polished, and with them simple structures that a rich pool hides: a step is imitated by a smooth curve.
+    polished, and with them simple structures that a rich pool hides: a step is imitated by a smooth curve. Others of
+    the path whose evidence is nearly as high go to `rivals`.
     """
     ends, top, path = list[Structure](), -np.inf, list[Decision]()
     for one in projection.path(start):
@@ -192,8 +198,11 @@ def explaining(
             break
         evaluator.tell("projecting the model", one.score)
         found = evaluator.fit(one.parts, one.noise) if one.parts else evaluator.empty()
-        formula = " + ".join(part.kernel.formula() for part in one.parts) or "noise"
-        path.append(Decision(0, "projected", formula, found.score, f"{top - one.score:.1f} nats from what predicts"))
+        path.append(
+            Decision(
+                0, "projected", formula_of(one.parts), found.score, f"{top - one.score:.1f} nats from what predicts"
+            )
+        )
         ends.append(found)
     ends.sort(key=lambda one: -one.score)
     record += [replace(one, gain=one.gain - ends[0].score) for one in path]
@@ -207,7 +216,19 @@ def explaining(
         if worth(evaluator, found) > worth(evaluator, best):
             best, how = found, changes
     record += how
-    return plainest(evaluator, best)
+    best = plainest(evaluator, best)
+    if rivals is not None:
+        rivals += [one for one in ends if one.score > best.score - STRONG and _formulas(one) != _formulas(best)]
+    return best
+
+
+def formula_of(parts: Sequence[Part]) -> str:
+    """The components as one sum."""
+    return " + ".join(part.kernel.formula() for part in parts) or "noise"
+
+
+def _formulas(structure: Structure) -> list[str]:
+    return sorted(part.kernel.formula() for part in structure.parts)
 
 
 def changes(parts: Sequence[Part], x: np.ndarray) -> list[Change]:

@@ -7,7 +7,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.registry import CentredPeriodic, Constant, Linear, Matern12, SquaredExponential, Step
 from farrier.model.finishing import search_rows
-from farrier.model.given_kernels import fit_given, levelled, parts_of
+from farrier.model.given import fit_given, levelled, parts_of
 from farrier.model.series import Series
 from farrier.model.tiers import snapped
 
@@ -17,7 +17,7 @@ RNG = np.random.default_rng(0)
 GROWTH = np.exp(0.5 * X[:, 0] + 0.5 * np.sin(2.0 * np.pi * X[:, 0] / 0.31) + 0.15 * RNG.standard_normal(N))
 
 
-def test_given_kernels_are_kept_and_the_bound_is_in_units_of_y():
+def test_given_are_kept_and_the_bound_is_in_units_of_y():
     kernels = [Linear(0.0), CentredPeriodic(0.31, 1.0) + SquaredExponential(0.5)]
     one, ten = (fit_given(kernels, X, factor * GROWTH, transform="log", iterations=4) for factor in (1.0, 10.0))
     assert [str(kernel) for kernel in one.kernels] == ["Lin", "Per0", "SE"]
@@ -27,7 +27,7 @@ def test_given_kernels_are_kept_and_the_bound_is_in_units_of_y():
     assert_allclose(ten.scale.mean, one.scale.mean + np.log(10.0), rtol=1e-12)
 
 
-def test_given_kernels_are_fitted_to_their_maximum_however_many_rows_there_are():
+def test_given_are_fitted_to_their_maximum_however_many_rows_there_are():
     rows, rng = 300, np.random.default_rng(1)
     x = np.linspace(-1.7, 1.7, rows)
     y = np.sin(9.0 * x) + 0.5 * np.sin(20.0 * np.pi * x) + x + 0.3 * rng.standard_normal(rows)
@@ -38,7 +38,7 @@ def test_given_kernels_are_fitted_to_their_maximum_however_many_rows_there_are()
     assert abs(usual.bound - longer.bound) < 0.05
 
 
-def test_given_kernels_of_a_long_series_are_fitted_in_linear_time():
+def test_given_of_a_long_series_are_fitted_in_linear_time():
     x = np.linspace(-1.7, 1.7, 300)[:, None]
     y = np.cumsum(np.random.default_rng(3).standard_normal(300))
     found = fit_given([Matern12(0.5), Constant()], x, y, iterations=10, tier="linear")
