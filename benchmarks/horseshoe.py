@@ -9,7 +9,7 @@ variance 0.09; and `white noise`, the default `Regressor` on one plain input tha
 
 import argparse
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ import numpy as np
 from joblib import Parallel, delayed
 
 from benchmarks.competition_data import SETS, Series, chosen, read_set
+from benchmarks.readme import between
 from benchmarks.record import Clock, Recorder, key, read, tell
 from benchmarks.weight_methods import METHODS, Inferred
 from farrier import Forecaster, Regressor
@@ -24,8 +25,8 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
 from farrier.kernels.registry import CentredPeriodic, SquaredExponential
 from farrier.model.predictions import Prediction
+from farrier.model.problem import Problem
 from farrier.model.scores import coverage, log_score, mase, msis, seasonal_scale
-from farrier.model.series import Series as Rows
 from farrier.model.series import pool_fit
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
@@ -34,13 +35,15 @@ from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part
 
 DESCRIPTION = "ways to infer the weights of the default pool: Laplace, the mode, variational, half-Cauchy, a sampler"
+PAGE = Path(__file__).parent.parent / "docs" / "how-it-works.md"
 DEVELOPMENT = ("m1_monthly", "m3_quarterly", "tourism_monthly")
 LEVELS = np.array([0.025, 0.1, 0.5, 0.9, 0.975])
 WAVES, NOISE = (0.31, 0.83), 0.09
 """Periods of the two sines, x being in [-1.7, 1.7], and the variance of the noise beside them."""
 WHITE_ROWS = (60, 90, 120)
+SHOWN = {"mase": ".3f", "inside_80": ".3f", "inside_95": ".3f", "msis": ".2f", "log_score": ".3f"}
+"""The figures of a forecast, and how many digits."""
 Measured = tuple[dict[str, Any], int, dict[str, Any], Clock]
-Job = Callable[[], Iterator[Measured]]
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
@@ -123,9 +126,8 @@ def default_pool(series: Series, stamps: np.ndarray) -> tuple[Task, np.ndarray]:
     result = forecaster.result_
     clock = result.fitted.beliefs.clock
     assert clock is not None
-    rows = Rows(result.inputs, series.past, seasons=clock.seasons, timed=True)
-    transform = result.fitted.scale.transform
-    fitted = pool_fit(rows, rows.beliefs()[0], transform)
+    rows = Problem(result.inputs, series.past, seasons=clock.seasons, timed=True)
+    fitted = pool_fit(rows, rows.beliefs, result.fitted.scale.transform)
     parts = [Part(one.centre, one.centre, one.scale, one.scale) for one in fitted.structure.parts]
     ahead = result.at(forecaster.fitted_.ahead(len(series.ahead), None).X)
     return Task(fitted.evaluator, parts, fitted.scale, rows.X, fitted.scale.forward(rows.y)), ahead
@@ -199,7 +201,29 @@ def tables(path: Path) -> str:
     return "\n\n".join(said)
 
 
+def with_table(text: str, results: Path) -> str:
+    """The text of the page with one table: all series, and the noise that each method finds beside two sines."""
+    lines = read(results / "horseshoe.jsonl")
+    rows = _rows([line for line in lines if "set" in line["settings"]])
+    found = [line for line in lines if line["settings"].get("rows") == "two sines"]
+    rows[0] += [f"noise variance, {NOISE:g} is true"]
+    rows[1] += ["---"]
+    for row in rows[2:]:
+        values = [line["figures"]["noise"] for line in found if line["settings"]["method"] == row[0]]
+        row.append(f"{np.median(values):.3f} ({min(values):.3f} to {max(values):.3f})" if values else "")
+    return between(text, "figures", _markdown(rows))
+
+
 def _of_methods(name: str, lines: Sequence[dict[str, Any]]) -> str:
+    return f"## {name}\n\n{_markdown(_rows(lines))}"
+
+
+def _markdown(rows: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+
+
+def _rows(lines: Sequence[dict[str, Any]]) -> list[list[str]]:
+    """The titles, and a row for each method."""
     by_method = {method: [line for line in lines if line["settings"]["method"] == method] for method in METHODS}
     judge = {_name(line): line["figures"]["noise"] for line in by_method["sampler"]}
     titles = ["method", "series", "MASE", "80 % holds", "95 % holds", "MSIS", "log score", "CPU s"]
@@ -209,13 +233,11 @@ def _of_methods(name: str, lines: Sequence[dict[str, Any]]) -> str:
         if not some:
             continue
         figures = [line["figures"] for line in some]
-        means = [float(np.mean([one[key] for one in figures])) for key in ("mase", "inside_80", "inside_95", "msis")]
-        shown = [f"{means[0]:.3f}", f"{means[1]:.3f}", f"{means[2]:.3f}", f"{means[3]:.2f}"]
+        shown = [f"{np.mean([one[key] for one in figures]):{digits}}" for key, digits in SHOWN.items()]
         seconds = float(np.mean([line["cpu_seconds"] for line in some]))
         ratio = np.median([line["figures"]["noise"] / judge[_name(line)] for line in some if _name(line) in judge])
-        score = float(np.mean([one["log_score"] for one in figures]))
-        rows.append([method, str(len(some)), *shown, f"{score:.3f}", f"{seconds:.2f}", f"{ratio:.2f}", _tau(figures)])
-    return f"## {name}\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+        rows.append([method, str(len(some)), *shown, f"{seconds:.2f}", f"{ratio:.2f}", _tau(figures)])
+    return rows
 
 
 def _name(line: dict[str, Any]) -> tuple[str, str]:
@@ -246,4 +268,4 @@ def _of_noise(name: str, lines: Sequence[dict[str, Any]]) -> str:
         low = sum(value < 0.2 * truth for value in values)
         numbers = [f"{value:.3g}" for value in (np.median(values), min(values), max(values))]
         rows.append([" ".join(map(str, group)), str(len(values)), *numbers, str(low)])
-    return f"## {name}: true noise variance {truth:g}\n\n" + "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return f"## {name}: true noise variance {truth:g}\n\n{_markdown(rows)}"

@@ -1,11 +1,11 @@
-"""The suite horseshoe: the variational q(w) with family scales is the library's where these are one; tables of lines."""
+"""The suite horseshoe: with scales of one its variational q(w) is the library's; what its tables say."""
 
 import json
 
 import numpy as np
 import pytest
-from benchmarks.horseshoe import scores, tables
 from benchmarks.competition_data import Series
+from benchmarks.horseshoe import scores, tables
 from benchmarks.weight_methods import METHODS, TAU_LEVELS, ScaledHorseshoe
 from numpy.testing import assert_allclose
 
@@ -84,7 +84,11 @@ def test_the_scores_of_a_forecast_are_scaled_by_the_seasonal_error():
 def test_a_table_compares_the_noise_with_that_of_the_sampler(tmp_path):
     usual = {"mase": 1.0, "inside_80": 0.8, "inside_95": 0.95, "msis": 7.0, "log_score": -1.5}
     lines = []
-    for method, noise, tau in (("laplace", 0.2, [0.3, 0.9, 2.0]), ("half-cauchy", 0.05, []), ("sampler", 0.1, [0, 1, 2])):
+    for method, noise, tau in (
+        ("laplace", 0.2, [0.3, 0.9, 2.0]),
+        ("half-cauchy", 0.05, []),
+        ("sampler", 0.1, [0, 1, 2]),
+    ):
         settings = {"set": "m1_monthly", "series": "a", "method": method}
         figures = {**usual, "noise": noise, "tau": tau}
         lines.append({"settings": settings, "seed": 0, "figures": figures, "cpu_seconds": 0.5})
