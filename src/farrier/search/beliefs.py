@@ -242,8 +242,8 @@ class Beliefs:
 
     @property
     def _noise_scale(self) -> float | None:
-        """The prior scale of the noise's standard deviation, if it was learned: that of a series in time."""
-        return self._median("noise") if self.of_time else None
+        """The prior scale of the noise's standard deviation, if it was learned."""
+        return None if self.clock is None else self._median("noise")
 
     def _spreads(self, pool: Products) -> np.ndarray:
         """The prior standard deviation of each hyperparameter: 0 if it is known, infinite if its prior is uniform."""

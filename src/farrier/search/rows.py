@@ -27,7 +27,7 @@ deviations of y; by judgement]"""
 
 MOSTLY_NOISE = 0.8
 """Noise variance of the second start of a fit of curves. [variance of y; by the suite `horseshoe` on 120 sets of white
-noise: together with the noise's own prior it leaves none below a fifth, where 3 were]"""
+noise: NEW]"""
 
 NO_CODES = Columns()
 """A table of numbers without transforms."""
