@@ -99,7 +99,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         The step size of Adam. (Stochastic only.)
     tolerance : float, default=0.002
         Training ends if the bound gains less than this, in nats per row. Without stochastic training it goes on while
-        five steps gain 0.005 nats in all, or 0.5 nats for a long series.
+        five steps gain 0.005 nats in all, or 0.1 nats for a long series.
     random_state : int, default=0
         Seed of the starting values, the batches and the draws; the same number gives the same model.
     progress : bool or callable, default=None

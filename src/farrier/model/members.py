@@ -19,7 +19,6 @@ from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.point_horseshoe import PointHorseshoe
-from farrier.model.finishing import TABLE_ROWS
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
 from farrier.model.stacking import DRAWS, LeftOut, Stacking, spread_of, stacked
@@ -29,6 +28,7 @@ from farrier.search.appraisal import Appraisal
 from farrier.search.evidence import CHANCE
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
+from farrier.search.table_moves import TABLE_ROWS
 
 TRAJECTORIES = Trajectories(DRAWS, apart=2, warm=12, steps=5, step=0.3)
 """Hamiltonian Monte Carlo for the parameters of a pool. [by judgement]"""

@@ -180,7 +180,7 @@ class Evaluator:
     def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, least: float) -> Structure:
         objective = self._objective(parts, noise)
         H = curvature_at_start(parts, objective.template, moving_of(objective.limits()), objective.typical())
-        found = climb(objective, iterations, curvature=H)
+        found = climb(objective, iterations, TOLERANCE, curvature=H)
         self.steps += len(found.terms)
         top, mode, score = found.terms[-1], None, -np.inf
         self.tell("fitting", top.total)

@@ -32,7 +32,7 @@ class Part:
 
 LEVEL = Part(Constant(), Constant(), 0.3, 1.0)
 """A constant, the last component of every structure's model: the mean of y over the rows is not that of the function.
-The weights, in standard deviations of y, are by judgement."""
+[weights: standard deviations of y; by judgement]"""
 
 
 @dataclass(frozen=True)
