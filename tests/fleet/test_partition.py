@@ -7,9 +7,9 @@ import pytest
 
 import farrier
 from farrier import Forecaster
-from tests.fleet.series import QUICK, months, values
+from tests.fleet.series import months, values
 
-NAMED = {"id": "shop", "time": "month", "target": "sales", "horizon": 3, "levels": (80,), **QUICK}
+NAMED = {"id": "shop", "time": "month", "target": "sales", "horizon": 3, "levels": (80,)}
 
 
 def frame(*names, rows=16):
@@ -35,7 +35,7 @@ def both():
 def test_each_series_is_forecast_as_if_it_were_alone(both):
     assert list(both.columns) == ["shop", "month", "mean", "median", "low_80", "high_80", "error"]
     for k, name in enumerate("ab"):
-        alone = Forecaster(**QUICK).fit(months(), values(name)).forecast(3, levels=(80,))
+        alone = Forecaster().fit(months(), values(name)).forecast(3, levels=(80,))
         ours = both.iloc[3 * k : 3 * k + 3]
         assert ours["shop"].tolist() == [name] * 3
         assert ours["month"].to_numpy().tolist() == alone["time"].astype(both["month"].dtype).tolist()
