@@ -113,6 +113,8 @@ def numbers_of_pages() -> list[tuple[str, str]]:
     limits = [
         f"(by {VERY_STRONG:g} nats), but not for a series of more than {EXACT_ROWS:,} rows",
         f"at most {EXACT_ROWS:,} rows of one input, {EXACT_TABLE_ROWS:,} of several",
+        f"fitted to its last {SEARCH_ROWS} rows",
+        f"Above {SEARCH_ROWS} rows ({TABLE_ROWS} of a table)",
         f"at most {MOST_STEPS:,} steps",
         f"{MOST_BYTES // 2**30} GiB of text, unpacked, or {MOST_CELLS // 10**6} million cells",
         f"about {TEXT_GROWS} bytes for each byte of CSV and {CELL_BYTES} for each cell",

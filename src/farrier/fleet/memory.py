@@ -20,8 +20,8 @@ BASE = 180 * 2**20
 ROW = 5_000
 """Bytes a row of the linear tier; by judgement, above the 2.4 to 3.5 kB of the benchmark `rows` at 10^6 and 10^5."""
 MATRICES = 100
-"""Square matrices of 64-bit numbers that a fit holds at most; measured on daily series of 500 to 2,000 rows: 50 in the
-fit of a pool with version 0.2.0."""
+"""Square matrices of 64-bit numbers that a fit holds at most; measured on daily series: 39
+for 500 rows, 41 for 1,000. Twice that is for heavy tails, which are fitted beside. By judgement."""
 
 
 def worker_bytes(rows: int, settings: Mapping[str, Any]) -> int:
