@@ -140,7 +140,7 @@ def test_times_keep_their_type():
         ({"time": "day"}, "time: there is no column 'day'"),
         ({"horizon": 0}, "horizon: 0 is not a number of steps"),
         ({"levels": (0.8,)}, "less than one per cent"),
-        ({"search": "slow"}, "search"),
+        ({"scale": "slow"}, "scale"),
     ],
 )
 def test_a_wrong_argument_is_an_error_of_the_call_not_of_each_series(changes, why):

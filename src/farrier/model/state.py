@@ -130,6 +130,8 @@ def state_of(result: Result) -> dict[str, Any]:
     """The state of a result; what explains it is kept if it was made."""
     state = RECORDS.plain(Result, result)
     for made in result.fitted.explanations[:1]:
+        assert made.appraisal is not None
+        assert made.alone is not None
         explanation = Explanation(made.survivors, made.record, made.appraisal, made.alone)
         state["explanation"] = RECORDS.plain(Explanation, explanation)
     return state
