@@ -17,7 +17,11 @@ import pytest
 
 from farrier.datasets.limits import CELL_BYTES, MOST_BYTES, MOST_CELLS, TEXT_GROWS
 from farrier.estimators.regressor import Regressor
-from farrier.search.beliefs import VOCABULARY
+from farrier.model.long_rows import SEARCH_ROWS
+from farrier.model.table_fits import EXACT_TABLE_ROWS
+from farrier.model.tiers import EXACT_ROWS
+from farrier.search.evidence import VERY_STRONG
+from farrier.search.table_moves import TABLE_ROWS
 from farrier.series.calendar import MOST_STEPS
 
 ROOT = Path(__file__).parent.parent
@@ -111,44 +115,16 @@ def test_a_command_of_the_pages_runs(line, folder):
 
 def numbers_of_pages() -> list[tuple[str, str]]:
     """What the pages say of settings, with the numbers of the code."""
-    own = SearchSettings()
-    rows, fits, growing, averaging, stacking = own.rows, own.fits, own.growing, own.averaging, own.stacking
-    most = own.long.pieces * own.long.length + own.long.spread
-    works = [
-        f"is {own.priors.scale:g} standard deviations of y for others",
-        f"A fit uses {fits.final_draws} draws",
-        f"are computed with {fits.bound_draws}.",
-        f"is within {growing.hopeless_margin:g} nats",
-        f"are {own.scales.square_root_preference:g} nats, those of the logarithm {own.scales.log_preference:+g}",
-        f"the {own.screening.ranked} that a score test ranks highest",
-        f"log {len(VOCABULARY)} more, because it is one of seven families",
-        f"very strong evidence ({growing.strong_evidence:g} nats)",
-        f"a prior scale of {averaging.rest_weight:g} standard deviations of y",
-        f"of up to {averaging.flattery:g} nats does not count, and what exceeds {averaging.flattery:g} nats counts",
-        f"over {averaging.draws} draws of all parameters",
-        f"wider than at {100 * stacking.seen:g} % of these rows",
-        f"at {averaging.table_draws} draws of their parameters; a pool at {stacking.sampled_draws} draws",
-        f"at most {stacking.sampled_rows} rows, else at its mode",
-        f"| one input, up to {rows.search} | all |",
-        f"| one input, up to {rows.exact:,} | {rows.search}: half spread",
-        f"| one input, more | {own.long.search}, in windows whose steps are 1, {own.long.ratio}, {own.long.ratio**2} ",
-        f"fitted to at most {most:,} rows; given all rows",
-        f"| a table, up to {rows.part} | all |",
-        f"| a table, up to {rows.exact_table:,} | {rows.part}, at random | fitted to at most {rows.fit} rows;",
-        f"pools to {rows.fit}; pools are given at most {rows.predict:,} rows",
-        f"{own.blocks.smallest:,} and more | a sample of {own.blocks.sample:,}, of these {rows.part}",
-        f"up to {rows.exact:,} rows, or {rows.exact_table:,} of a table",
-    ]
     limits = [
-        f"(by {own.outliers.minimum_gain:g} nats), but not for a series of more than {rows.exact:,} rows",
-        f"at most {rows.exact:,} rows of one input, {rows.exact_table:,} of several",
-        f"Above {rows.search} rows ({rows.part} for a table) the structure is searched on {rows.search} ({rows.part})",
-        f"a series of up to {rows.exact:,} rows is then fitted to all of them",
+        f"(by {VERY_STRONG:g} nats), but not for a series of more than {EXACT_ROWS:,} rows",
+        f"at most {EXACT_ROWS:,} rows of one input, {EXACT_TABLE_ROWS:,} of several",
+        f"fitted to its last {SEARCH_ROWS} rows",
+        f"Above {SEARCH_ROWS} rows ({TABLE_ROWS} of a table)",
         f"at most {MOST_STEPS:,} steps",
         f"{MOST_BYTES // 2**30} GiB of text, unpacked, or {MOST_CELLS // 10**6} million cells",
         f"about {TEXT_GROWS} bytes for each byte of CSV and {CELL_BYTES} for each cell",
     ]
-    return [("how-it-works.md", one) for one in works] + [("limits.md", one) for one in limits]
+    return [("limits.md", one) for one in limits]
 
 
 @pytest.mark.parametrize(("page", "said"), numbers_of_pages())

@@ -5,6 +5,7 @@ from functools import cache
 
 import numpy as np
 import pytest
+from farrier.search.settings import RowSettings
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.data.tables import Scale
@@ -18,7 +19,6 @@ from farrier.model.outliers import left_out_score
 from farrier.model.refit import refitted
 from farrier.model.result import Recipe, Result
 from farrier.model.tables import Table, fit_table
-from farrier.search.settings import RowSettings
 from farrier.search.structure import Part, horseshoe_model
 
 N, D = 160, 2

@@ -65,7 +65,7 @@ def test_pickle_brings_back_the_same_one(transform):
     ids=["wide", "a zero", "negative", "narrow", "below the ratio", "above it"],
 )
 def test_other_scales_are_tried_where_y_is_positive_and_wide(y, tried):
-    transforms = worth_trying(y, 1.5)
+    transforms = worth_trying(y)
     assert len(transforms) == tried
     assert transforms[0].name == "identity"
     assert all(np.all(np.isfinite(transform.forward(y))) for transform in transforms)

@@ -119,7 +119,9 @@ def test_a_change_gives_both_sides_of_everything_found():
     tried = set(formulas(kernels))
     assert "Step" in tried
     for kernel in found:
-        assert {f"Step * {kernel}", f"(1 - Step) * {kernel}"} <= tried
+        assert f"(1 - Step) * {kernel}" in tried
+        # a cycle must come round three times after the change
+        assert (f"Step * {kernel}" in tried) == (not isinstance(kernel, CentredPeriodic))
     assert not any("Step" in formula for formula in formulas(series(X, LEFT, (), found, None)))
 
 
@@ -253,8 +255,8 @@ def test_a_cycle_on_one_side_of_a_changepoint_must_repeat_there():
     extent = Extent(-1.0, 1.0, 0.01)
     early, late = 1 - Step(-0.5, 0.01), Step(0.5, 0.01)
     for side in (early, late):
-        assert repeats_inside_window(side * CentredPeriodic(0.2, 1.0), extent)
-        assert not repeats_inside_window(side * CentredPeriodic(0.3, 1.0), extent)
+        assert repeats_inside_window(side * CentredPeriodic(0.16, 1.0), extent)
+        assert not repeats_inside_window(side * CentredPeriodic(0.18, 1.0), extent)
         assert repeats_inside_window(side * SquaredExponential(3.0), extent)
     assert repeats_inside_window(CentredPeriodic(1.9, 1.0), extent)
 

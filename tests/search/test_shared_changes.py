@@ -8,7 +8,8 @@ from farrier.kernels.registry import SquaredExponential, Step
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.scoring import Evaluator
-from farrier.search.shared_changes import ODDS, saved_by_sharing
+from farrier.search.shared_changes import saved_by_sharing
+from farrier.search.starting_values import SAME_CHANGE
 
 N = 80
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -27,7 +28,7 @@ def regimes(evaluator, first, second):
     return evaluator.fit([evaluator.part(kernel, 0.7) for kernel in kernels], 0.02)
 
 
-def saved(structure, densities, apart=0.05):
+def saved(structure, densities, apart=SAME_CHANGE):
     return saved_by_sharing(structure.mode, densities, apart)
 
 
@@ -36,10 +37,10 @@ def test_the_price_of_a_second_location_at_the_same_time_is_saved_but_for_the_od
     densities = np.full(len(mode.u), -1.0)
     count = len(mode.model.pool) + 1
     places = [count + i for i, number in enumerate(mode.model.pool.layout) if number.name == "location"]
-    assert abs(np.diff(mode.u[places])[0]) < 0.05
+    assert abs(np.diff(mode.u[places])[0]) < SAME_CHANGE
     prices = 1.0 - np.log(np.sqrt(2.0 * np.pi) * mode.deviations[places])
-    assert saved_by_sharing(mode, densities, 0.05) == pytest.approx(max(prices.min() - ODDS, 0.0))
-    assert prices.min() > ODDS
+    assert saved_by_sharing(mode, densities, SAME_CHANGE) == pytest.approx(max(prices.min() - np.log(2.0), 0.0))
+    assert prices.min() > np.log(2.0)
 
 
 def test_changes_at_different_times_and_single_changes_save_nothing(evaluator):

@@ -13,7 +13,7 @@ def test_a_signature_has_log_lengthscales_log_periods_and_changepoints_alone():
     found = Signature.of(Step(0.3, 0.1) * Linear(0.7) * SquaredExponential(np.array([2.0, 3.0])))
     assert (found.changes, found.periods) == ((0.3,), ())
     assert found.lengths == (float(np.log(2.0)), float(np.log(3.0)))
-    assert Signature.of(1 - Step(0.42, 0.1)).changes == (0.4,)
+    assert Signature.of(1 - Step(0.4, 0.1)).changes == (0.4,)
     assert Signature.of(CentredPeriodic(2.0, 3.0)).periods == (float(np.log(2.0)),)
 
 

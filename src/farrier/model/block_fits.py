@@ -37,7 +37,8 @@ UNEXPLAINED = 1e-6
 """Part of a kernel's trace that its inducing points may leave unexplained: many rows tell smaller differences from
 noise. [part of the trace; by judgement]"""
 BLOCK_POINT_LIMITS = PointLimits(together=256, rows=1500)
-"""Limits for the inducing points of all kernels together; time is quadratic in their number."""
+"""Limits for the inducing points of all kernels together; time is quadratic in their number. [points, rows; by
+judgement]"""
 
 
 def fit_in_blocks(table: Problem) -> Fitted:

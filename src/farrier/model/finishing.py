@@ -24,10 +24,7 @@ from farrier.model.tiers import EXACT_ROWS, POSTERIORS
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
 from farrier.search.structure import Decision, Structure
-
-TABLE_ROWS = 400
-"""Most rows of a table that the search uses; more rows are predicted by interactions of all orders too, which on yacht
-and servo raised the error. [rows; commit 27ef618: time of concrete, 193 s before, 56 s after]"""
+from farrier.search.table_moves import TABLE_ROWS
 
 
 @final

@@ -18,7 +18,7 @@ import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.blas import one_thread
-from farrier.model.finishing import TABLE_ROWS, search_rows
+from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, stacked_members
 from farrier.model.problem import Problem
@@ -33,7 +33,7 @@ from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
-from farrier.search.table_moves import Columns
+from farrier.search.table_moves import TABLE_ROWS, Columns
 from farrier.search.warps import Warps
 
 FITTED_ROWS = 800
