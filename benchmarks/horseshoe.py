@@ -10,6 +10,7 @@ variance 0.09; and `white noise`, the default `Regressor` on one plain input tha
 import argparse
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -111,7 +112,8 @@ def of_series(name: str, series: Series, methods: Sequence[str]) -> list[Measure
     with one_thread():
         for method in methods:
             clock = Clock()
-            inferred = METHODS[method](task.evaluator, task.parts)
+            # a copy, which remembers no fit of another method
+            inferred = METHODS[method](replace(task.evaluator), task.parts)
             prediction = task.predicted(inferred, ahead)
             quantiles = prediction.quantiles(LEVELS)
             clock.stop()
@@ -165,7 +167,7 @@ def two_sines(seed: int, methods: Sequence[str]) -> list[Measured]:
     with one_thread():
         for method in methods:
             clock = Clock()
-            inferred = METHODS[method](evaluator, parts)
+            inferred = METHODS[method](replace(evaluator), parts)
             figures = {"noise": inferred.noise * float(y.var()), "tau": inferred.tau}
             found.append(({"rows": "two sines", "method": method}, seed, figures, clock.stop()))
     return found
