@@ -9,7 +9,8 @@ from benchmarks.plain_tables import Kind, measure
 import farrier
 from farrier.data.tables import Scale
 from farrier.model.held_out import folds_of, left_out_of
-from farrier.model.tables import Table, fit_table
+from farrier.model.problem import Problem
+from farrier.model.tables import fit_table
 from farrier.model.target_scale import TargetScale
 
 KINDS = {
@@ -42,7 +43,7 @@ def test_predictions_are_as_wide_as_the_noise_and_intervals_hold_what_they_say(n
 def test_many_rows_of_noise_are_predicted_as_wide_as_they_are():
     generator = np.random.default_rng(3)
     X, y = generator.standard_normal((800, 2)), generator.standard_normal(800)
-    fitted = fit_table(Table(X, y, engine="collapsed"), likelihood="gaussian")
+    fitted = fit_table(Problem(X, y, engine="collapsed"), likelihood="gaussian")
     assert fitted.tier == "collapsed"
     new = generator.standard_normal(2000)
     low, high = fitted.quantiles(generator.standard_normal((2000, 2)), [0.025, 0.975])
@@ -55,7 +56,7 @@ def test_what_weighs_the_prediction_of_a_row_does_not_depend_on_its_y(rows):
     X, y = generator.standard_normal((rows, 2)), generator.standard_normal(rows)
     scale = Scale.of(X, y)
     z, folds = scale.target(y), folds_of(rows, 5)
-    (member, *_) = fit_table(Table(scale.inputs(X), z), likelihood="gaussian").members
+    (member, *_) = fit_table(Problem(scale.inputs(X), z), likelihood="gaussian").members
     member = replace(member, scale=TargetScale())
     other = z.copy()
     other[folds[0]] += 3.0 * generator.standard_normal(len(folds[0]))

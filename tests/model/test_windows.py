@@ -32,7 +32,7 @@ def test_a_fit_in_linear_time_is_that_of_exact_inference():
 def test_deviations_are_those_of_the_curvature_of_exact_inference():
     exact = EVALUATOR.fit(parts(), 0.1, 100, 1e-4)
     rows = Windows(X, Z)
-    found = with_deviations(fitted_to(EVALUATOR, parts(), 0.1, rows, 100), rows, EVALUATOR.settings)
+    found = with_deviations(fitted_to(EVALUATOR, parts(), 0.1, rows, 100), rows)
     assert_array_equal(found.mode.moving, exact.mode.moving)
     assert_allclose(found.mode.deviations, exact.mode.deviations, rtol=0.1)
     assert_allclose(found.model.prior.deviation, found.mode.deviations[: len(found.model.pool)])
@@ -41,9 +41,9 @@ def test_deviations_are_those_of_the_curvature_of_exact_inference():
 def test_windows_are_a_part_of_the_rows_with_their_noise():
     x = np.linspace(-1.7, 1.7, 9000)[:, None]
     z, factors = np.sin(x[:, 0]), np.linspace(0.5, 2.0, 9000)
-    rows = Windows.of(x, z, EVALUATOR.settings, factors)
+    rows = Windows.of(x, z, factors)
     assert 100 < len(rows.z) < 9000
     places = np.searchsorted(x[:, 0], rows.X[:, 0])
     assert_array_equal(rows.z, z[places])
     assert_array_equal(rows.factors, factors[places])
-    assert Windows.of(x, z, EVALUATOR.settings).factors is None
+    assert Windows.of(x, z).factors is None
