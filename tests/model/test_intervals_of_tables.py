@@ -22,7 +22,7 @@ KINDS = {
     "half of y equal": (Kind(400, 2, "half equal"), 2),
     "a weak line": (Kind(200, 2, effect="line"), 2),
     "a weak curve": (Kind(300, 2, effect="curve"), 1),
-    "Student-t noise": (Kind(200, 2, "heavy tails", settings=(("likelihood", "student-t"),)), 1),
+    "Student-t noise": (Kind(200, 2, "heavy tails", settings=(("likelihood", "student-t"),)), 2),
     "collapsed inference": (Kind(600, 2, settings=(("method", "collapsed"),)), 1),
     "collapsed inference in blocks": (Kind(1000, 2, blocks=True), 1),
 }

@@ -180,7 +180,8 @@ def test_a_pool_that_was_not_searched_for_has_no_price():
 
 
 @pytest.mark.parametrize(("share", "draws"), [(1.0, 8), (0.3, 4), (0.01, 2)])
-def test_a_structure_has_draws_by_its_share(contenders, share, draws):
+def test_a_structure_has_draws_by_its_share(contenders, share, draws, monkeypatch):
+    monkeypatch.setattr(members, "SERIES_DRAWS", 8)
     one = member(contenders[0], share, X, Y)
     assert len(one.noises) == len(one.posterior.posteriors) == 1 + draws
     assert_allclose(one.weights, contenders[0].structure.mode.model.prior.w)

@@ -96,7 +96,7 @@ class Given(Evaluator):
     """By a component what its removal promises, by (place, component) what a move does; little by default."""
     fits: list = field(default_factory=list)
 
-    def fit(self, parts, noise, iterations=None, tolerance=None, least=-np.inf):
+    def fit(self, parts, noise, iterations=None, least=-np.inf):
         self.fits.append(named(parts))
         return structure_of(parts, self.scores[named(parts)])
 
