@@ -28,7 +28,7 @@ from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
 
 ENDS = 0.025, 0.975
-"""The ends of the 95 % interval of the forecast."""
+"""The ends of the 95 % interval of the forecast. [quantile levels, as everywhere]"""
 AHEAD, MOST_AHEAD = 6, 24
 """Steps of the forecast that is explained: a part of the rows, and at most so many. [by judgement, as in reports]"""
 

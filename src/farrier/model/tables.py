@@ -41,7 +41,7 @@ def fit_table(table: Problem, *, likelihood: str = "auto") -> Fitted:
         return _robust(table, gaussian, doubt, chosen=chosen)
     kept = ~doubt.suspicious
     with one_thread():
-        first = projected_table(replace(table, X=table.X[kept], y=table.y[kept]))[0]
+        first = projected_table(replace(table, X=table.X[kept], y=table.y[kept], factors=None))[0]
     with one_thread(small=len(table.X) <= EXACT_ROWS):
         robust = fit_students_t(first, table.X, table.y, doubt.tails.degrees)
     # the members of a large table have no evidence in common
