@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.search.settings import AveragingSettings, SearchSettings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
@@ -22,7 +23,6 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
 from farrier.search.learned_priors import GROWTHS
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import AveragingSettings, SearchSettings
 
 N = 40
 X = np.linspace(-1.7, 1.7, N)[:, None]

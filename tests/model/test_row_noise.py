@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier import Forecaster, Regressor
-from farrier.inference.likelihoods import StudentT
+from farrier.inference.student_t import StudentT
 from farrier.model.outliers import Doubt
 from farrier.model.row_noise import expected_factors, noise_after
 from farrier.model.series import Series, fit_series

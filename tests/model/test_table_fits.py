@@ -5,12 +5,12 @@ from functools import cache
 
 import numpy as np
 import pytest
+from farrier.search.settings import RowSettings
 
 from farrier import Regressor
 from farrier.model.members import Contender, stacked_members
 from farrier.model.table_fits import fit_few_rows, fitting_rows, projected_table
 from farrier.model.tables import Table, fit_table
-from farrier.search.settings import RowSettings
 
 ROWS = 120
 MADE = {

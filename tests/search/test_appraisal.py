@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from farrier.search.settings import AppraisalSettings
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import covariance_of
@@ -11,7 +12,6 @@ from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.search.appraisal import appraise, appraise_sites, left_out_error
 from farrier.search.beliefs import Beliefs
 from farrier.search.scoring import Evaluator
-from farrier.search.settings import AppraisalSettings
 from farrier.search.structure import Structure
 
 RNG = np.random.default_rng(0)

@@ -2,12 +2,12 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Category, Linear, SquaredExponential
 from farrier.search import candidates, codes
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.codes import Codes
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows

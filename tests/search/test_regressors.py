@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.regressors import acts_on, curves_for, effects, lines, noise_beside, simpler
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
+from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import SquaredExponential
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidate_settings import CandidateSettings
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.table_candidates import interaction, ordinary_table, sets_of_inputs, simpler, table

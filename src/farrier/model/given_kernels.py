@@ -5,9 +5,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from farrier.inference.blas import one_thread
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.lbfgs import TOLERANCE
+from farrier.inference.linalg import one_thread
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil

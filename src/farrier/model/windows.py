@@ -10,10 +10,10 @@ from typing import final
 
 import numpy as np
 
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import climb, moving_of
 from farrier.inference.linear import LinearObjective
-from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.long_rows import window_rows
 from farrier.model.tiers import FEATURE_LIMITS
 from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator

@@ -20,8 +20,7 @@ import numpy as np
 
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
-from farrier.inference.exact import ExactObjective
-from farrier.inference.gaussian import log_density, log_normal
+from farrier.inference.exact import ExactObjective, log_density, log_normal
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
 from farrier.inference.parameter_vector import Terms
