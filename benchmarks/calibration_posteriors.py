@@ -68,7 +68,7 @@ def _laplace(kind: str, generator: np.random.Generator) -> dict[str, float]:
     part = beliefs.part(kernel, beliefs.scale(kernel), 1)
     template = beliefs.model([part, LEVEL], beliefs.noise, 1)
     vector = ParameterVector(template, np.zeros((1, 0)))
-    u = vector.start.copy()
+    u = vector.start()
     count = len(template.prior.vector())
     u[:count] = np.log(_half_cauchy(generator, np.array([part.scale, LEVEL.scale])))
     assert template.noise_scale is not None

@@ -1,4 +1,4 @@
-"""Laws of the horseshoe, variational and with point weights: its KL against the paper's and by sampling, its quantiles."""
+"""Laws of the horseshoe, variational and with point weights: KL by the paper and by sampling, draws, quantiles."""
 
 from dataclasses import replace
 

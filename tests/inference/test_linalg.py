@@ -1,4 +1,4 @@
-"""Laws of the jitter and of inverses of triangles; one BLAS thread while matrices are small, as many as before after."""
+"""Laws of the jitter and of inverses of triangles; one BLAS thread for small matrices, and as many as before after."""
 
 import threading
 from collections.abc import Iterator

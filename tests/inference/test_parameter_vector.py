@@ -47,16 +47,16 @@ def vector(kind):
 @each_prior
 def test_vector_and_model_are_inverse(kind):
     parameters = vector(kind)
-    u = parameters.start + 0.1 * np.random.default_rng(0).standard_normal(len(parameters.start))
+    u = parameters.start() + 0.1 * np.random.default_rng(0).standard_normal(len(parameters.start()))
     again = ParameterVector(parameters.model(u), parameters.draws)
-    assert_allclose(again.start, u, rtol=1e-10, atol=1e-12)
+    assert_allclose(again.start(), u, rtol=1e-10, atol=1e-12)
     assert_array_equal(again.template.centre, parameters.template.centre)
 
 
 @each_prior
 def test_what_a_vector_makes_is_what_its_model_holds(kind):
     parameters = vector(kind)
-    u = parameters.start + 0.1 * np.random.default_rng(0).standard_normal(len(parameters.start))
+    u = parameters.start() + 0.1 * np.random.default_rng(0).standard_normal(len(parameters.start()))
     made, model = parameters.make(u), parameters.model(u)
     assert_allclose(made.numbers, model.pool.numbers, rtol=1e-12)
     assert_allclose(made.noise, model.noise, rtol=1e-12)
@@ -67,7 +67,7 @@ def test_what_a_vector_makes_is_what_its_model_holds(kind):
 @each_prior
 def test_the_gradient_of_any_evidence_is_that_of_finite_differences(kind):
     parameters, rng = vector(kind), np.random.default_rng(1)
-    u = parameters.start + 0.1 * rng.standard_normal(len(parameters.start))
+    u = parameters.start() + 0.1 * rng.standard_normal(len(parameters.start()))
     by_numbers, by_w2 = rng.standard_normal(len(parameters.pool.numbers)), rng.standard_normal((4, 2))
 
     def total(u):
@@ -83,7 +83,7 @@ def test_the_gradient_of_any_evidence_is_that_of_finite_differences(kind):
 def test_hyperparameters_have_the_typical_deviations_of_their_families():
     parameters = vector(Horseshoe)
     typical, places = parameters.typical(), fields(parameters.template)
-    assert len(typical) == len(parameters.start) == sum(len(at) for at in places.values())
+    assert len(typical) == len(parameters.start()) == sum(len(at) for at in places.values())
     assert np.all(typical > 0.0)
     assert_array_equal(typical[-len(parameters.pool.numbers) :], typical_deviations(parameters.pool))
 

@@ -174,22 +174,21 @@ class CollapsedBound(Parametrised, ABC):
 
     def value(self, numbers: np.ndarray) -> Terms:
         """The terms of the bound without derivatives; cheap enough for many draws."""
-        made = self.parameters.make(numbers)
-        features = Features(self.parameters.pool, made.numbers, self.groups)
+        made = self.make(numbers)
+        features = Features(self.pool, made.numbers, self.groups)
         stats = self.statistics(features)
-        noise = made.noise if self.template.rows is None else 1.0
+        noise = made.noise if self.common_noise else 1.0
         found = [collapsed_value(stats, w2, features.owner, noise, self.count) for w2 in made.weighed.w2]
         values = [-np.inf if one is None else one.value for one in found]
         return Terms.of(float(np.mean(values)), made)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms of the bound, and its derivative."""
-        made = self.parameters.make(numbers)
-        common = self.template.rows is None
-        features = Features(self.parameters.pool, made.numbers, self.groups)
+        made = self.make(numbers)
+        features = Features(self.pool, made.numbers, self.groups)
         stats = self.statistics(features)
         found = [
-            collapsed_evidence(stats, w2, features.owner, made.noise if common else 1.0, self.count)
+            collapsed_evidence(stats, w2, features.owner, made.noise if self.common_noise else 1.0, self.count)
             for w2 in made.weighed.w2
         ]
         values = [one[0] for one in found if one]
@@ -198,11 +197,11 @@ class CollapsedBound(Parametrised, ABC):
         each = [one[1] for one in found if one]
         by = tuple(np.mean([getattr(one, name) for one in each], axis=0) for name in ("A", "b", "t"))
         dw2 = np.stack([one.w2 for one in each]) / len(each)
-        dnoise = float(np.mean([one.noise for one in each])) if common else 0.0
+        dnoise = float(np.mean([one.noise for one in each])) if self.common_noise else 0.0
         slopes = self.slopes(features, by)
         for group in features.groups:
             group.pull_factor(slopes)
-        return Terms.of(float(np.mean(values)), made), self.parameters.gradient(made, slopes, dw2, dnoise)
+        return Terms.of(float(np.mean(values)), made), self.gradient(made, slopes, dw2, dnoise)
 
 
 @dataclass
@@ -241,8 +240,7 @@ class CollapsedObjective(CollapsedBound):
         return block_slopes(features, self.X, self.y, self._precision(), by)
 
     def _precision(self) -> np.ndarray:
-        noise = self.template.factors if self.template.rows is None else self.template.rows
-        return np.ones(len(self.y)) if noise is None else 1.0 / np.asarray(noise)
+        return 1.0 / self.template.relative_noise(len(self.y))
 
 
 class RowBlocks(Protocol):

@@ -115,12 +115,12 @@ class ExactObjective(Parametrised):
 
     def value(self, numbers: np.ndarray) -> Terms:
         """The terms of the bound without derivatives, some draws at a time: takes little memory for many draws."""
-        made = self.parameters.make(numbers)
+        made = self.make(numbers)
         noise = np.where(self.covariance.filled, self._diagonal(made.noise), 1.0)
         values = []
         for first in range(0, len(self.draws), DRAWS_AT_ONCE):
             some = made.weighed.w2[first : first + DRAWS_AT_ONCE]
-            for C in self.covariance.forward(self.parameters.pool, made.numbers, some)[0]:
+            for C in self.covariance.forward(self.pool, made.numbers, some)[0]:
                 C.reshape(-1)[:: len(self.y) + 1] += noise + np.where(self.covariance.filled, jitter(C), 0.0)
                 values.append(log_density(C, self.y))
         # empty grid places have variance one and value zero: their log density is removed
@@ -129,20 +129,18 @@ class ExactObjective(Parametrised):
 
     def _diagonal(self, noise: float) -> np.ndarray:
         """The noise variance of each row."""
-        rows = self.template.rows
-        return noise * self._factors if rows is None else self.covariance.scatter(np.asarray(rows))
+        return self._relative * (noise if self.common_noise else 1.0)
 
     @cached_property
-    def _factors(self) -> np.ndarray:
+    def _relative(self) -> np.ndarray:
         """The noise variance of each row over the common one."""
-        factors = self.template.factors
-        return np.ones(len(self.y)) if factors is None else self.covariance.scatter(factors)
+        return self.covariance.scatter(self.template.relative_noise(int(self.covariance.filled.sum())))
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms of the bound, and its derivative."""
-        made = self.parameters.make(numbers)
+        made = self.make(numbers)
         diagonal = self._diagonal(made.noise)
-        C, saved = self.covariance.forward(self.parameters.pool, made.numbers, made.weighed.w2)
+        C, saved = self.covariance.forward(self.pool, made.numbers, made.weighed.w2)
         values = []
         for C_s in C:
             known = np.isfinite(C_s[0, 0])
@@ -150,10 +148,10 @@ class ExactObjective(Parametrised):
             if found is None:
                 return Terms.of(-np.inf, made), np.zeros_like(numbers)
             values.append(found)
-        dnoise = 0.0 if self.template.rows is not None else float(np.einsum("snn,n->", C, self._factors))
+        dnoise = float(np.einsum("snn,n->", C, self._relative)) if self.common_noise else 0.0
         slopes, dw2 = self.covariance.backward(saved, C)
         share = 1.0 / len(values)
-        gradient = self.parameters.gradient(made, share * slopes, share * dw2, share * dnoise)
+        gradient = self.gradient(made, share * slopes, share * dw2, share * dnoise)
         return Terms.of(share * sum(values), made), gradient
 
 
@@ -167,8 +165,8 @@ class ProjectedObjective(ExactObjective):
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms of the bound, and its derivative."""
-        made = self.parameters.make(numbers)
-        C, saved = self.covariance.forward(self.parameters.pool, made.numbers, made.weighed.w2)
+        made = self.make(numbers)
+        C, saved = self.covariance.forward(self.pool, made.numbers, made.weighed.w2)
         filled = self.covariance.filled
         A = np.tril(C[0]) + np.tril(C[0], -1).T
         A[np.diag_indices(len(A))] += np.where(filled, self._diagonal(made.noise) + jitter(A), 1.0)
@@ -179,8 +177,6 @@ class ProjectedObjective(ExactObjective):
         # a lower triangle, each entry of which counts for its mirror image too; nothing at empty places
         C[0] = 2.0 * np.tril(G, -1)
         C[0][np.diag_indices(len(A))] = np.where(filled, np.diagonal(G), 0.0)
-        dnoise = 0.0
-        if self.template.rows is None:
-            dnoise = float((np.where(filled, np.diagonal(G), 0.0) * self._factors).sum())
+        dnoise = float((np.where(filled, np.diagonal(G), 0.0) * self._relative).sum()) if self.common_noise else 0.0
         slopes, dw2 = self.covariance.backward(saved, C)
-        return Terms.of(value, made), self.parameters.gradient(made, slopes, dw2, dnoise)
+        return Terms.of(value, made), self.gradient(made, slopes, dw2, dnoise)

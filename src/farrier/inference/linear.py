@@ -255,28 +255,22 @@ class LinearObjective(Parametrised):
     ) -> "LinearObjective":
         """The bound of a model of a series on rows in any order."""
         pieces = plan(template.pool, X, limits)
-        given = template.rows if template.rows is not None else template.factors
-        noise = np.ones(len(y)) if given is None else np.asarray(given, float)
-        blocks = sorted_blocks(X, y, noise, pieces)
+        blocks = sorted_blocks(X, y, template.relative_noise(len(y)), pieces)
         return cls(template, pieces, blocks, quasi_normal(draws, template.prior.noise_size))
-
-    @property
-    def _common(self) -> bool:
-        return self.template.rows is None
 
     def value(self, numbers: np.ndarray) -> Terms:
         """The terms of the bound without derivatives."""
-        made = self.parameters.make(numbers)
-        noise = made.noise if self._common else 1.0
+        made = self.make(numbers)
+        noise = made.noise if self.common_noise else 1.0
         models = [LinearModel(self.pieces, made.numbers, w2, noise) for w2 in made.weighed.w2]
         values = [solve(model, self.blocks).evidence for model in models]
         return Terms.of(float(np.mean(values)), made)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms of the bound, and its derivative."""
-        made = self.parameters.make(numbers)
-        noise = made.noise if self._common else 1.0
-        values, slopes, dnoise = [], self.parameters.pool.no_slopes(), 0.0
+        made = self.make(numbers)
+        noise = made.noise if self.common_noise else 1.0
+        values, slopes, dnoise = [], self.pool.no_slopes(), 0.0
         dw2 = np.zeros_like(made.weighed.w2)
         for s, w2 in enumerate(made.weighed.w2):
             try:
@@ -289,7 +283,7 @@ class LinearObjective(Parametrised):
             found = Slopes.of(model, solution, kept, float(self.blocks.x[0]))
             slopes += found.numbers / len(dw2)
             dw2[s] = found.w2 / len(dw2)
-            dnoise += found.noise / len(dw2) if self._common else 0.0
+            dnoise += found.noise / len(dw2) if self.common_noise else 0.0
         if not np.isfinite(values).all():
             return Terms.of(-np.inf, made), np.zeros_like(numbers)
-        return Terms.of(float(np.mean(values)), made), self.parameters.gradient(made, slopes, dw2, dnoise)
+        return Terms.of(float(np.mean(values)), made), self.gradient(made, slopes, dw2, dnoise)

@@ -88,6 +88,11 @@ class ExactModel:
     factors: np.ndarray | None = None
     """The noise variance of each row over `noise`; None if all rows have the same."""
 
+    def relative_noise(self, count: int) -> np.ndarray:
+        """The noise variance of each row over the common one; where it is known, over one."""
+        given = self.factors if self.rows is None else self.rows
+        return np.ones(count) if given is None else np.asarray(given, float)
+
 
 class Terms(NamedTuple):
     """The bound (`total`) and its terms.
@@ -120,20 +125,18 @@ class Made(NamedTuple):
     """The derivative of each hyperparameter with respect to its unbounded value."""
 
 
-@final
-@dataclass
-class ParameterVector:
-    """A model as a function of its unbounded parameters."""
+class Parametrised:
+    """A model as a function of the vector of its unbounded parameters: what all bounds share."""
 
     template: ExactModel
     draws: np.ndarray
+    """Standard normal noise for draws of the weights, (S, E)."""
 
     @property
     def pool(self) -> Products:
         """The kernels."""
         return self.template.pool
 
-    @cached_property
     def start(self) -> np.ndarray:
         """The parameters of the template."""
         return np.concatenate([self.template.prior.vector(), [np.log(self.template.noise)], self.pool.unbounded])
@@ -181,7 +184,7 @@ class ParameterVector:
 
         The limits of hyperparameters are around their first starting values, also if they are fitted several times.
         """
-        start = self.start
+        start = self.start()
         about, by = start.copy(), np.full(len(start), REACH)
         own = self.template.spread
         about[self._pool] = self.template.centre
@@ -217,30 +220,16 @@ class ParameterVector:
         """Prior standard deviations of the unbounded hyperparameters; 0 for those that are not fitted."""
         return spreads(self.pool) if self.template.spread is None else self.template.spread
 
+    @property
+    def common_noise(self) -> bool:
+        """Whether the noise variance is a parameter; otherwise that of each row is known."""
+        return self.template.rows is None
 
-class Parametrised:
-    """The part that all bounds share: conversion between a model and its vector of parameters."""
+
+@final
+@dataclass
+class ParameterVector(Parametrised):
+    """A model and its vector of parameters, without a bound."""
 
     template: ExactModel
     draws: np.ndarray
-
-    @cached_property
-    def parameters(self) -> ParameterVector:
-        """The conversion between vectors and models."""
-        return ParameterVector(self.template, self.draws)
-
-    def start(self) -> np.ndarray:
-        """The parameters of the template."""
-        return self.parameters.start
-
-    def limits(self) -> np.ndarray:
-        """The lowest and the highest value of each parameter, (P, 2)."""
-        return self.parameters.limits()
-
-    def typical(self) -> np.ndarray:
-        """The typical posterior standard deviation of each parameter."""
-        return self.parameters.typical()
-
-    def model(self, u: np.ndarray) -> ExactModel:
-        """The model with these parameters."""
-        return self.parameters.model(u)

@@ -396,7 +396,6 @@ class PartOfRows:
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms for the part of the rows, and the estimated gradient: that of the prior is not scaled."""
         terms, gradient = self.part.terms(numbers)
-        parameters = self.part.parameters
-        made = parameters.make(numbers)
-        prior = parameters.gradient(made, parameters.pool.no_slopes(), np.zeros_like(made.weighed.w2), 0.0)
+        made = self.part.make(numbers)
+        prior = self.part.gradient(made, self.part.pool.no_slopes(), np.zeros_like(made.weighed.w2), 0.0)
         return terms, prior + (gradient - prior) * len(self.whole.y) / len(self.part.y)
