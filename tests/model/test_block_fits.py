@@ -5,7 +5,8 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 
-from farrier.model.block_fits import learn_blocks
+from farrier.model.fit import fit
+from farrier.model.problem import Problem
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(-1.7, 1.7, size=(90, 1))
@@ -29,7 +30,7 @@ class Pieces:
 
 @pytest.fixture(scope="module")
 def fitted():
-    return learn_blocks(X, Y, lambda scale: Pieces(X, scale.forward(Y)), transform="log")
+    return fit(Problem(X, Y, scale="log", blocks=lambda scale: Pieces(X, scale.forward(Y))))
 
 
 def test_the_curve_is_found_with_its_noise(fitted):

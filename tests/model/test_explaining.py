@@ -6,7 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.inference.mixtures import moments
 from farrier.model.explaining import explained, steps_ahead
-from farrier.model.series import Series, fit_series
+from farrier.model.problem import Problem
+from farrier.model.series import fit_series
 
 N = 72
 X = np.linspace(-1.7, 1.7, N)[:, None]
@@ -17,12 +18,12 @@ AHEAD = steps_ahead(X)
 
 
 def months(y, **fields):
-    return Series(X, y, seasons=[12 * STEP], timed=True, **fields)
+    return Problem(X, y, seasons=[12 * STEP], timed=True, **fields)
 
 
 @pytest.fixture(scope="module")
 def fitted():
-    return fit_series(months(Y), transform="identity")
+    return fit_series(months(Y, scale="identity"))
 
 
 @pytest.fixture(scope="module")
@@ -85,7 +86,7 @@ def test_white_noise_has_no_component():
 
 @pytest.mark.parametrize("engine", ["linear", "collapsed"])
 def test_every_engine_is_explained(engine):
-    found = fit_series(months(Y, engine=engine), transform="identity")
+    found = fit_series(months(Y, engine=engine, scale="identity"))
     told = explained(found, X, Y)
     assert sorted(str(kernel) for kernel in told.explaining.kernels) == ["Lin", "Per0"]
 

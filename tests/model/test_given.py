@@ -8,7 +8,7 @@ from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.registry import CentredPeriodic, Constant, Linear, Matern12, SquaredExponential, Step
 from farrier.model.finishing import search_rows
 from farrier.model.given import fit_given, levelled, parts_of
-from farrier.model.series import Series
+from farrier.model.problem import Given, Problem
 from farrier.model.tiers import snapped
 
 N = 64
@@ -19,7 +19,9 @@ GROWTH = np.exp(0.5 * X[:, 0] + 0.5 * np.sin(2.0 * np.pi * X[:, 0] / 0.31) + 0.1
 
 def test_given_are_kept_and_the_bound_is_in_units_of_y():
     kernels = [Linear(0.0), CentredPeriodic(0.31, 1.0) + SquaredExponential(0.5)]
-    one, ten = (fit_given(kernels, X, factor * GROWTH, transform="log", iterations=4) for factor in (1.0, 10.0))
+    one, ten = (
+        fit_given(Problem(X, factor * GROWTH, scale="log"), Given(kernels, iterations=4)) for factor in (1.0, 10.0)
+    )
     assert [str(kernel) for kernel in one.kernels] == ["Lin", "Per0", "SE"]
     assert one.survivors == 3
     assert one.tier == "exact"
@@ -33,7 +35,8 @@ def test_given_are_fitted_to_their_maximum_however_many_rows_there_are():
     y = np.sin(9.0 * x) + 0.5 * np.sin(20.0 * np.pi * x) + x + 0.3 * rng.standard_normal(rows)
     kernels = [SquaredExponential(0.3), Matern12(0.2), Linear(0.0)]
     # 0.002 nats per row, the default of the estimators, would end it 4 nats below
-    usual, longer = (fit_given(kernels, x[:, None], y, tolerance=tolerance) for tolerance in (0.002 * rows, 1e-6))
+    problem, tolerances = Problem(x[:, None], y), (0.002 * rows, 1e-6)
+    usual, longer = (fit_given(problem, Given(kernels, tolerance=tolerance)) for tolerance in tolerances)
     assert usual.steps < longer.steps
     assert abs(usual.bound - longer.bound) < 0.05
 
@@ -41,7 +44,7 @@ def test_given_are_fitted_to_their_maximum_however_many_rows_there_are():
 def test_given_of_a_long_series_are_fitted_in_linear_time():
     x = np.linspace(-1.7, 1.7, 300)[:, None]
     y = np.cumsum(np.random.default_rng(3).standard_normal(300))
-    found = fit_given([Matern12(0.5), Constant()], x, y, iterations=10, tier="linear")
+    found = fit_given(Problem(x, y, engine="linear"), Given([Matern12(0.5), Constant()], iterations=10))
     assert found.tier == "linear"
     assert np.isfinite(found.bound)
     assert np.abs(found.moments(x)[0] - y).mean() < 1.0
@@ -49,7 +52,7 @@ def test_given_of_a_long_series_are_fitted_in_linear_time():
 
 @pytest.mark.parametrize("prior", ["none", "softmax", "spike-and-slab"])
 def test_every_prior_on_the_weights_fits(prior):
-    found = fit_given([Linear(0.0), SquaredExponential(0.5)], X, GROWTH, prior=prior, iterations=20)
+    found = fit_given(Problem(X, GROWTH), Given([Linear(0.0), SquaredExponential(0.5)], prior, iterations=20))
     assert np.corrcoef(found.moments(X)[0], GROWTH)[0, 1] > 0.5
 
 
@@ -62,11 +65,10 @@ def test_a_step_gets_a_level_unless_there_is_a_constant():
 
 
 def test_few_rows_are_all_seen_and_a_part_of_many_is_the_same_every_time():
-    settings = Series(X, GROWTH).settings
-    assert_array_equal(search_rows(X, settings), np.arange(N))
+    assert_array_equal(search_rows(X), np.arange(N))
     many = np.random.default_rng(0).permutation(700).astype(float)[:, None]
-    rows = search_rows(many, settings)
-    assert_array_equal(rows, search_rows(many, settings))
+    rows = search_rows(many)
+    assert_array_equal(rows, search_rows(many))
     assert len(np.unique(rows)) == len(rows) < 700
     # spread over all, with neighbours in several places
     found = np.sort(many[rows, 0])

@@ -5,24 +5,21 @@ from functools import cache
 
 import numpy as np
 import pytest
-from farrier.search.settings import RowSettings
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.data.tables import Scale
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
-from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
 from farrier.kernels.registry import Linear, RationalQuadratic, SquaredExponential
+from farrier.model import many_rows
+from farrier.model.fit import fit
 from farrier.model.many_rows import judged_rows, predicting_rows
 from farrier.model.outliers import left_out_score
-from farrier.model.refit import refitted
-from farrier.model.result import Recipe, Result
-from farrier.model.tables import Table, fit_table
+from farrier.model.problem import Problem
+from farrier.model.tables import fit_table
 from farrier.search.structure import Part, horseshoe_model
 
 N, D = 160, 2
-SMALL = RowSettings(part=60, fit=70, exact_table=100, predict=130)
 KERNELS = (Linear(0.0, dims=(0,)), SquaredExponential(1.3, dims=(1,)), RationalQuadratic((2.0, 1.5), 1.0))
 
 
@@ -41,7 +38,7 @@ def model():
 
 @cache
 def fitted():
-    return fit_table(Table(*rows(), engine="collapsed"), likelihood="gaussian")
+    return fit_table(Problem(*rows(), engine="collapsed"), likelihood="gaussian")
 
 
 def exact():
@@ -61,7 +58,7 @@ def test_the_triangle_of_a_covariance_is_that_of_all_its_kernels():
 
 def test_rows_that_are_left_out_are_those_of_the_inverse():
     some = np.array([0, 7, 31, N - 1])
-    for few, all_rows in zip(exact().some_left_out(some), exact().left_out(), strict=True):
+    for few, all_rows in zip(exact().left_out(some), exact().left_out(), strict=True):
         assert_allclose(few, all_rows[:, some], rtol=1e-8)
 
 
@@ -74,7 +71,7 @@ def test_collapsed_leave_one_out_is_the_posterior_without_the_row():
     X, y = rows()
     objective = CollapsedObjective.of(model(), X, y, 1, 1e-3, 20)
     weights = np.array([[0.5, 0.7, 0.4]])
-    mean, variance = CollapsedPosterior.of(objective, model(), weights).left_out(X, y)
+    mean, variance = CollapsedPosterior.of(objective, model(), weights).given(X, y).left_out()
     for n in (0, 50, N - 1):
         others = np.arange(N) != n
         without = replace(objective, X=X[others], y=y[others])
@@ -95,13 +92,15 @@ def test_the_structure_has_inducing_points_and_pools_are_exact_given_the_rows():
         assert len(one.posterior.posteriors[0].y) == N
 
 
-def test_rows_are_drawn_once_and_judged_ones_are_known_to_pools():
-    known, judged = predicting_rows(N, SMALL), judged_rows(N, SMALL)
+def test_rows_are_drawn_once_and_judged_ones_are_known_to_pools(monkeypatch):
+    monkeypatch.setattr(many_rows, "PREDICTING_ROWS", 130)
+    monkeypatch.setattr(many_rows, "FITTED_ROWS", 70)
+    known, judged = predicting_rows(N), judged_rows(N)
     assert len(known) == 130
     assert len(np.unique(judged)) == 70
     assert np.isin(judged, known).all()
-    assert_array_equal(known, predicting_rows(N, SMALL))
-    assert_array_equal(predicting_rows(50, SMALL), np.arange(50))
+    assert_array_equal(known, predicting_rows(N))
+    assert_array_equal(predicting_rows(50), np.arange(50))
 
 
 def test_predictions_are_as_good_as_noise_allows():
@@ -131,9 +130,7 @@ def test_the_score_of_all_rows_is_near_that_of_new_rows():
 
 def test_refits_keep_the_kind():
     X, y = rows()
-    scale = Scale(np.zeros(D), np.ones(D), 0.0, 1.0)
-    result = Result(fitted(), X, y, scale, ("a", "b"), 0.0, Recipe("", ""))
-    again = refitted(result, X[:140], y[:140]).fitted
+    again = fit(Problem(X[:140], y[:140]), fitted())
     assert again.tier == "collapsed"
     assert len(again.others) == len(fitted().others)
     assert_allclose(again.moments(X[:5])[0], fitted().moments(X[:5])[0], atol=0.1)
@@ -144,6 +141,6 @@ def test_gross_outliers_are_borne(likelihood):
     X, y = rows()
     wild = y.copy()
     wild[::15] += 30.0
-    found = fit_table(Table(X, wild, engine="collapsed"), likelihood=likelihood)
+    found = fit_table(Problem(X, wild, engine="collapsed"), likelihood=likelihood)
     kept = np.arange(N) % 15 != 0
     assert np.median(np.abs(found.moments(X[kept])[0] - y[kept])) < 0.4

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from farrier.search.settings import AveragingSettings, SearchSettings
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.special import logsumexp
 
@@ -12,15 +11,16 @@ import farrier
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.mixtures import moments
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
-from farrier.model.fitted import Fitted
+from farrier.model import members
+from farrier.model.fit import fit
 from farrier.model.members import Contender, fitted_set, member, predicting, shares_of
 from farrier.model.predictions import LEVELS, MIDDLE
-from farrier.model.refit import refitted
-from farrier.model.result import Result
-from farrier.model.target_scale import TargetScale, named
+from farrier.model.problem import Problem
+from farrier.model.target_scale import LOG_ODDS, TargetScale, named
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.clock import Clock
+from farrier.search.evidence import CHANCE
 from farrier.search.learned_priors import GROWTHS
 from farrier.search.scoring import Evaluator
 
@@ -30,14 +30,13 @@ NEW = np.array([[0.2], [1.8], [2.2]])
 SEASON = 8 * 3.4 / 39
 RNG = np.random.default_rng(2)
 Y = np.exp(0.4 * X[:, 0] + 0.3 * np.sin(2.0 * np.pi * X[:, 0] / SEASON) + 0.1 * RNG.standard_normal(N))
-SETTINGS = SearchSettings(averaging=AveragingSettings(draws=8))
 LINE, CYCLE, ROUGH = Linear(0.0), CentredPeriodic(SEASON, 1.0), Matern12(0.2)
 
 
 def contender(name, *kernels):
     scale = TargetScale.of(named(name), Y)
     beliefs = Beliefs(Clock.of(X[:, 0], [SEASON]))
-    evaluator = Evaluator(X, scale.forward(Y), covariance_of(X), settings=SETTINGS, beliefs=beliefs)
+    evaluator = Evaluator(X, scale.forward(Y), covariance_of(X), beliefs=beliefs)
     structure = evaluator.fit([evaluator.part(kernel, 0.5) for kernel in kernels], 0.2)
     return Contender(f"{name} {len(kernels)}", structure, evaluator, scale, Y)
 
@@ -57,9 +56,9 @@ def few():
     return contender("log", LINE, CYCLE)
 
 
-def the_set(contenders, explains, settings=SETTINGS):
+def the_set(contenders, explains):
     told = appraise(explains.evaluator, explains.structure)
-    return fitted_set(contenders, explains, X, Y, appraisal=told, record=(), settings=settings, steps=0)
+    return fitted_set(contenders, explains, X, Y, appraisal=told, record=(), steps=0)
 
 
 def raised(one, nats):
@@ -84,9 +83,7 @@ def of_half():
     """A structure that was fitted to the last half of the rows."""
     scale = TargetScale.of(named("log"), Y)
     beliefs = Beliefs(Clock.of(X[:, 0], [SEASON], of_time=True))
-    evaluator = Evaluator(
-        X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), settings=SETTINGS, beliefs=beliefs
-    )
+    evaluator = Evaluator(X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), beliefs=beliefs)
     structure = evaluator.fit([evaluator.part(kernel, 0.5) for kernel in (LINE, CYCLE)], 0.2)
     return Contender("half", structure, evaluator, scale, Y[HALF:])
 
@@ -105,21 +102,26 @@ def test_a_structure_that_has_seen_all_rows_is_not_fitted_again(contenders):
 
 
 def test_what_has_no_share_in_a_series_is_not_fitted_to_all_rows(of_half):
-    kept = predicting([of_half, raised(of_half, -20.0), raised(of_half, -1.0)], X, Y, SETTINGS)
+    kept = predicting([of_half, raised(of_half, -20.0), raised(of_half, -1.0)], X, Y)
     assert [len(one.rows) for one in kept] == [N, N]
 
 
 def test_of_rows_that_are_no_series_all_are_kept(contenders):
     beliefs = Beliefs(Clock.of(X[:, 0], of_time=False))
     one = replace(contenders[0], evaluator=replace(contenders[0].evaluator, beliefs=beliefs))
-    assert len(predicting([one, raised(one, -90.0)], X, Y, SETTINGS)) == 2
+    assert len(predicting([one, raised(one, -90.0)], X, Y)) == 2
 
 
 # shares
 
 
-def test_shares_follow_the_evidence(contenders):
-    shares = shares_of(contenders, AveragingSettings(smallest_share=0.0))
+@pytest.fixture
+def all_predict(monkeypatch):
+    monkeypatch.setattr(members, "SMALLEST_SHARE", 0.0)
+
+
+def test_shares_follow_the_evidence(contenders, all_predict):
+    shares = shares_of(contenders)
     heights = np.array([one.height for one in contenders])
     assert_allclose(shares.sum(), 1.0)
     assert_allclose(np.log(shares[0] / shares[1:]), heights[0] - heights[1:], rtol=1e-9)
@@ -128,35 +130,35 @@ def test_shares_follow_the_evidence(contenders):
 @pytest.mark.parametrize(("nats", "share"), [(-1.0, 1.0 / (1.0 + np.exp(-1.0))), (-20.0, 1.0)])
 def test_structures_with_small_shares_do_not_predict(contenders, nats, share):
     first = contenders[0]
-    shares = shares_of([first, raised(first, nats)], AveragingSettings())
+    shares = shares_of([first, raised(first, nats)])
     assert_allclose(shares, [share, 1.0 - share], atol=1e-12)
 
 
 def test_the_first_predicts_even_if_others_are_much_better(contenders):
     first = contenders[0]
-    shares = shares_of([first, raised(first, 50.0)], AveragingSettings())
+    shares = shares_of([first, raised(first, 50.0)])
     assert 0.0 < shares[0] < 1e-3
     assert_allclose(shares.sum(), 1.0)
 
 
-def test_only_a_large_difference_counts_between_what_was_searched_for_and_what_was_not(contenders):
-    first, settings = contenders[0], AveragingSettings(flattery=3.0, smallest_share=0.0)
-    near, far = (replace(raised(first, -nats), searched=False) for nats in (2.0, 5.0))
-    assert_allclose(shares_of([first, near], settings), [0.5, 0.5])
-    apart = shares_of([first, far], settings)
-    assert_allclose(np.log(apart[0] / apart[1]), 5.0 - 3.0)
+def test_only_a_large_difference_counts_between_what_was_searched_for_and_what_was_not(contenders, all_predict):
+    first = contenders[0]
+    near, far = (replace(raised(first, -nats), searched=False) for nats in (CHANCE - 1.0, CHANCE + 2.0))
+    assert_allclose(shares_of([first, near]), [0.5, 0.5])
+    apart = shares_of([first, far])
+    assert_allclose(np.log(apart[0] / apart[1]), 2.0)
     # two alike have together what one has alone
-    assert_allclose(shares_of([first, near, near], settings), [0.5, 0.25, 0.25])
+    assert_allclose(shares_of([first, near, near]), [0.5, 0.25, 0.25])
 
 
-def test_only_a_large_difference_counts_between_growth_that_fades_to_a_line_and_to_nothing(contenders):
-    first, settings = contenders[0], AveragingSettings(flattery=3.0, smallest_share=0.0)
+def test_only_a_large_difference_counts_between_growth_that_fades_to_a_line_and_to_nothing(contenders, all_predict):
+    first = contenders[0]
     beliefs = first.evaluator.beliefs
     other = replace(
         raised(first, -20.0), evaluator=replace(first.evaluator, beliefs=replace(beliefs, growth="nothing"))
     )
-    shares = shares_of([first, other], settings)
-    assert_allclose(np.log(shares[0] / shares[1]), first.height - other.height - 3.0)
+    shares = shares_of([first, other])
+    assert_allclose(np.log(shares[0] / shares[1]), first.height - other.height - CHANCE)
 
 
 def test_heights_are_in_the_units_of_y_and_components_of_ordinary_series_have_no_price(contenders):
@@ -165,7 +167,7 @@ def test_heights_are_in_the_units_of_y_and_components_of_ordinary_series_have_no
     free = sum(beliefs.log_structure([part], 1) for part in parts if beliefs.ordinary(part.kernel))
     assert free < 0.0
     jacobian = np.sum(-np.log(Y)) - N * np.log(np.log(Y).std())
-    preference = SETTINGS.scales.log_preference
+    preference = LOG_ODDS["log"]
     assert_allclose(one.height, one.structure.score - free + jacobian + preference, rtol=1e-10)
 
 
@@ -178,8 +180,9 @@ def test_a_pool_that_was_not_searched_for_has_no_price():
 
 
 @pytest.mark.parametrize(("share", "draws"), [(1.0, 8), (0.3, 4), (0.01, 2)])
-def test_a_structure_has_draws_by_its_share(contenders, share, draws):
-    one = member(contenders[0], share, X, Y, SETTINGS)
+def test_a_structure_has_draws_by_its_share(contenders, share, draws, monkeypatch):
+    monkeypatch.setattr(members, "SERIES_DRAWS", 8)
+    one = member(contenders[0], share, X, Y)
     assert len(one.noises) == len(one.posterior.posteriors) == 1 + draws
     assert_allclose(one.weights, contenders[0].structure.mode.model.prior.w)
     assert one.noises[0] == contenders[0].structure.mode.model.noise
@@ -266,17 +269,12 @@ def test_the_joint_distribution_is_that_of_all_structures_on_the_scale(contender
 # later rows
 
 
-def result_of(fitted: Fitted) -> Result:
-    model = farrier.Regressor([LINE], iterations=1).fit(X, Y)
-    return replace(model.result_, fitted=fitted, inputs=X, target=Y)
-
-
-def test_a_refit_to_the_same_rows_keeps_the_set_and_its_predictions(contenders, few):
+def test_a_refit_to_the_same_rows_keeps_the_set_and_its_predictions(contenders, few, monkeypatch):
     # two structures of real evidence, the second on another scale
     first, other, _ = contenders
-    settings = SearchSettings(averaging=AveragingSettings(draws=8, smallest_share=1e-12))
-    fitted = the_set([first, other], few, settings)
-    again = refitted(result_of(fitted), X, Y).fitted
+    monkeypatch.setattr(members, "SMALLEST_SHARE", 1e-12)
+    fitted = the_set([first, other], few)
+    again = fit(Problem(X, Y), fitted)
     assert [one.scale for one in again.others] == [one.scale for one in fitted.others]
     assert [str(kernel) for kernel in again.kernels] == [str(kernel) for kernel in fitted.kernels]
     assert_allclose(again.share, fitted.share, atol=0.1)
@@ -291,7 +289,7 @@ def test_a_refit_drops_the_structures_that_later_values_make_impossible(contende
     fitted = the_set([identity, raised(line, identity.height - line.height)], contender("identity", LINE, CYCLE))
     assert len(fitted.others) == 1
     below = np.where(np.arange(N) == 3, -0.1, Y)
-    again = refitted(result_of(fitted), X, below).fitted
+    again = fit(Problem(X, below), fitted)
     assert again.others == ()
     assert again.share == 1.0
 
@@ -304,21 +302,21 @@ def model():
     return farrier.Forecaster().fit(months, y)
 
 
-def members(model):
+def kinds_of(model):
     fitted = model.result_.fitted
     kinds = [(fitted.scale.transform.name, fitted.beliefs.growth)]
     return sorted([*kinds, *((one.scale.transform.name, one.growth) for one in fitted.others)])
 
 
 def test_an_update_keeps_the_number_of_members(model, tmp_path):
-    assert members(model) == [(scale, growth) for scale in ("identity", "log") for growth in GROWTHS]
+    assert kinds_of(model) == [(scale, growth) for scale in ("identity", "log") for growth in GROWTHS]
     again = farrier.load(model.save(tmp_path / "set.farrier"))
-    assert members(again) == members(model)
+    assert kinds_of(again) == kinds_of(model)
     assert again.result_.fitted.share == model.result_.fitted.share
     assert_array_equal(again.forecast(3)["mean"], model.forecast(3)["mean"])
     before = len(again.result_.fitted.kernels)
     again.update([np.datetime64("2018-05")], [78.0])
-    assert members(again) == members(model)
+    assert kinds_of(again) == kinds_of(model)
     assert len(again.result_.fitted.kernels) == before
     again.update([np.datetime64("2018-06")], [80.0])
-    assert members(again) == members(model)
+    assert kinds_of(again) == kinds_of(model)

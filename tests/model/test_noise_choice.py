@@ -9,7 +9,8 @@ from scipy.special import ndtri
 
 import farrier
 from farrier import Forecaster, Regressor
-from farrier.model.series import Series, fit_series
+from farrier.model.problem import Problem
+from farrier.model.series import fit_series
 from farrier.search.learned_priors import GROWTHS
 
 N = 100
@@ -121,6 +122,6 @@ def test_a_students_t_that_is_asked_for_is_kept():
 def test_an_outlier_below_zero_leaves_only_the_identity():
     y, _ = made(4, 0)
     y[[20, 50, 70]] = [-40.0, 160.0, -60.0]
-    fitted = fit_series(Series((T[:, None] - 50.0) / 29.0, y, timed=True))
+    fitted = fit_series(Problem((T[:, None] - 50.0) / 29.0, y, timed=True))
     assert fitted.scale.transform.name == "identity"
     assert fitted.record[-1].formula == "noise: Student-t"

@@ -8,7 +8,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 import farrier
 from farrier.kernels.registry import Linear, SquaredExponential
-from farrier.model.refit import refitted
+from farrier.model.fit import fit
+from farrier.model.problem import Problem
 
 RNG = np.random.default_rng(1)
 X = np.arange(50.0)[:, None]
@@ -63,16 +64,16 @@ def test_values_that_do_not_fit_are_refused(model):
 
 
 def test_the_stochastic_tier_says_what_to_do(model):
-    result = replace(model.result_, fitted=replace(model.result_.fitted, tier="stochastic"))
+    result = model.result_
     with pytest.raises(ValueError, match="fit all rows again"):
-        refitted(result, result.inputs, result.target)
+        fit(Problem(result.inputs, result.target), replace(result.fitted, tier="stochastic"))
 
 
 def test_classes_are_refitted_through_their_sites():
     x = RNG.uniform(-2.0, 2.0, (60, 1))
     labels = (x[:, 0] + 0.3 * RNG.normal(size=60) > 0.0).astype(int)
     result = farrier.Classifier().fit(x[:40], labels[:40]).result_
-    again = refitted(result, result.at(x), labels.astype(float))
-    chance, _ = again.fitted.observed(again.inputs)
+    again = fit(Problem(result.at(x), labels.astype(float)), result.fitted)
+    chance, _ = again.observed(result.at(x))
     assert np.mean((chance.mean(axis=0) > 0.5) == labels) > 0.85
-    assert len(again.fitted.explaining.kernels) == len(result.fitted.explaining.kernels)
+    assert len(again.explaining.kernels) == len(result.fitted.explaining.kernels)

@@ -6,10 +6,11 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier import Forecaster, Regressor
-from farrier.inference.likelihoods import StudentT
+from farrier.inference.student_t import StudentT
 from farrier.model.outliers import Doubt
+from farrier.model.problem import Problem
 from farrier.model.row_noise import expected_factors, noise_after
-from farrier.model.series import Series, fit_series
+from farrier.model.series import fit_series
 from tests.model.test_noise_choice import CLEAN, TIMES, N, T, made, rows_of
 
 SEEDS = range(4)
@@ -46,7 +47,7 @@ def test_a_random_walk_stays_gaussian():
 
 
 def test_ordinary_rows_have_the_same_fit_as_with_gaussian_noise():
-    series = Series(((T - 50.0) / 29.0)[:, None], made(0, 0)[0], seasons=[12 / 29.0], timed=True)
+    series = Problem(((T - 50.0) / 29.0)[:, None], made(0, 0)[0], seasons=[12 / 29.0], timed=True)
     one, other = fit_series(series), fit_series(series, likelihood="gaussian")
     assert one.bound == other.bound
     assert one.record == other.record
@@ -54,8 +55,8 @@ def test_ordinary_rows_have_the_same_fit_as_with_gaussian_noise():
 
 def noise_of(y):
     """Whether Student-t noise is kept for a series without a season."""
-    series = Series(((T - 50.0) / 29.0)[:, None], y, seasons=[], timed=True)
-    return isinstance(fit_series(series, transform="identity").likelihood, StudentT)
+    series = Problem(((T - 50.0) / 29.0)[:, None], y, seasons=[], timed=True, scale="identity")
+    return isinstance(fit_series(series).likelihood, StudentT)
 
 
 def test_a_walk_with_a_few_large_steps_has_no_outliers_and_a_smooth_one_may():
@@ -74,7 +75,7 @@ def test_expected_variances_are_those_of_a_gamma_precision():
 
 def test_suspicious_rows_have_a_large_variance_and_no_part_in_the_scale_of_the_target():
     y, rows = made(1, 3)
-    series = Series(((T - 50.0) / 29.0)[:, None], y, seasons=[12 / 29.0], timed=True)
+    series = Problem(((T - 50.0) / 29.0)[:, None], y, seasons=[12 / 29.0], timed=True)
     noise = noise_after(Doubt.of(fit_series(series, likelihood="gaussian"), series.X, y))
     assert set(np.flatnonzero(~noise.ordinary)) == rows
     assert noise.factors[sorted(rows)].min() > 5.0 * np.median(noise.factors)

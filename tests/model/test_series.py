@@ -9,12 +9,13 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 import farrier
-from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.likelihoods import StudentT
-from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.inference.horseshoe import PointHorseshoe
+from farrier.inference.posteriors import GaussianPosterior
+from farrier.inference.student_t import StudentT
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek
-from farrier.model.members import shares_of
-from farrier.model.series import Series, fit_series, pool_fit, refit_series
+from farrier.model.members import SMALLEST_SHARE, shares_of
+from farrier.model.problem import Problem
+from farrier.model.series import fit_series, pool_fit, refit_series
 from farrier.model.target_scale import named
 from farrier.search.learned_priors import GROWTHS
 
@@ -29,7 +30,7 @@ NEW = np.linspace(-1.9, 2.3, 9)[:, None]
 
 
 def months(y, X=X, **fields):
-    return Series(X, y, seasons=[YEAR], timed=True, **fields)
+    return Problem(X, y, seasons=[YEAR], timed=True, **fields)
 
 
 @pytest.fixture(scope="module")
@@ -71,8 +72,8 @@ def test_every_draw_has_its_own_noise_and_predictions_use_it(fitted):
 
 def test_units_do_not_matter():
     ahead = X[-1:] + STEP
-    one = fit_series(months(Y), transform="identity")
-    other = fit_series(months(1000.0 * Y - 7.0), transform="identity")
+    one = fit_series(months(Y, scale="identity"))
+    other = fit_series(months(1000.0 * Y - 7.0, scale="identity"))
     assert_allclose(other.moments(ahead)[0], 1000.0 * one.moments(ahead)[0] - 7.0, rtol=1e-6)
     assert_allclose(other.bound, one.bound - N * np.log(1000.0), atol=1e-4)
 
@@ -105,7 +106,7 @@ def test_parts_add_up_to_the_prediction(fitted):
 
 
 def fits_of(y, growth, names=("identity", "log"), near=None):
-    (beliefs,) = [one for one in months(y).beliefs() if one.growth == growth]
+    beliefs = replace(months(y).beliefs, growth=growth)
     return [pool_fit(months(y), beliefs, named(name), near=near) for name in names]
 
 
@@ -117,10 +118,9 @@ def test_the_scales_of_the_target_are_averaged_by_their_evidence():
     assert found.bound == pytest.approx(best.height, abs=0.05)
     members = {(found.beliefs.growth, found.scale.transform.name): found.share}
     members |= {(one.growth, one.scale.transform.name): one.share for one in found.others}
-    settings = best.evaluator.settings.averaging
-    for fit, share in zip(fits, shares_of(fits, settings), strict=True):
+    for fit, share in zip(fits, shares_of(fits), strict=True):
         told = members.get((fit.kind[1], fit.scale.transform.name), 0.0)
-        assert told == pytest.approx(share, abs=settings.smallest_share)
+        assert told == pytest.approx(share, abs=SMALLEST_SHARE)
 
 
 def test_a_fit_from_the_values_of_another_pool_ends_where_it_would_have_ended():
@@ -156,10 +156,10 @@ def test_patterns_of_the_calendar_are_components_with_the_prior_of_a_season():
     pattern = np.array([3.0, -2.0, 0.0, 1.0, -4.0, 2.0, 0.0])[week.levels_at(days)]
     rescaled = (week.rescale(STEP, X[0, 0]), (CentredPeriodic(3.5, 0.7) * week).rescale(STEP, X[0, 0]))
     y = 50.0 + pattern + 0.3 * np.random.default_rng(1).standard_normal(N)
-    series = Series(X, y, seasons=[7.0 * STEP], calendar=rescaled, timed=True)
+    series = Problem(X, y, seasons=[7.0 * STEP], calendar=rescaled, timed=True)
     found = fit_series(series)
     assert "Weekday" in [str(kernel) for kernel in found.kernels]
-    beliefs = series.beliefs()[0]
+    beliefs = series.beliefs
     assert beliefs.scale(rescaled[0]) == beliefs.scale(CentredPeriodic(1.0, 0.7))
     assert_allclose(found.moments(X)[0], 50.0 + pattern, atol=0.8)
 
@@ -170,8 +170,8 @@ def test_patterns_of_the_calendar_are_components_with_the_prior_of_a_season():
 def rows_of(count, *seasons):
     x = np.arange(float(count))[:, None]
     y = np.sin(0.3 * x[:, 0]) + 0.1 * np.random.default_rng(0).standard_normal(count)
-    series = Series(x, y, seasons=list(seasons), timed=True)
-    return pool_fit(series, series.beliefs()[0], named("identity")).evaluator.X[:, 0]
+    series = Problem(x, y, seasons=list(seasons), timed=True)
+    return pool_fit(series, series.beliefs, named("identity")).evaluator.X[:, 0]
 
 
 def test_a_long_series_is_fitted_to_its_last_rows():
@@ -192,7 +192,7 @@ KNOWN = np.arange(400) % 5 != 2
 
 @pytest.fixture(scope="module")
 def long():
-    return fit_series(Series(LONG[KNOWN], ROUGH[KNOWN], engine="linear"), transform="identity")
+    return fit_series(Problem(LONG[KNOWN], ROUGH[KNOWN], engine="linear", scale="identity"))
 
 
 def test_a_long_rough_series_is_predicted_from_the_rows_near_by(long):
@@ -213,7 +213,7 @@ def test_the_parts_of_a_long_series_add_up_and_travel(long):
 
 
 def test_more_rows_are_added_with_the_same_components(long):
-    series = Series(LONG, ROUGH, engine="linear", settings=long.settings)
+    series = Problem(LONG, ROUGH, engine="linear")
     again = refit_series(long, series)
     assert again.tier == "linear"
     assert [str(k) for k in again.kernels] == [str(k) for k in long.kernels]
@@ -224,8 +224,8 @@ def test_more_rows_are_added_with_the_same_components(long):
 def test_a_long_series_is_predicted_in_linear_time_with_the_same_parameters():
     t = np.linspace(-1.7, 1.7, 200)[:, None]
     y = np.sin(2.0 * np.pi * t[:, 0] / 0.17) + t[:, 0] + 0.1 * np.random.default_rng(5).standard_normal(200)
-    series = Series(t, y, seasons=[0.17], timed=True)
-    found = fit_series(replace(series, engine="linear"), transform="identity", likelihood="gaussian")
+    series = Problem(t, y, seasons=[0.17], timed=True)
+    found = fit_series(replace(series, engine="linear", scale="identity"), likelihood="gaussian")
     exact = pool_fit(series, found.beliefs, named("identity"))
     model = exact.structure.model
     posterior = GaussianPosterior(model.pool, model.prior.w[None], np.full(200, model.noise), t, exact.scale.forward(y))
@@ -236,10 +236,8 @@ def test_a_long_series_is_predicted_in_linear_time_with_the_same_parameters():
 def test_outliers_do_not_move_a_long_series_with_the_noise_that_was_asked_for():
     truth, out = np.sin(2.0 * LONG[:, 0]), np.random.default_rng(7).uniform(size=400) < 0.05
     y = truth + 0.1 * np.random.default_rng(2).standard_normal(400) + np.where(out, 5.0, 0.0)
-    series = Series(LONG, y, engine="linear")
-    gaussian, robust = (
-        fit_series(series, transform="identity", likelihood=likelihood) for likelihood in ("auto", "student-t")
-    )
+    series = Problem(LONG, y, engine="linear", scale="identity")
+    gaussian, robust = (fit_series(series, likelihood=likelihood) for likelihood in ("auto", "student-t"))
     assert not isinstance(gaussian.likelihood, StudentT)
     assert isinstance(robust.likelihood, StudentT)
     errors = [np.abs(one.quantiles(LONG, [0.5])[0] - truth)[~out].mean() for one in (gaussian, robust)]
@@ -249,7 +247,7 @@ def test_outliers_do_not_move_a_long_series_with_the_noise_that_was_asked_for():
     assert 0.7 < inside[~out].mean() < 0.95
     assert not inside[out].any()
     assert robust.bound > gaussian.bound + 100.0
-    again = refit_series(robust, Series(LONG[:300], y[:300], engine="linear"))
+    again = refit_series(robust, Problem(LONG[:300], y[:300], engine="linear"))
     assert isinstance(again.likelihood, StudentT)
     assert np.abs(again.quantiles(LONG[:300], [0.5])[0] - truth[:300])[~out[:300]].mean() < 0.08
 

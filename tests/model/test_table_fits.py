@@ -5,12 +5,13 @@ from functools import cache
 
 import numpy as np
 import pytest
-from farrier.search.settings import RowSettings
 
 from farrier import Regressor
+from farrier.model import table_fits
 from farrier.model.members import Contender, stacked_members
+from farrier.model.problem import Problem
 from farrier.model.table_fits import fit_few_rows, fitting_rows, projected_table
-from farrier.model.tables import Table, fit_table
+from farrier.model.tables import fit_table
 
 ROWS = 120
 MADE = {
@@ -29,12 +30,11 @@ def inputs(columns=4):
 
 def found(y, X):
     noisy = y + 0.2 * y.std() * np.random.default_rng(4).standard_normal(len(y))
-    return fit_table(Table(X, noisy), likelihood="gaussian")
+    return fit_table(Problem(X, noisy), likelihood="gaussian")
 
 
 def scales_of(X, y, transform):
-    table = Table(X, y)
-    return projected_table(X, y, transform, table.tell, table.settings)
+    return projected_table(Problem(X, y, scale=transform))
 
 
 @pytest.mark.parametrize("name", MADE)
@@ -66,19 +66,26 @@ def test_stacking_prefers_what_predicts_left_out_rows():
     (scaled,) = scales_of(X, y, "identity")
     search, pool = scaled.pool
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
-    shares, _, _ = stacked_members(rivals, X, y, search.settings)
+    shares, _, _ = stacked_members(rivals, X, y)
     assert shares[1] > 0.9
 
 
-def test_members_of_many_rows_are_fitted_to_a_part_of_them():
-    settings, X = RowSettings(fit=48, exact_table=100), np.random.default_rng(0).standard_normal((400, 2))
-    assert len(fitting_rows(X[:40], settings)) == 40
-    assert len(np.unique(fitting_rows(X[:90], settings))) == 48
+def few_rows(monkeypatch):
+    monkeypatch.setattr(table_fits, "FITTED_ROWS", 48)
+    monkeypatch.setattr(table_fits, "EXACT_TABLE_ROWS", 100)
 
 
-def test_of_large_tables_neighbours_are_among_the_rows_of_a_fit():
-    settings, X = RowSettings(fit=48, exact_table=100), np.random.default_rng(0).standard_normal((400, 2))
-    some = fitting_rows(X, settings)
+def test_members_of_many_rows_are_fitted_to_a_part_of_them(monkeypatch):
+    few_rows(monkeypatch)
+    X = np.random.default_rng(0).standard_normal((400, 2))
+    assert len(fitting_rows(X[:40])) == 40
+    assert len(np.unique(fitting_rows(X[:90]))) == 48
+
+
+def test_of_large_tables_neighbours_are_among_the_rows_of_a_fit(monkeypatch):
+    few_rows(monkeypatch)
+    X = np.random.default_rng(0).standard_normal((400, 2))
+    some = fitting_rows(X)
     assert len(np.unique(some)) == 48
 
     def nearest(rows):
@@ -95,7 +102,7 @@ def test_interactions_of_categories_and_numbers_are_predicted_for_few_rows_too()
     x = generator.uniform(-1.7, 1.7, 460)
     truth = signs[codes[0]] * slopes[codes[1]] * np.sin(1.5 * x)
     X, y = np.column_stack([*codes, x]), truth + 0.1 * generator.standard_normal(460)
-    mean, _ = fit_table(Table(X[:160], y[:160], (0, 1)), likelihood="gaussian").moments(X[160:])
+    mean, _ = fit_table(Problem(X[:160], y[:160], coded=(0, 1)), likelihood="gaussian").moments(X[160:])
     # effects of one or two inputs explain nothing here: their error is the standard deviation of the function
     assert np.sqrt(np.mean((mean - truth[160:]) ** 2)) < 0.3 * truth.std()
 

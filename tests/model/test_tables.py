@@ -4,10 +4,12 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.inference.likelihoods import Gaussian, StudentT
-from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.inference.horseshoe import PointHorseshoe
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.student_t import StudentT
 from farrier.model.noise_choice import STUDENTS_T
-from farrier.model.tables import Table, fit_table
+from farrier.model.problem import Problem
+from farrier.model.tables import fit_table
 
 ROWS = 90
 X = np.random.default_rng(0).uniform(-1.7, 1.7, (ROWS, 2))
@@ -17,14 +19,7 @@ Y = TRUTH + 0.2 * np.random.default_rng(1).standard_normal(ROWS)
 
 @pytest.fixture(scope="module")
 def ordinary():
-    return fit_table(Table(X, Y))
-
-
-def test_the_engine_is_exact_for_few_rows_unless_another_is_asked_for():
-    assert Table(X, Y).few
-    assert not Table(X, Y, engine="collapsed").few
-    assert not Table(np.zeros((20_000, 2)), np.zeros(20_000)).few
-    assert Table(np.zeros((20_000, 2)), np.zeros(20_000), engine="exact").few
+    return fit_table(Problem(X, Y))
 
 
 def test_ordinary_rows_have_gaussian_noise_and_a_horseshoe(ordinary):
@@ -35,14 +30,14 @@ def test_ordinary_rows_have_gaussian_noise_and_a_horseshoe(ordinary):
 
 
 def test_copies_of_rows_count_as_more_than_one_row(ordinary):
-    twice = fit_table(Table(np.vstack([X, X]), np.append(Y, Y)), likelihood="gaussian")
+    twice = fit_table(Problem(np.vstack([X, X]), np.append(Y, Y)), likelihood="gaussian")
     assert_allclose(twice.moments(X)[0], ordinary.moments(X)[0], atol=0.15)
 
 
 def test_outliers_hardly_move_the_effects_with_noise_that_has_heavy_tails():
     y = Y.copy()
     y[::15] += 3.0
-    gaussian, robust = fit_table(Table(X, y), likelihood="gaussian"), fit_table(Table(X, y))
+    gaussian, robust = fit_table(Problem(X, y), likelihood="gaussian"), fit_table(Problem(X, y))
     assert isinstance(robust.likelihood, StudentT)
     (decision,) = [one for one in robust.record if one.formula == STUDENTS_T]
     assert (decision.action, decision.reason) == ("kept", "evidence of the noise")
@@ -54,7 +49,7 @@ def test_rows_with_a_larger_noise_variance_count_less():
     factors = np.where(np.arange(ROWS) % 3 == 0, 400.0, 1.0)
     y = TRUTH + 0.2 * np.sqrt(factors) * np.random.default_rng(2).standard_normal(ROWS)
     known, unknown = (
-        fit_table(Table(X, y, factors=one), likelihood="gaussian", transform="identity") for one in (factors, None)
+        fit_table(Problem(X, y, factors=one, scale="identity"), likelihood="gaussian") for one in (factors, None)
     )
     errors = [np.sqrt(np.mean((one.moments(X)[0] - TRUTH) ** 2)) for one in (known, unknown)]
     assert errors[0] < 0.5 * errors[1]

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 
 import farrier
-from farrier.model.tables import Table, fit_table
+from farrier.model.problem import Problem
+from farrier.model.tables import fit_table
 from farrier.model.variance_shares import variance_shares
 
 X = np.random.default_rng(8).uniform(-np.sqrt(3.0), np.sqrt(3.0), (120, 3))
@@ -21,7 +22,7 @@ NOISE = 0.05 * np.random.default_rng(9).standard_normal(120)
     ids=["two lines", "a product", "a line and a product"],
 )
 def test_shares_of_known_functions(y, truth):
-    found = variance_shares(fit_table(Table(X, y + NOISE), likelihood="gaussian"), X)
+    found = variance_shares(fit_table(Problem(X, y + NOISE), likelihood="gaussian"), X)
     for share in found.shares:
         assert abs(share.value - truth.get(share.inputs, 0.0)) < 0.12
         assert share.low - 1e-9 <= share.value <= share.high + 1e-9

@@ -4,11 +4,11 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from farrier.search.settings import AppraisalSettings
 from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Linear, SquaredExponential
+from farrier.search import appraisal
 from farrier.search.appraisal import appraise, appraise_sites, left_out_error
 from farrier.search.beliefs import Beliefs
 from farrier.search.scoring import Evaluator
@@ -75,13 +75,14 @@ def test_sizes_are_deviations_of_posterior_means_and_errors_those_of_the_largest
     C = EVALUATOR.covariance_at(structure) + structure.noise * np.eye(40)
     assert found.sizes == pytest.approx([np.std(K @ np.linalg.solve(C, Y)) for K in own])
     noise = np.full(40, structure.noise)
-    expected = [left_out_error(K, noise, Y, AppraisalSettings()) for K in (own[1], own[1] + own[0])]
+    expected = [left_out_error(K, noise, Y) for K in (own[1], own[1] + own[0])]
     assert found.errors[1:] == pytest.approx(expected)
 
 
-def test_the_leave_one_out_error_is_that_of_leaving_rows_out():
+def test_the_leave_one_out_error_is_that_of_leaving_rows_out(monkeypatch):
+    monkeypatch.setattr(appraisal, "HIGHER_NOISES", (2.0,))
     K = np.exp(-0.5 * (X - X.T) ** 2)
-    found = left_out_error(K, np.full(40, 0.005), Y, AppraisalSettings(noise_factors=(2.0,)))
+    found = left_out_error(K, np.full(40, 0.005), Y)
     residuals = []
     for i in range(40):
         others = np.arange(40) != i
@@ -90,10 +91,14 @@ def test_the_leave_one_out_error_is_that_of_leaving_rows_out():
     assert found == pytest.approx(float(np.sqrt(np.mean(np.square(residuals)))))
 
 
-def test_the_noise_of_the_leave_one_out_error_is_the_multiple_of_highest_evidence():
+def test_the_noise_of_the_leave_one_out_error_is_the_multiple_of_highest_evidence(monkeypatch):
+    def error(K, *multiples):
+        monkeypatch.setattr(appraisal, "HIGHER_NOISES", multiples)
+        return left_out_error(K, noise, Y)
+
     K, noise, factors = np.exp(-0.5 * (X - X.T) ** 2), np.full(40, 0.01), (0.3, 2.0, 1.0, 50.0)
-    alone = {k: left_out_error(K, noise, Y, AppraisalSettings(noise_factors=(k,))) for k in factors}
+    alone = {k: error(K, k) for k in factors}
     best = max(factors, key=lambda k: multivariate_normal(np.zeros(40), K + k * np.diag(noise)).logpdf(Y))
-    assert left_out_error(K, noise, Y, AppraisalSettings(noise_factors=factors)) == alone[best]
+    assert error(K, *factors) == alone[best]
     # a covariance that has no Cholesky factor says nothing
-    assert left_out_error(-K, noise, Y, AppraisalSettings(noise_factors=(1.0,))) == float(Y.std())
+    assert error(-K, 1.0) == float(Y.std())

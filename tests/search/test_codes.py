@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Category, Linear, SquaredExponential
@@ -14,8 +13,6 @@ from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.table_moves import Columns
 
-OWN = CandidateSettings()
-
 
 def columns(kernel, family):
     return {d for f in kernel.products()[0] if isinstance(f, family) for d in f.positions(4)}
@@ -24,15 +21,15 @@ def columns(kernel, family):
 def test_without_codes_the_candidates_are_those_of_a_table_of_numbers():
     found = [SquaredExponential(1.0, dims=(1,))]
     for ours, plain in (
-        (codes.table(3, (), found, [2, 1, 0], OWN), candidates.table(3, found, [2, 1, 0], OWN)),
-        (codes.ordinary_table(3, (), found, OWN), candidates.ordinary_table(3, found, OWN)),
+        (codes.table(3, (), found, [2, 1, 0]), candidates.table(3, found, [2, 1, 0])),
+        (codes.ordinary_table(3, (), found), candidates.ordinary_table(3, found)),
     ):
         assert [repr(one) for one in ours] == [repr(one) for one in plain]
 
 
 @pytest.mark.parametrize("coded", [(1, 3), (0,), (0, 1, 2, 3)])
 def test_only_categories_act_on_codes(coded):
-    fresh = [*codes.table(4, coded, [], [3, 2, 1, 0], OWN), *codes.ordinary_table(4, coded, [], OWN)]
+    fresh = [*codes.table(4, coded, [], [3, 2, 1, 0]), *codes.ordinary_table(4, coded, [])]
     for kernel in fresh:
         assert columns(kernel, Category) <= set(coded)
         for factor in kernel.products()[0]:
@@ -52,9 +49,9 @@ def test_candidates_of_the_numbers_are_moved_to_their_columns():
 
 def test_pairs_of_what_is_found_come_first_and_their_number_is_limited():
     found = [Category(dims=(20,)), Linear(0.0, dims=(2,))]
-    fresh = codes.table(40, tuple(range(20, 40)), found, list(range(40)), OWN)
+    fresh = codes.table(40, tuple(range(20, 40)), found, list(range(40)))
     products = [kernel for kernel in fresh if len(kernel.products()[0]) > 1 and "Cat" in str(kernel)]
-    assert len(products) <= OWN.category_products
+    assert len(products) <= 40
     assert str(products[0]) == "Lin[2] * Cat[20]"
 
 

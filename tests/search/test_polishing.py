@@ -9,7 +9,8 @@ import pytest
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.search.beliefs import Beliefs
-from farrier.search.polishing import FITS, LEAST_GAIN, STRONG, plainest, polished, worth
+from farrier.search.evidence import VERY_STRONG
+from farrier.search.polishing import LEAST_GAIN, TRIES, plainest, polished, worth
 from farrier.search.scoring import Evaluator
 from farrier.search.series_moves import series_moves
 from farrier.search.structure import Move, Part, Structure
@@ -95,7 +96,7 @@ class Given(Evaluator):
     """By a component what its removal promises, by (place, component) what a move does; little by default."""
     fits: list = field(default_factory=list)
 
-    def fit(self, parts, noise, iterations=None, tolerance=None, least=-np.inf):
+    def fit(self, parts, noise, iterations=None, least=-np.inf):
         self.fits.append(named(parts))
         return structure_of(parts, self.scores[named(parts)])
 
@@ -147,10 +148,10 @@ def test_what_promises_nothing_is_not_fitted_and_of_many_only_the_best_are():
     evaluator = given({}, {})
     assert named(polished(evaluator, start(A, B), no_moves).parts) == "AB"
     assert evaluator.fits == []
-    many = [Linear(float(k), dims=(0,)) * SquaredExponential(0.1 * k, dims=(1,)) for k in range(1, FITS + 4)]
+    many = [Linear(float(k), dims=(0,)) * SquaredExponential(0.1 * k, dims=(1,)) for k in range(1, TRIES + 4)]
     evaluator = given({f"A{many[0].formula()}": -9.0}, {(None, many[0].formula()): 9.0})
     polished(evaluator, start(A), lambda evaluator, structure: [Move(kernel) for kernel in many])
-    assert len(evaluator.fits) == FITS
+    assert len(evaluator.fits) == TRIES
 
 
 def test_the_best_of_a_round_is_taken_and_nothing_is_tried_twice():
@@ -184,10 +185,10 @@ def test_more_factors_must_promise_more_before_a_fit():
 )
 def test_a_curve_of_one_column_needs_strong_evidence(kernel, doubted):
     structure = start(kernel)
-    assert worth(given({}, {}), structure) == structure.score - STRONG * doubted
+    assert worth(given({}, {}), structure) == structure.score - VERY_STRONG * doubted
 
 
 def test_a_level_that_returns_needs_strong_evidence_in_a_series():
     evaluator = of_curve(WHITE)
     for kernel, doubted in ((Matern12(0.3), True), (SquaredExponential(0.3), False), (Matern12(0.3) * C, False)):
-        assert worth(evaluator, replace(start(kernel), score=7.0)) == 7.0 - STRONG * doubted
+        assert worth(evaluator, replace(start(kernel), score=7.0)) == 7.0 - VERY_STRONG * doubted

@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
-from farrier.search.beliefs import Beliefs
+from farrier.search.beliefs import PRIOR_SCALE, Beliefs
 from farrier.search.regressors import acts_on, curves_for, effects, lines, noise_beside, simpler
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
@@ -17,7 +16,6 @@ TIME = np.linspace(-1.7, 1.7, 70)
 YEAR = 3.4 / 6
 PRICE, PROMO = RNG.standard_normal(70), (RNG.random(70) < 0.2).astype(float)
 X = np.column_stack([TIME, PRICE, PROMO])
-OWN = CandidateSettings()
 COLUMNS = ["day", "price", "promo"]
 
 
@@ -42,18 +40,18 @@ def test_a_line_for_each_regressor_without_an_effect():
 
 def test_only_a_number_of_more_than_two_values_may_have_a_curve_and_each_curve_a_line_in_its_place():
     line, off = lines(3, [])
-    assert set(formulas(curves_for(line, X, OWN))) == {"SE[price]"}
-    assert curves_for(off, X, OWN) == []
-    assert curves_for(Linear(0.0, dims=(0,)), X, OWN) == curves_for(line * off, X, OWN) == []
-    assert formulas(simpler(curves_for(line, X, OWN)[0])) == ["Lin[price]"]
+    assert set(formulas(curves_for(line, X))) == {"SE[price]"}
+    assert curves_for(off, X) == []
+    assert curves_for(Linear(0.0, dims=(0,)), X) == curves_for(line * off, X) == []
+    assert formulas(simpler(curves_for(line, X)[0])) == ["Lin[price]"]
     assert simpler(line) == simpler(SquaredExponential(1.0, dims=(0,))) == []
 
 
 def test_regressors_with_effects_may_have_an_interaction():
     found = [Linear(0.0, dims=(2,)), SquaredExponential(1.0, dims=(1,))]
-    assert formulas(effects(X, found, OWN)) == ["Lin[price] * Lin[promo]"]
-    assert effects(X, [*found, *effects(X, found, OWN)], OWN) == []
-    assert set(formulas(effects(X, found[:1], OWN))) == {"Lin[price]", "SE[price]"}
+    assert formulas(effects(X, found)) == ["Lin[price] * Lin[promo]"]
+    assert effects(X, [*found, *effects(X, found)]) == []
+    assert set(formulas(effects(X, found[:1]))) == {"Lin[price]", "SE[price]"}
 
 
 def test_the_noise_at_the_start_is_that_of_neighbours_whatever_the_trend_and_the_effects():
@@ -91,7 +89,7 @@ def test_kernels_that_were_made_for_time_keep_its_learned_priors_and_lines_of_re
         assert formulas([part.kernel]) == [f"{kernel.formula()}[day]"]
         assert part.scale == other.scale
         assert beliefs.log_structure([part], 3) == alone.log_structure([other], 1)
-    assert beliefs.part(Linear(0.0, dims=(1,)), 0.3, 3).scale == beliefs.settings.scale
+    assert beliefs.part(Linear(0.0, dims=(1,)), 0.3, 3).scale == PRIOR_SCALE
     assert isinstance(beliefs.part(walk, 0.3, 3).kernel, RandomWalk)
 
 

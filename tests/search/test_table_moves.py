@@ -2,20 +2,20 @@
 
 import numpy as np
 import pytest
-from farrier.search.candidate_settings import CandidateSettings
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import SquaredExponential
 from farrier.search.beliefs import Beliefs
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
+from farrier.search.starting_values import INPUT_LENGTHSCALE
 from farrier.search.table_candidates import interaction, ordinary_table, sets_of_inputs, simpler, table
 from farrier.search.table_moves import Columns
 from farrier.search.warps import Warps
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(-1.7, 1.7, (120, 4))
-SETTINGS, PLAIN = CandidateSettings(), Warps.none(4)
+PLAIN = Warps.none(4)
 
 
 def evaluator_of(y):
@@ -26,7 +26,7 @@ def evaluator_of(y):
 @pytest.mark.parametrize("inputs", [(0, 2), (1, 2, 3)])
 def test_a_product_of_symmetric_inputs_has_the_highest_score(inputs):
     evaluator = evaluator_of(np.prod(X[:, inputs], axis=1))
-    sets = sets_of_inputs(4, SETTINGS)
+    sets = sets_of_inputs(4)
     scores = evaluator.interaction_scores(evaluator.empty(), sets)
     assert sets[int(np.argmax(scores))] == inputs
     tried = [move.kernel.formula() for move in Columns(warps=PLAIN).moves(evaluator, evaluator.empty())]
@@ -40,30 +40,30 @@ def test_main_effects_are_no_interactions():
 
 
 def test_an_interaction_is_tried_as_lines_as_a_line_and_a_curve_and_as_a_surface():
-    tried = [kernel.formula() for kernel in interaction(PLAIN, (1, 3), SETTINGS)]
+    tried = [kernel.formula() for kernel in interaction(PLAIN, (1, 3))]
     assert tried == ["Lin[1] * Lin[3]", "SE[1] * Lin[3]", "Lin[1] * SE[3]", "SE[1, 3]"]
 
 
 def test_a_table_offers_each_input_and_all_together():
-    tried = [kernel.formula() for kernel in table(PLAIN, [], [], SETTINGS)]
+    tried = [kernel.formula() for kernel in table(PLAIN, [], [])]
     assert {f"Lin[{d}]" for d in range(4)} | {f"SE[{d}]" for d in range(4)} | {"RQ", "Mat12"} == set(tried)
 
 
 def test_ordinary_candidates_leave_out_what_was_found():
-    found = [SquaredExponential(SETTINGS.ordinary_input_lengthscale, dims=(1,))]
-    assert "SE[1]" not in [kernel.formula() for kernel in ordinary_table(PLAIN, found, SETTINGS)]
+    found = [SquaredExponential(INPUT_LENGTHSCALE, dims=(1,))]
+    assert "SE[1]" not in [kernel.formula() for kernel in ordinary_table(PLAIN, found)]
 
 
 def test_triples_get_no_score_where_they_are_many():
-    assert all(len(one) == 2 for one in sets_of_inputs(24, SETTINGS))
+    assert all(len(one) == 2 for one in sets_of_inputs(24))
 
 
 def test_a_curve_may_be_a_line_and_a_surface_a_product_of_lines():
-    assert [one.formula() for one in simpler(SquaredExponential(1.0, dims=(2,)), SETTINGS)] == ["Lin[2]"]
-    of_two = [one.formula() for one in simpler(SquaredExponential(np.ones(2), dims=(0, 2)), SETTINGS)]
+    assert [one.formula() for one in simpler(SquaredExponential(1.0, dims=(2,)))] == ["Lin[2]"]
+    of_two = [one.formula() for one in simpler(SquaredExponential(np.ones(2), dims=(0, 2)))]
     assert of_two[0] == "Lin[0] * Lin[2]"
     assert "SE[0, 2]" not in of_two
-    assert simpler(SquaredExponential(np.ones(4)), SETTINGS) == []
+    assert simpler(SquaredExponential(np.ones(4))) == []
 
 
 def test_interactions_of_all_orders_stand_beside_all_numbers_together_and_categories():

@@ -1,7 +1,7 @@
 """From a table to a fitted model, with the noise of higher evidence: Gaussian, or Student-t where there are outliers.
 
 1. Everything is fitted with Gaussian noise (table_fits.py; many_rows.py for many rows).
-2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/heavy_tails.py). Ordinary
+2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/student_t.py). Ordinary
    data end here, after a small part of the time of the fit.
 3. Several members predict together, and the log density of their leave-one-out predictions decides, before anything is
    fitted again (robust_table.py). The structure is then found again on all rows, each with its variance. In a large
@@ -11,8 +11,8 @@
 from dataclasses import replace
 
 from farrier.data.copies import counted
-from farrier.inference.blas import one_thread
-from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.linalg import one_thread
+from farrier.inference.posteriors import LaplacePosterior
 from farrier.model.fitted import Fitted
 from farrier.model.many_rows import fit_many_rows
 from farrier.model.noise_choice import better_noise
@@ -41,7 +41,7 @@ def fit_table(table: Problem, *, likelihood: str = "auto") -> Fitted:
         return _robust(table, gaussian, doubt, chosen=chosen)
     kept = ~doubt.suspicious
     with one_thread():
-        first = projected_table(replace(table, X=table.X[kept], y=table.y[kept]))[0]
+        first = projected_table(replace(table, X=table.X[kept], y=table.y[kept], factors=None))[0]
     with one_thread(small=len(table.X) <= EXACT_ROWS):
         robust = fit_students_t(first, table.X, table.y, doubt.tails.degrees)
     # the members of a large table have no evidence in common

@@ -10,14 +10,12 @@ from typing import final
 
 import numpy as np
 
-from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.lbfgs import climb, moving_of
+from farrier.inference.lbfgs import climb
 from farrier.inference.linear import LinearObjective
-from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.long_rows import window_rows
 from farrier.model.tiers import FEATURE_LIMITS
-from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator
-from farrier.search.structure import LEVEL, Mode, Part, Structure
+from farrier.search.scoring import Evaluator
+from farrier.search.structure import LEVEL, Part, Structure
 
 
 @final
@@ -50,17 +48,3 @@ def fitted_to(evaluator: Evaluator, parts: Sequence[Part], noise: float, rows: W
     weights = fitted.prior.quantile(0.5)
     found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
     return Structure(found, fitted.noise, terms[-1].total, fitted, terms[-1])
-
-
-def with_deviations(structure: Structure, rows: Windows) -> Structure:
-    """The structure with Laplace's approximation at its parameters, by the rows to which it was fitted."""
-    model = structure.model
-    assert model is not None
-    objective = LinearObjective.of(model, rows.X, rows.z, 1, FEATURE_LIMITS)
-    u, limits = objective.start(), objective.limits()
-    moving = moving_of(limits)
-    H = curvature(objective, u, moving, CURVATURE_STEP * objective.typical())
-    mode = Mode(model, u, moving, Laplace.of(u[moving], H, LEAST_CURVATURE))
-    assert isinstance(model.prior, PointHorseshoe)
-    prior = replace(model.prior, deviation=mode.deviations[: len(model.pool)])
-    return replace(structure, model=replace(model, prior=prior), mode=mode)
