@@ -113,7 +113,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this suite."""
     parser.add_argument("--seeds", type=int, nargs="+", default=list(range(10)), help="series of each kind")
     parser.add_argument("--kinds", nargs="+", choices=KINDS, default=list(KINDS), metavar="KIND")
-    parser.add_argument("--search", choices=("full", "quick"), default="full")
 
 
 def run(arguments: argparse.Namespace, record: Recorder) -> None:
@@ -121,11 +120,11 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
     for kind in arguments.kinds:
         found = []
         for seed in arguments.seeds:
-            settings = {"kind": kind, "search": arguments.search}
+            settings = {"kind": kind}
             if record.done(settings, seed):
                 continue
             clock = Clock()
-            figures = measure(kind, seed, arguments.search)
+            figures = measure(kind, seed)
             record.add(settings, seed, figures, clock, ("holidays",))
             found.append(figures)
             tell(
@@ -141,14 +140,14 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             )
 
 
-def measure(kind: str, seed: int, search: str) -> dict[str, Any]:
+def measure(kind: str, seed: int) -> dict[str, Any]:
     """The figures of one series."""
     generator = np.random.default_rng(2000 + seed)
     made = KINDS[kind](generator)
     y = 50.0 + made.columns @ made.effects + generator.standard_normal(len(made.index))
     rows = len(y) - made.horizon
     seen = np.setdiff1d(np.arange(rows), made.missing)
-    forecaster = Forecaster(search=search, **made.told).fit(pd.Series(y[seen], made.index[seen], name="sales"))
+    forecaster = Forecaster(**made.told).fit(pd.Series(y[seen], made.index[seen], name="sales"))
     found, ahead = forecaster.forecast(made.horizon, levels=(LEVEL,)), y[rows:]
     said = str(forecaster.explain()).replace("\n", " ").replace("   ", " ")
     components = [row.formula for row in forecaster.components_]

@@ -45,7 +45,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this suite."""
     parser.add_argument("--data-dir", type=Path, help="the folder that holds forecast/, for the real parts")
     parser.add_argument("--parts", nargs="+", choices=PARTS, default=list(PARTS), metavar="PART", help=", ".join(PARTS))
-    parser.add_argument("--search", choices=("quick", "default"), default="quick", help="of the forecasts")
     parser.add_argument("--simulations", type=int, default=200, help="of each model of `posteriors`")
     parser.add_argument(
         "--series", type=int, default=25, help="made series of each kind; real ones: four times as many"
@@ -89,9 +88,9 @@ def _made(arguments: argparse.Namespace) -> Iterator[Task]:
 
             def measure(make: Any = make, place: Any = (seed, number)) -> dict[str, Any]:
                 y = make(np.random.default_rng(place))
-                return forecast(arguments.search, months, y[: len(months)], y[len(months) :])
+                return forecast(months, y[: len(months)], y[len(months) :])
 
-            yield Task({"part": "made", "class": kind, "search": arguments.search}, seed, measure)
+            yield Task({"part": "made", "class": kind}, seed, measure)
 
 
 def _real(arguments: argparse.Namespace) -> Iterator[Task]:
@@ -99,16 +98,15 @@ def _real(arguments: argparse.Namespace) -> Iterator[Task]:
         for series in chosen(read_set(_data(arguments), name), "report", 4 * arguments.series):
 
             def measure(series: Any = series, name: str = name) -> dict[str, Any]:
-                return forecast(arguments.search, SETS[name].stamps(len(series.past)), series.past, series.ahead)
+                return forecast(SETS[name].stamps(len(series.past)), series.past, series.ahead)
 
-            settings = {"part": "real", "class": name, "series": series.name, "search": arguments.search}
+            settings = {"part": "real", "class": name, "series": series.name}
             yield Task(settings, 0, measure)
 
 
-def forecast(search: str, stamps: np.ndarray, past: np.ndarray, ahead: np.ndarray) -> dict[str, Any]:
+def forecast(stamps: np.ndarray, past: np.ndarray, ahead: np.ndarray) -> dict[str, Any]:
     """For each level and step, whether the value is inside its interval."""
-    model = Forecaster(search="quick") if search == "quick" else Forecaster()
-    found = model.fit(stamps, past).forecast(len(ahead), levels=LEVELS)
+    found = Forecaster().fit(stamps, past).forecast(len(ahead), levels=LEVELS)
     ends = {level: (np.asarray(found[f"low_{level}"]), np.asarray(found[f"high_{level}"])) for level in LEVELS}
     return {f"inside_{level}": _inside(ahead, *both) for level, both in ends.items()}
 

@@ -30,15 +30,14 @@ def tables(path: Path) -> str:
     lines = [line for line in read(path) if not line["figures"].get("failure")]
     failed = len(read(path)) - len(lines)
     said = []
-    for part in ("made", "real"):
-        for search in ("quick", "default"):
-            some = [one for one in lines if one["settings"]["part"] == part and one["settings"].get("search") == search]
-            if some:
-                said += [f"**{part} series, search {search}**", coverage(some), by_step(some)]
-    for search in ("quick", "default"):
-        some = [one for one in lines if one["settings"].get("search") == search]
-        if {one["settings"]["part"] for one in some} == {"made", "real"}:
-            said += [f"**made and real series, search {search}**", coverage(some)]
+    series = [line for line in lines if line["settings"]["part"] in ("made", "real")]
+    for model in sorted({_model(line) for line in series}):
+        own = [line for line in series if _model(line) == model]
+        for part in ("made", "real"):
+            if some := _part(own, part):
+                said += [f"**{part} series{model}**", coverage(some), by_step(some)]
+        if {line["settings"]["part"] for line in own} == {"made", "real"}:
+            said += [f"**made and real series{model}**", coverage(own)]
     some = _part(lines, "tables")
     if some:
         said += ["**tables**", coverage(some)]
@@ -49,6 +48,12 @@ def tables(path: Path) -> str:
     if some:
         said += ["**posteriors, the model known**", posteriors(some)]
     return "\n\n".join([*said, f"{failed} lines are failures."])
+
+
+def _model(line: Line) -> str:
+    """Which of the models of version 0.2.0 forecast a line, in words; nothing for the one model since."""
+    search = line["settings"].get("search")
+    return f", search {search}" if search else ""
 
 
 def _part(lines: Sequence[Line], name: str) -> list[Line]:

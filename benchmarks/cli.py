@@ -25,6 +25,7 @@ from benchmarks import (
     forecasters,
     forecasts,
     gefcom,
+    horseshoe,
     huge,
     implicit,
     kills,
@@ -90,11 +91,13 @@ SUITES = {
     "reach": reach,
     "reproduction": reproduction,
     "sampling": sampling,
+    "horseshoe": horseshoe,
 }
 OWN_TABLES = {
     **dict.fromkeys(beside.SUITES, beside.tables),
     "competitions": competition_table.tables,
     "calibration": calibration_table.tables,
+    "horseshoe": horseshoe.tables,
 }
 """Suites with tables of their own; most stand beside published numbers."""
 RESULTS = Path(__file__).parent / "results"

@@ -31,12 +31,6 @@ def farrier(y: np.ndarray, season: int, horizon: int, stamps: np.ndarray) -> For
     return {name: np.asarray(found[name]) for name in COLUMNS}
 
 
-def farrier_quick(y: np.ndarray, season: int, horizon: int, stamps: np.ndarray) -> Forecast:
-    """Ours without a search: the structural model."""
-    found = Forecaster(search="quick").fit(stamps, y).forecast(horizon, levels=LEVELS)
-    return {name: np.asarray(found[name]) for name in COLUMNS}
-
-
 def naive(y: np.ndarray, season: int, horizon: int, stamps: np.ndarray) -> Forecast:
     """The last value."""
     return seasonal_naive(y, 1, horizon, stamps)
@@ -75,7 +69,6 @@ def from_statsforecast(model: str) -> Method:
 
 METHODS: dict[str, Method] = {
     OURS: farrier,
-    "farrier-quick": farrier_quick,
     "seasonal-naive": seasonal_naive,
     "naive": naive,
     **{name: from_statsforecast(model) for name, model in STATSFORECAST.items()},

@@ -154,10 +154,10 @@ def effect_of(facts: Facts | None) -> Estimate | None:
     return None if facts is None else facts.contrast or facts.slope or facts.straight
 
 
-def measure(cell: Cell, seed: int, search: str) -> dict[str, Any]:
+def measure(cell: Cell, seed: int) -> dict[str, Any]:
     """The figures of one series."""
     made, names = make(cell, seed), {"time": "day", "target": "sales"}
-    forecaster = Forecaster(search=search, country=cell.country, scale="identity")
+    forecaster = Forecaster(country=cell.country, scale="identity")
     clock = Clock()
     forecaster.fit(made.frame[: cell.rows], regressors=list(made.effects), **names)
     seconds = clock.read()["cpu_seconds"]
@@ -182,7 +182,6 @@ def measure(cell: Cell, seed: int, search: str) -> dict[str, Any]:
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this suite."""
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="series of each cell, or of --random")
-    parser.add_argument("--search", choices=("full", "quick"), nargs="+", default=["full", "quick"])
     parser.add_argument("--random", action="store_true", help="one cell for each seed, drawn, in place of all cells")
     parser.add_argument("--covering", action="store_true", help="few cells that hold every pair of properties")
 
@@ -191,19 +190,18 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
     """Fit and compare; a series that is in the record is not run again."""
     cells = covering_cells() if arguments.covering else every_cell()
     done = record.all_done()
-    for search in arguments.search:
-        found: list[dict[str, Any]] = []
-        for cell, seed in _wanted(cells, arguments.seeds, drawn=arguments.random):
-            settings = {**cell._asdict(), "search": search}
-            if key(settings, seed) in done:
-                continue
-            clock = Clock()
-            figures = measure(cell, seed, search)
-            record.add(settings, seed, figures, clock, ("holidays",))
-            found.append(figures)
-            tell(f"{search} {' '.join(map(str, cell))} {seed}: {figures['inside']}, {figures['fit_cpu_seconds']} s")
-        if found:
-            print(f"{search}: {summary(found)}")
+    found: list[dict[str, Any]] = []
+    for cell, seed in _wanted(cells, arguments.seeds, drawn=arguments.random):
+        settings = cell._asdict()
+        if key(settings, seed) in done:
+            continue
+        clock = Clock()
+        figures = measure(cell, seed)
+        record.add(settings, seed, figures, clock, ("holidays",))
+        found.append(figures)
+        tell(f"{' '.join(map(str, cell))} {seed}: {figures['inside']}, {figures['fit_cpu_seconds']} s")
+    if found:
+        print(summary(found))
 
 
 def summary(found: Sequence[dict[str, Any]]) -> str:

@@ -198,8 +198,8 @@ def _forecasters(path: Path) -> str:
 def _competitions(path: Path) -> str:
     """The tables of the competitions' series."""
     return (
-        "## Series of the M competitions\n\nSeries from which no prior was learned, with default settings and with "
-        '`search="quick"`. AutoETS and AutoTheta are statsforecast\'s. `python -m benchmarks run competitions`.\n\n'
+        "## Series of the M competitions\n\nSeries from which no prior was learned, with default settings. "
+        "AutoETS and AutoTheta are statsforecast's. `python -m benchmarks run competitions`.\n\n"
         + competition_table.tables(path).replace("## ", "### ")
         + "\n"
     )

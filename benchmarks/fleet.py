@@ -33,10 +33,8 @@ COLUMNS = {"id": "shop", "time": "month", "target": "sales"}
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this suite."""
-    parser.add_argument("--series", type=int, default=2000, help="series with the quick search")
-    parser.add_argument("--full-series", type=int, default=200, help="series with the full search")
+    parser.add_argument("--series", type=int, default=2000, help="number of series")
     parser.add_argument("--workers", type=int, nargs="+", default=[1, 2], help="numbers of processes")
-    parser.add_argument("--searches", nargs="+", default=["quick", "full"], choices=["quick", "full"])
     parser.add_argument("--ways", nargs="+", default=list(WAYS), choices=WAYS)
     parser.add_argument("--seeds", type=int, nargs="+", default=[0], help="data")
 
@@ -44,21 +42,17 @@ def configure(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace, record: Recorder) -> None:
     """Measure every way with every number of processes."""
     for seed in arguments.seeds:
-        for search in arguments.searches:
-            count = arguments.series if search == "quick" else arguments.full_series
-            rows = made(count, seed)
-            for way in arguments.ways:
-                for workers in arguments.workers if way != "AutoETS" else [1]:
-                    if not _possible(way) or (way == "AutoETS" and search == "full"):
-                        continue
-                    clock = Clock()
-                    seconds, processor = MEASURES[way](rows, search, workers)
-                    figures = {"series": count, "a_second": round(count / seconds, 3)}
-                    figures |= {"per_processor": round(count / processor, 3)} if processor else {}
-                    figures |= {"load": round(os.getloadavg()[0], 1)}
-                    named = {"way": way, "search": search if way != "AutoETS" else "", "workers": workers}
-                    record.add(named, seed, figures, clock, ("joblib", "dask", "statsforecast"))
-                    tell(f"{way}, {search}, {workers} workers: {figures}")
+        rows = made(arguments.series, seed)
+        for way in filter(_possible, arguments.ways):
+            for workers in arguments.workers if way != "AutoETS" else [1]:
+                clock = Clock()
+                seconds, processor = MEASURES[way](rows, workers)
+                figures = {"series": len(rows), "a_second": round(len(rows) / seconds, 3)}
+                figures |= {"per_processor": round(len(rows) / processor, 3)} if processor else {}
+                figures |= {"load": round(os.getloadavg()[0], 1)}
+                named = {"way": way, "workers": workers}
+                record.add(named, seed, figures, clock, ("joblib", "dask", "statsforecast"))
+                tell(f"{way}, {workers} workers: {figures}")
 
 
 Taken = tuple[float, float | None]
@@ -84,9 +78,9 @@ def _possible(way: str) -> bool:
     return {"dask": find_spec("distributed") is not None, "AutoETS": auto_ets() is not None}.get(way, True)
 
 
-def by_workers(rows: Rows, search: str, workers: int) -> Taken:
+def by_workers(rows: Rows, workers: int) -> Taken:
     """Seconds and processor seconds of the pool of the command line; the first series of each worker do not count."""
-    plan = Plan.of(time="month", target="sales", horizon=HORIZON, levels=(80, 95), settings={"search": search})
+    plan = Plan.of(time="month", target="sales", horizon=HORIZON, levels=(80, 95), settings={})
     warm, used, ends = 2 * workers, {}, []
     with Pool(plan, workers) as pool:
         for outcome in pool.run(Job(*each) for each in [*rows[:warm], *rows]):
@@ -97,19 +91,19 @@ def by_workers(rows: Rows, search: str, workers: int) -> Taken:
     return ends[-1] - ends[warm - 1], used[warm + len(rows)] - used[warm]
 
 
-def by_joblib(rows: Rows, search: str, workers: int) -> Taken:
+def by_joblib(rows: Rows, workers: int) -> Taken:
     """Seconds of a `Forecaster` and its forecast, by local processes if there are several workers."""
-    forecaster = Forecaster(search=search, n_jobs=workers)
+    forecaster = Forecaster(n_jobs=workers)
     forecaster.fit(_frame(rows[: 2 * workers]), **COLUMNS)
     seconds, processor = _timed(lambda: forecaster.fit(_frame(rows), **COLUMNS).forecast(HORIZON))
     return seconds, processor if workers == 1 else None
 
 
-def by_dask(rows: Rows, search: str, workers: int) -> Taken:
+def by_dask(rows: Rows, workers: int) -> Taken:
     """Seconds of `farrier.fleet.forecast` on the partitions of a frame on a local cluster."""
     distributed, dask = import_module("distributed"), import_module("dask.dataframe")
     options = {"n_workers": workers, "threads_per_worker": 1, "dashboard_address": None}
-    named = {**COLUMNS, "horizon": HORIZON, "search": search}
+    named = {**COLUMNS, "horizon": HORIZON}
     with distributed.LocalCluster(**options) as cluster, distributed.Client(cluster):
 
         def compute(some: Rows) -> None:
@@ -122,7 +116,7 @@ def by_dask(rows: Rows, search: str, workers: int) -> Taken:
     return seconds, None
 
 
-def by_auto_ets(rows: Rows, search: str, workers: int) -> Taken:
+def by_auto_ets(rows: Rows, workers: int) -> Taken:
     """Seconds of AutoETS, one series after the other."""
     forecast = auto_ets()
     assert forecast is not None

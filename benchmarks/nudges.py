@@ -1,14 +1,13 @@
 """How firm a forecast is: it may hang neither on units and the order of rows nor on the ninth digit of y.
 
-A search compares structures. Where two are nearly as likely, the last digits of an evaluation could decide which one is
-kept. Each series is forecast as it is, and with each change; the difference of the medians is counted in standard
-deviations of the forecast.
+A fit compares scales of y, and what its rows show. Where two are nearly as likely, the last digits of an evaluation
+could decide which one is kept. Each series is forecast as it is, and with each change; the difference of the medians is
+counted in standard deviations of the forecast.
 """
 
 import argparse
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 from scipy.special import ndtri
@@ -56,7 +55,6 @@ def configure(parser: argparse.ArgumentParser) -> None:
     some = ["m1_yearly", "m1_quarterly", "m1_monthly"]
     parser.add_argument("--sets", nargs="+", choices=list(SETS), default=some, metavar="SET")
     parser.add_argument("--series", type=int, default=10, metavar="N", help="a sample of N series of each set")
-    parser.add_argument("--search", choices=["full", "quick"], default="full")
 
 
 def run(arguments: argparse.Namespace, record: Recorder) -> None:
@@ -65,12 +63,12 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
     for name in arguments.sets:
         times = SETS[name].stamps
         for series in chosen(read_set(arguments.data_dir, name), "report", arguments.series):
-            settings = {"set": name, "series": series.name, "search": arguments.search}
+            settings = {"set": name, "series": series.name}
             if record.done(settings, 0):
                 continue
             clock = Clock()
             stamps = np.asarray(times(len(series.past)))
-            figures = measure(stamps, series.past, len(series.ahead), arguments.search)
+            figures = measure(stamps, series.past, len(series.ahead))
             record.add(settings, 0, figures, clock)
             for change, apart in figures.items():
                 found[change].append(apart)
@@ -81,18 +79,18 @@ def run(arguments: argparse.Namespace, record: Recorder) -> None:
             print(f"{change}: within {LIMIT} sd for {inside} of {len(apart)} series, at most {max(apart):.2g} sd")
 
 
-def measure(times: np.ndarray, y: np.ndarray, horizon: int, search: str) -> dict[str, float]:
+def measure(times: np.ndarray, y: np.ndarray, horizon: int) -> dict[str, float]:
     """How far each change moves the median of a forecast, at most, in standard deviations."""
-    middle, low, high = forecast(times, y, horizon, search)
+    middle, low, high = forecast(times, y, horizon)
     sd = (high - low) / float(ndtri(LEVELS[2]) - ndtri(LEVELS[1]))
     apart = {}
     for change, (changed, factor) in CHANGES.items():
-        again, _, _ = forecast(*changed(times, y, np.random.default_rng(0)), horizon, search)
+        again, _, _ = forecast(*changed(times, y, np.random.default_rng(0)), horizon)
         apart[change] = float(np.max(np.abs(again / factor - middle) / sd))
     return apart
 
 
-def forecast(times: np.ndarray, y: np.ndarray, horizon: int, search: Any) -> np.ndarray:
+def forecast(times: np.ndarray, y: np.ndarray, horizon: int) -> np.ndarray:
     """The quantiles of the next values, (levels, horizon)."""
-    found = Forecaster(search=search).fit(times, y).predict_quantiles(horizon, LEVELS)
+    found = Forecaster().fit(times, y).predict_quantiles(horizon, LEVELS)
     return np.array([found[f"quantile_{level}"] for level in LEVELS])

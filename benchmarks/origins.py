@@ -2,8 +2,7 @@
 
 The test rows of many series of one set may fall into the same years, so that one recession or boom moves them at once,
 and their coverage says as much about those years as about the intervals. Here the last rows of the training part are
-forecast from those before them: origin 0 is that of the competition, origin k lies k horizons earlier. Fits without a
-search (`search="quick"`), whose coverage on these sets is that of the default within two points.
+forecast from those before them: origin 0 is that of the competition, origin k lies k horizons earlier.
 """
 
 import argparse
@@ -12,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from benchmarks.competition_data import PARTS, SETS, Series, chosen, read_set
-from benchmarks.competition_methods import farrier_quick
+from benchmarks.competition_methods import farrier
 from benchmarks.competitions import figures_of
 from benchmarks.record import Clock, Recorder, tell
 
@@ -57,5 +56,5 @@ def earlier(series: Series, origin: int, season: int) -> Series | None:
 def measure(name: str, series: Series) -> dict[str, float]:
     """The figures of one forecast."""
     chosen_set, past, ahead = SETS[name], series.past, series.ahead
-    found = farrier_quick(past, chosen_set.season, len(ahead), chosen_set.stamps(len(past)))
+    found = farrier(past, chosen_set.season, len(ahead), chosen_set.stamps(len(past)))
     return figures_of(found, past, ahead, chosen_set.season)

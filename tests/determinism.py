@@ -58,14 +58,13 @@ def chances(rows: int, **settings) -> np.ndarray:
 
 CASES = {
     "series": lambda: forecast(48),
-    "quick": lambda: forecast(48, search="quick"),
-    "long quick": lambda: forecast(200, search="quick"),
+    "long series": lambda: forecast(200),
     "table": lambda: predictions(30),
     "table fitted again": lambda: again(90),
     "classes": lambda: chances(40),
     "classes of many rows": lambda: chances(200, kernels=["SE", "Lin"]),
     "many rows": lambda: predictions(1200, kernels=["SE", "Lin"], iterations=3),
-    "many steps": lambda: forecast(3000, search="quick"),
+    "many steps": lambda: forecast(3000),
 }
 """What is fitted and predicted, by name."""
 

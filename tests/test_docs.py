@@ -16,20 +16,11 @@ import pandas as pd
 import pytest
 
 from farrier.datasets.limits import CELL_BYTES, MOST_BYTES, MOST_CELLS, TEXT_GROWS
-from farrier.estimators.large_tables import FEWEST_BLOCK_ROWS
 from farrier.estimators.regressor import Regressor
-from farrier.model.long_rows import SEARCH_ROWS, WINDOWS
-from farrier.model.many_rows import PREDICTING_ROWS
-from farrier.model.members import SERIES_DRAWS
-from farrier.model.stacking import DRAWS
-from farrier.model.table_fits import EXACT_TABLE_ROWS, FITTED_ROWS
-from farrier.model.target_scale import LOG_ODDS
-from farrier.model.tiers import BOUND_DRAWS, EXACT_ROWS
-from farrier.out_of_core.memory import SAMPLED_ROWS
-from farrier.search import evidence
-from farrier.search.beliefs import PRIOR_SCALE, VOCABULARY
-from farrier.search.rows import REST_WEIGHT
-from farrier.search.scoring import RANKED
+from farrier.model.long_rows import SEARCH_ROWS
+from farrier.model.table_fits import EXACT_TABLE_ROWS
+from farrier.model.tiers import EXACT_ROWS
+from farrier.search.evidence import VERY_STRONG
 from farrier.search.table_moves import TABLE_ROWS
 from farrier.series.calendar import MOST_STEPS
 
@@ -123,42 +114,17 @@ def test_a_command_of_the_pages_runs(line, folder):
 
 
 def numbers_of_pages() -> list[tuple[str, str]]:
-    """What the pages say, with the numbers of the code."""
-    most = WINDOWS[0] * WINDOWS[1] + WINDOWS[2]
-    works = [
-        f"is {PRIOR_SCALE:g} standard deviations of y for others",
-        f"A fit uses {DRAWS} draws",
-        f"are computed with {BOUND_DRAWS}.",
-        f"is within {evidence.HOPELESS:g} nats",
-        f"are {LOG_ODDS['square root']:g} nats, those of the logarithm {LOG_ODDS['log']:+g}",
-        f"the {RANKED} that a score test ranks highest",
-        f"log {len(VOCABULARY)} more, because it is one of seven families",
-        f"very strong evidence ({evidence.VERY_STRONG:g} nats)",
-        f"a prior scale of {REST_WEIGHT:g} standard deviations of y",
-        f"of up to {evidence.CHANCE:g} nats does not count, and what exceeds {evidence.CHANCE:g} nats counts",
-        f"over {SERIES_DRAWS} draws of all parameters",
-        f"at {DRAWS} draws of their parameters; a pool at {DRAWS} draws",
-        f"at most {TABLE_ROWS} rows, else at its mode",
-        f"| one input, up to {SEARCH_ROWS} | all |",
-        f"| one input, up to {EXACT_ROWS:,} | {SEARCH_ROWS}: half spread",
-        f"| one input, more | {SEARCH_ROWS}, in windows whose steps are 1, 4, 16 ",
-        f"fitted to at most {most:,} rows; given all rows",
-        f"| a table, up to {TABLE_ROWS} | all |",
-        f"| a table, up to {EXACT_TABLE_ROWS:,} | {TABLE_ROWS}, at random | fitted to at most {FITTED_ROWS} rows;",
-        f"pools to {FITTED_ROWS}; pools are given at most {PREDICTING_ROWS:,} rows",
-        f"{FEWEST_BLOCK_ROWS:,} and more | a sample of {SAMPLED_ROWS:,}, of these {TABLE_ROWS}",
-        f"up to {EXACT_ROWS:,} rows, or {EXACT_TABLE_ROWS:,} of a table",
-    ]
+    """What the pages say of settings, with the numbers of the code."""
     limits = [
-        f"(by {evidence.VERY_STRONG:g} nats), but not for a series of more than {EXACT_ROWS:,} rows",
+        f"(by {VERY_STRONG:g} nats), but not for a series of more than {EXACT_ROWS:,} rows",
         f"at most {EXACT_ROWS:,} rows of one input, {EXACT_TABLE_ROWS:,} of several",
-        f"Above {SEARCH_ROWS} rows ({TABLE_ROWS} for a table) the structure is searched on {SEARCH_ROWS} ",
-        f"a series of up to {EXACT_ROWS:,} rows is then fitted to all of them",
+        f"fitted to its last {SEARCH_ROWS} rows",
+        f"Above {SEARCH_ROWS} rows ({TABLE_ROWS} of a table)",
         f"at most {MOST_STEPS:,} steps",
         f"{MOST_BYTES // 2**30} GiB of text, unpacked, or {MOST_CELLS // 10**6} million cells",
         f"about {TEXT_GROWS} bytes for each byte of CSV and {CELL_BYTES} for each cell",
     ]
-    return [("how-it-works.md", one) for one in works] + [("limits.md", one) for one in limits]
+    return [("limits.md", one) for one in limits]
 
 
 @pytest.mark.parametrize(("page", "said"), numbers_of_pages())

@@ -49,7 +49,7 @@ folder = Path(sys.argv[1])
 rows = "".join(f"{i},{i * i % 7}\\n" for i in range(20))
 (folder / "data.csv").write_text("=cmd,__import__('os').system('x')\\n" + rows)
 chosen = choose_columns(read_table(folder / "data.csv"))
-model = farrier.Regressor(search="quick").fit(chosen.X, chosen.y)
+model = farrier.Regressor().fit(chosen.X, chosen.y)
 model.describe(title="<script>", target_name=chosen.target)
 model.save(folder / "model.farrier")
 

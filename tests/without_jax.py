@@ -59,7 +59,7 @@ def works():
     forecaster.report(FOLDER / "series.html")
     forecaster.save(FOLDER / "series.farrier")
     farrier.load(FOLDER / "series.farrier").forecast(3)
-    farrier.Forecaster(search="quick").fit(DATES, Y).forecast(3)
+    farrier.Forecaster().fit(DATES, Y).forecast(3)
     said = command("explain", SALES, "--horizon", "3", "--out", FOLDER / "sales.html", *FAST)
     assert said.returncode == 0, said.stderr
     assert "of the variance" in said.stdout

@@ -140,10 +140,10 @@ def test_a_backtest_stays_apart_from_the_values(run, sales):
 def test_times_that_are_called_as_a_forecast_are_not_lost(run, tmp_path):
     path = tmp_path / "sales.csv"
     path.write_text(text_of("mean,sales", monthly()))
-    code, out, _ = run("forecast", path, "--horizon", 2, "--quick", "--quiet")
+    code, out, _ = run("forecast", path, "--horizon", 2, "--quiet")
     assert code == 0
     assert out.splitlines()[0].startswith("(mean),mean,median")
-    code, out, _ = run("explain", path, "--horizon", 2, "--quick", "--quiet", "--json")
+    code, out, _ = run("explain", path, "--horizon", 2, "--quiet", "--json")
     assert code == 0
     assert next(iter(json.loads(out)["forecast"][0])) == "(mean)"
 
@@ -181,7 +181,7 @@ def test_what_was_understood_of_a_file_is_said_in_one_line(run, tmp_path):
 @pytest.mark.parametrize("pack", [bytes, gzip.compress])
 def test_a_minus_is_standard_input(run, monkeypatch, pack):
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(pack(GERMAN.encode()))))
-    code, out, err = run("forecast", "-", "--horizon", "1", "--quick", "--quiet")
+    code, out, err = run("forecast", "-", "--horizon", "1", "--quiet")
     assert (code, err) == (0, "")
     assert out.splitlines()[1].startswith("2022-01-01,")
 
@@ -194,7 +194,7 @@ def test_the_options_say_how_a_file_is_to_be_read(run, tmp_path):
         for day in (1, 5, 7, 9)
     ]
     path.write_text("date;sales\n" + "".join(f"{date};{value[:-3]}.{value[-3:]}\n" for date, value in rows))
-    forecast = ("forecast", path, "--horizon", "1", "--quick", "--quiet")
+    forecast = ("forecast", path, "--horizon", "1", "--quiet")
     assert "--decimal point or --decimal comma" in run(*forecast)[2]
     assert "--date-format dmy or mdy" in run(*forecast, "--decimal", "comma")[2]
     code, out, _ = run(*forecast, "--decimal", "comma", "--date-format", "dmy")
@@ -213,11 +213,10 @@ def priced(rows, later):
     ]
 
 
-@pytest.mark.parametrize("quick", [(), ("--quick",)], ids=["search", "quick"])
-def test_regressors_take_their_future_from_the_rows_without_target(run, tmp_path, quick):
+def test_regressors_take_their_future_from_the_rows_without_target(run, tmp_path):
     path = tmp_path / "prices.csv"
     path.write_text(text_of("month,price,sales", priced(30, 3)))
-    named = (path, "--target", "sales", "--regressors", "price", "--scale", "identity", "--quiet", *quick)
+    named = (path, "--target", "sales", "--regressors", "price", "--scale", "identity", "--quiet")
     code, out, err = run("forecast", *named, "--horizon", "3")
     assert (code, err) == (0, "")
     found = [(row["month"], float(row["mean"])) for row in csv.DictReader(io.StringIO(out))]
@@ -269,8 +268,8 @@ def test_the_noise_that_is_asked_for_reaches_the_model(run):
         ("f --levels 80 95 d.csv --quiet", "f --levels 80 --levels 95 d.csv --quiet"),
         ("c d --methods abcd paper --test 0.2", "c d --methods abcd --methods paper --test 0.2"),
         ("c --methods abcd d.csv", "c --methods abcd d.csv"),
-        ("f d --periods 7 365.25 --quick", "f d --periods 7 --periods 365.25 --quick"),
-        ("f d --regressors a b --quick", "f d --regressors a --regressors b --quick"),
+        ("f d --periods 7 365.25", "f d --periods 7 --periods 365.25"),
+        ("f d --regressors a b", "f d --regressors a --regressors b"),
         ("f --regressors a airline", "f --regressors a airline"),
     ],
 )

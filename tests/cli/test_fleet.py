@@ -16,7 +16,7 @@ from tests.fleet.series import csv_of, monthly
 from tests.fuzz import fleets
 
 POSIX = pytest.mark.skipif(sys.platform == "win32", reason="there are no such signals")
-NAMED = ("--id", "shop", "--horizon", "2", "--levels", "80", "--quick", "--jobs", "1")
+NAMED = ("--id", "shop", "--horizon", "2", "--levels", "80", "--jobs", "1")
 
 
 @pytest.fixture(scope="module")
@@ -95,9 +95,7 @@ def test_what_cannot_be_done_is_refused_before_the_work(run, tmp_path, options, 
     monkeypatch.setattr("farrier.fleet.memory.available_bytes", lambda: 2**29)
     data = tmp_path / "shops.csv"
     data.write_text(csv_of("abc"))
-    code, _, err = run(
-        "forecast", data, "--horizon", "2", "--quick", *(option.format(folder=tmp_path) for option in options)
-    )
+    code, _, err = run("forecast", data, "--horizon", "2", *(option.format(folder=tmp_path) for option in options))
     assert code == 2
     assert why in err
 

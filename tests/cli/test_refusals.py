@@ -70,7 +70,6 @@ def test_a_bad_file_gives_one_line_and_code_two(run, bad, command, name):
         (("forecast", "airline", "--horizon", "200", "--backtest"), "144 rows leave 0 before the first origin"),
         (("explain", "airline", "--horizon", "140", "--backtest"), "try a horizon of at most 136"),
         (("compare", "airline", "--methods", "prophet"), "there is no method 'prophet'"),
-        (("explain", "airline", "--quick", "--method", "exact"), "--method exact is for the search"),
         (("explain", "airline", "--periods", "0"), "0 is not the length of a period"),
         (("explain", "airline", "--regressors", "price"), "'price' is not one of the other columns"),
         (("explain", "airline", "--decimal", "dash"), "--decimal: 'dash' is no decimal mark: give comma or point"),
@@ -251,13 +250,13 @@ def test_many_series_in_a_file_are_told_the_option_that_forecasts_them(run, tmp_
     path.write_text("\n".join(["date,symbol,close,open", *rows]))
     many = "the times of 'date' come more than once, and once for each 'symbol': use farrier forecast --id 'symbol'"
     for command in ("forecast", "explain"):
-        code, _, err = run(command, path, "--horizon", "3", "--quick")
+        code, _, err = run(command, path, "--horizon", "3")
         assert code == 2
         assert err.startswith("farrier: --target: 2 columns hold numbers: choose one of 'close', 'open'; --regressors")
         assert err.endswith(f"{many}\n")
-    code, _, err = run("forecast", path, "--target", "close", "--horizon", "3", "--quick")
+    code, _, err = run("forecast", path, "--target", "close", "--horizon", "3")
     assert (code, err) == (2, f"farrier: --id: {many}\n")
-    code, _, err = run("explain", path, "--target", "close", "--horizon", "3", "--quick")
+    code, _, err = run("explain", path, "--target", "close", "--horizon", "3")
     assert (code, err.splitlines()[-1]) == (2, f"farrier: --horizon: {many}, or leave --horizon out")
     with pytest.raises(ValueError, match=r"^id: the times of 'date' come more than once, .*: give id='symbol'"):
         Forecaster().fit(pd.read_csv(path), target="close")

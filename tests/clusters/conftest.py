@@ -4,9 +4,9 @@ import pandas as pd
 import pytest
 
 import farrier
-from tests.fleet.series import QUICK, months, values
+from tests.fleet.series import months, values
 
-NAMED = {"id": "shop", "time": "month", "target": "sales", "horizon": 2, "levels": (80,), **QUICK}
+NAMED = {"id": "shop", "time": "month", "target": "sales", "horizon": 2, "levels": (80,)}
 NAMES = ("north", "south", "east", "west", "new")
 
 

@@ -5,7 +5,6 @@ import pytest
 
 import farrier
 from tests.clusters.conftest import NAMED, assert_the_same
-from tests.fleet.series import QUICK
 
 dd = pytest.importorskip("dask.dataframe")
 distributed = pytest.importorskip("distributed")
@@ -31,7 +30,7 @@ def test_a_panel_on_a_cluster(client, shops, expected):
     from joblib import parallel_config
 
     with parallel_config("dask"), pytest.warns(UserWarning, match="1 of 5 series could not be fitted"):
-        forecaster = farrier.Forecaster(**QUICK, n_jobs=-1).fit(shops, id="shop", time="month", target="sales")
+        forecaster = farrier.Forecaster(n_jobs=-1).fit(shops, id="shop", time="month", target="sales")
     found = forecaster.forecast(2, levels=(80,)).sort_values(["shop", "month"], ignore_index=True)
     local = expected[expected["error"].isna()].drop(columns="error").reset_index(drop=True)
     pd.testing.assert_frame_equal(found, local, check_dtype=False, check_exact=True)

@@ -6,7 +6,6 @@ import pytest
 
 import farrier
 from tests.clusters.conftest import NAMED, assert_the_same
-from tests.fleet.series import QUICK
 
 ray = pytest.importorskip("ray")
 
@@ -35,7 +34,7 @@ def test_a_panel_by_the_backend_of_ray(shops, expected):
 
     register_ray()
     with parallel_config("ray"), pytest.warns(UserWarning, match="1 of 5 series could not be fitted"):
-        forecaster = farrier.Forecaster(**QUICK, n_jobs=2).fit(shops, id="shop", time="month", target="sales")
+        forecaster = farrier.Forecaster(n_jobs=2).fit(shops, id="shop", time="month", target="sales")
     found = forecaster.forecast(2, levels=(80,)).sort_values(["shop", "month"])
     local = expected[expected["error"].isna()]
     assert found["mean"].to_numpy().tobytes() == local["mean"].to_numpy().tobytes()

@@ -44,6 +44,8 @@ def tiny_models() -> dict[str, Any]:
     y = 6.0 + (X[:, 0] - 2000.0) + np.sin(2 * np.pi * X[:, 0]) + noise
     kernels: Any = ["Lin", "Per0"]
     days = pd.date_range("2020-01-01", periods=24, freq="D")
+    known = farrier.Regressor().fit(X, y)
+    known.explain()
     months = [f"{2000 + i // 12}-{i % 12 + 1:02d}" for i in range(24)]
     return {
         "exact": farrier.Regressor(kernels, iterations=10).fit(X, y),
@@ -56,8 +58,8 @@ def tiny_models() -> dict[str, Any]:
         "panel": farrier.Forecaster(kernels, iterations=10).fit(
             pd.DataFrame({"unique_id": [1] * 24 + [2] * 24, "ds": [*days, *days], "y": [*y, *y[::-1]]})
         ),
-        "quick": farrier.Forecaster(search="quick").fit(months, y),
-        "searched": farrier.Regressor(iterations=10).fit(X, y),
+        "pool": farrier.Forecaster().fit(months, y),
+        "explained": known,
         "classes": farrier.Classifier(kernels).fit(X, np.where(y > y.mean(), "high", "low")),
         "counts": farrier.Regressor(kernels, likelihood="poisson", iterations=10).fit(X, np.round(np.exp(0.2 * y))),
     }

@@ -18,21 +18,10 @@ MULTI = pd.DataFrame(np.c_[X, Y], columns=pd.MultiIndex.from_tuples([("a", "x"),
 TWICE = pd.DataFrame(np.c_[X, Y], columns=["a", "a"])
 
 
-def quick():
-    return Regressor(search="quick")
-
-
-@pytest.mark.parametrize(
-    ("setting", "message"),
-    [
-        ({"prior": "none"}, "search='quick' needs prior='horseshoe', got 'none': try search='full'"),
-        ({"kernels": ["SE"]}, r"search='quick' needs kernels='auto', got \['SE'\]"),
-        ({"method": "collapsed"}, "search='quick' needs method='auto'"),
-    ],
-)
-def test_what_the_quick_model_does_not_do_is_refused(setting, message):
-    with pytest.raises(ValueError, match=message):
-        Regressor(search="quick", **setting).fit(X, Y)
+@pytest.mark.parametrize("estimator", [Regressor, Forecaster])
+def test_there_is_one_model_so_that_no_search_is_chosen(estimator):
+    with pytest.raises(TypeError, match="unexpected keyword argument 'search'"):
+        estimator(search="quick")
 
 
 @pytest.mark.parametrize("size", [1e154, 1e155, 1e300, 1e-200, 1e-310])
@@ -40,12 +29,12 @@ def test_a_target_whose_square_overflows_or_vanishes_is_refused_without_warning(
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         with pytest.raises(ValueError, match=r"^y .*: use a (larger|smaller) unit\.$"):
-            quick().fit(X, size * Y)
+            Regressor().fit(X, size * Y)
 
 
 @pytest.mark.parametrize("size", [1e-300, 1e-200, 1e155, 1e300])
 def test_inputs_whose_square_overflows_or_vanishes_are_refused(size):
-    for model, target in ((quick(), Y), (Classifier(), Y > 0)):
+    for model, target in ((Regressor(), Y), (Classifier(), Y > 0)):
         with pytest.raises(ValueError, match=r"^X: column 'x0' .*: use a (larger|smaller) unit\.$"):
             model.fit(size * X, target)
 
@@ -53,16 +42,16 @@ def test_inputs_whose_square_overflows_or_vanishes_are_refused(size):
 @pytest.mark.parametrize("size", [1e145, 1e-145])
 def test_what_is_not_refused_is_fitted_as_in_any_other_unit(size):
     for scaled, unit in (
-        (quick().fit(X, size * Y).predict(X), size),
-        (quick().fit(size * X, Y).predict(size * X), 1.0),
+        (Regressor().fit(X, size * Y).predict(X), size),
+        (Regressor().fit(size * X, Y).predict(size * X), 1.0),
     ):
-        np.testing.assert_allclose(scaled / unit, quick().fit(X, Y).predict(X), atol=1e-4)
+        np.testing.assert_allclose(scaled / unit, Regressor().fit(X, Y).predict(X), atol=1e-4)
 
 
 def test_a_constant_column_is_left_to_its_own_error():
     check_scale(np.zeros((3, 1)), np.ones(3), ["x"])
     with pytest.raises(ValueError, match="constant"):
-        quick().fit(X, np.zeros(N))
+        Regressor().fit(X, np.zeros(N))
 
 
 def test_the_limits_leave_squares_finite_and_normal():
@@ -75,8 +64,8 @@ def test_masked_cells_are_refused_and_an_empty_mask_is_not():
     mask = np.arange(N) == 5
     for given in ((np.ma.array(X, mask=mask[:, None]), Y), (X, np.ma.array(Y, mask=mask))):
         with pytest.raises(ValueError, match="is masked at row 5: leave out"):
-            quick().fit(*given)
-    assert quick().fit(np.ma.array(X, mask=False), Y).predict(X).shape == (N,)
+            Regressor().fit(*given)
+    assert Regressor().fit(np.ma.array(X, mask=False), Y).predict(X).shape == (N,)
     with pytest.raises(ValueError, match="sample_weight is masked at row 5"):
         Regressor().fit(X, Y, sample_weight=np.ma.array(1.0 + X[:, 0], mask=mask))
     for text in ("a", 1.0):  # rows of a list, with and without categories
@@ -88,7 +77,7 @@ def test_arrays_with_an_empty_mask_are_kept_as_plain_ones_and_saved(tmp_path):
     days = np.ma.array(np.arange("2024-01-01", "2024-01-25", dtype="M8[D]"))
     for times in (np.ma.array(X[:, 0]), days):
         holidays = days if times is days else None
-        model = Forecaster(search="quick", holidays=holidays).fit(times, np.ma.array(Y[: len(times)]))
+        model = Forecaster(holidays=holidays).fit(times, np.ma.array(Y[: len(times)]))
         assert type(model.fitted_.observed.stamps) is np.ndarray
         assert type(model.forecast(times)["time"]) is np.ndarray
         again = load(model.save(tmp_path / "series.farrier"))
@@ -100,13 +89,13 @@ def test_arrays_with_an_empty_mask_are_kept_as_plain_ones_and_saved(tmp_path):
 
 def test_masked_values_of_a_series_are_missing():
     spoilt = np.where(np.arange(N) == 5, 1e6, Y)
-    masked = Forecaster(search="quick").fit(X[:, 0], np.ma.array(spoilt, mask=np.arange(N) == 5)).forecast(3)
-    missing = Forecaster(search="quick").fit(X[:, 0], np.where(np.arange(N) == 5, np.nan, Y)).forecast(3)
+    masked = Forecaster().fit(X[:, 0], np.ma.array(spoilt, mask=np.arange(N) == 5)).forecast(3)
+    missing = Forecaster().fit(X[:, 0], np.where(np.arange(N) == 5, np.nan, Y)).forecast(3)
     np.testing.assert_array_equal(masked["mean"], missing["mean"])
 
 
 def test_no_times_are_refused():
-    model = Forecaster(search="quick").fit(X[:, 0], Y)
+    model = Forecaster().fit(X[:, 0], Y)
     for nothing in ([], np.array([]), pd.Series([], dtype=float)):
         for call in (model.forecast, model.predict, lambda times: model.sample(times, 3)):
             with pytest.raises(ValueError, match="horizon: no times: give one or more"):
@@ -116,11 +105,11 @@ def test_no_times_are_refused():
 
 
 def test_lazy_frames_are_refused_everywhere():
-    lazy, fitted = pl.DataFrame({"t": X[:, 0], "y": Y}).lazy(), quick().fit(X, Y)
-    series = Forecaster(search="quick").fit(X[:, 0], Y)
+    lazy, fitted = pl.DataFrame({"t": X[:, 0], "y": Y}).lazy(), Regressor().fit(X, Y)
+    series = Forecaster().fit(X[:, 0], Y)
     for call in (
-        lambda: quick().fit(lazy, Y),
-        lambda: quick().fit(X, lazy),
+        lambda: Regressor().fit(lazy, Y),
+        lambda: Regressor().fit(X, lazy),
         lambda: fitted.predict(lazy),
         lambda: Classifier().fit(lazy, Y > 0),
         lambda: Forecaster().fit(lazy),
@@ -167,7 +156,7 @@ def test_dates_and_complex_numbers_are_no_target(kind):
         with pytest.raises(ValueError, match=r"where numbers belong: give dates and such as numbers|^Complex data not"):
             Regressor().fit(np.arange(20.0)[:, None], given)
         with pytest.raises(ValueError, match=r"^column 'y', row 0: .* is not a number such as 1234.5"):
-            Forecaster(search="quick").fit(times, given)
+            Forecaster().fit(times, given)
     if kind != "dates with a zone":
         with pytest.raises(ValueError, match=r"^y: give an array of 20 numbers"):
             fit(np.arange(20.0)[:, None], y=np.asarray(y))
@@ -190,7 +179,7 @@ def test_a_target_that_is_no_number_is_refused_with_its_first_cell(y, said):
 
 
 def test_rows_beyond_reach_are_refused():
-    model = quick().fit(X, Y)
+    model = Regressor().fit(X, Y)
     for call in (lambda: model.predict([[1e300]]), lambda: model.log_density(X[:1], [1e300])):
         with pytest.raises(ValueError, match=r"row 0 is more than 1e\+30 standard deviations away"):
             call()
@@ -200,9 +189,9 @@ def test_rows_beyond_reach_are_refused():
 def test_epoch_milliseconds_are_explained():
     for step in (1.0, 1000.0):
         times = 1_600_000_000_000.0 + step * np.arange(N)
-        model = quick().fit(times[:, None], Y)
+        model = Regressor().fit(times[:, None], Y)
         assert str(model.explain())
-        assert str(Forecaster(search="quick").fit(times, Y).explain())
+        assert str(Forecaster().fit(times, Y).explain())
 
 
 @pytest.mark.parametrize("period", [0.0, -1.0, np.nan, np.inf, "a", None, 1e300])
@@ -221,7 +210,7 @@ def test_what_is_no_column_is_refused(given):
 @pytest.mark.parametrize("horizon", [2.5, "3", np.nan])
 def test_a_horizon_is_a_whole_number(horizon):
     with pytest.raises(ValueError, match="is not a number of steps"):
-        Forecaster(search="quick").fit(X[:, 0], Y).forecast(horizon)
+        Forecaster().fit(X[:, 0], Y).forecast(horizon)
 
 
 def test_a_panel_without_rows_is_refused():
@@ -234,7 +223,7 @@ NO_TABLES = (Y, X[:, :, None], pd.Series(Y), pl.Series(Y), 3.0, {"x": Y}, None, 
 
 @pytest.mark.parametrize("given", [np.array([[1.0], [None]], dtype=object), *NO_TABLES])
 def test_errors_about_a_table_are_one_line(given):
-    for call in (lambda: Regressor().fit(given, Y), lambda: quick().fit(X, Y).predict(given)):
+    for call in (lambda: Regressor().fit(given, Y), lambda: Regressor().fit(X, Y).predict(given)):
         with pytest.raises(ValueError) as caught:
             call()
         assert "\n" not in str(caught.value)
@@ -246,6 +235,6 @@ def test_a_table_of_text_without_rows_is_refused():
 
 
 def test_a_prediction_that_overflows_on_the_logarithmic_scale_is_refused():
-    model = Regressor(search="quick", scale="log").fit(X, np.exp(0.3 * X[:, 0] + 0.1 * Y))
+    model = Regressor(scale="log").fit(X, np.exp(0.3 * X[:, 0] + 0.1 * Y))
     with np.errstate(all="ignore"), pytest.raises(ValueError, match="row 1 is not finite: the row is too far"):
         model.predict([[25.0], [1e9]], return_std=True)

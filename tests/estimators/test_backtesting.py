@@ -19,13 +19,12 @@ def series():
 
 
 @pytest.fixture(scope="module")
-def quick(series):
-    return Forecaster(search="quick").fit(series)
+def fitted(series):
+    return Forecaster().fit(series)
 
 
-@pytest.mark.parametrize("search", ["quick", "full"])
-def test_a_season_is_forecast_better_than_by_the_last_value(series, search):
-    found = Forecaster(search=search).fit(series).backtest(folds=2, horizon=6)
+def test_a_season_is_forecast_better_than_by_the_last_value(fitted):
+    found = fitted.backtest(folds=2, horizon=6)
     assert isinstance(found.table, pd.DataFrame)
     assert list(found.table["step"]) == [1, 2, 3, 4, 5, 6]
     summary = found.summary
@@ -36,17 +35,17 @@ def test_a_season_is_forecast_better_than_by_the_last_value(series, search):
     assert summary["inside_95"] > 0.7
 
 
-def test_origins_and_forecasts_have_the_dates_of_the_rows(quick):
-    found = quick.backtest(folds=2, horizon=6)
+def test_origins_and_forecasts_have_the_dates_of_the_rows(fitted):
+    found = fitted.backtest(folds=2, horizon=6)
     assert list(found.origins["known_until"]) == [MONTHS[59], MONTHS[65]]
     assert list(found.origins["forecast_until"]) == [MONTHS[65], MONTHS[71]]
     assert list(found.forecasts["time"]) == list(MONTHS[60:])
-    assert_allclose(found.forecasts["sold"], quick.fitted_.observed.y[60:])
+    assert_allclose(found.forecasts["sold"], fitted.fitted_.observed.y[60:])
     assert_allclose(found.origins["error"].mean(), found.summary["error"])
 
 
 def test_later_rows_change_nothing_at_an_earlier_origin(series):
-    forecaster = Forecaster(search="quick")
+    forecaster = Forecaster()
     moved = series.copy()
     moved.iloc[-6:] += 1000.0
     found = forecaster.fit(moved).backtest(folds=1, horizon=6).forecasts
@@ -55,11 +54,11 @@ def test_later_rows_change_nothing_at_an_earlier_origin(series):
 
 def test_the_table_is_of_the_kind_that_came(series):
     frame = pl.DataFrame({"month": series.index.to_numpy(), "sold": series.to_numpy()})
-    found = Forecaster(search="quick").fit(frame).backtest(folds=1, horizon=3)
+    found = Forecaster().fit(frame).backtest(folds=1, horizon=3)
     assert isinstance(found.table, pl.DataFrame)
     assert isinstance(found.origins, pl.DataFrame)
     assert found.forecasts.columns[:4] == ["known_until", "step", "month", "sold"]
-    plain = Forecaster(search="quick").fit(series.index.to_numpy(), series.to_numpy()).backtest(folds=1, horizon=3)
+    plain = Forecaster().fit(series.index.to_numpy(), series.to_numpy()).backtest(folds=1, horizon=3)
     assert_allclose(plain.table["error"], found.table["error"].to_numpy())
 
 
@@ -73,7 +72,7 @@ def test_a_structure_searched_again_is_said(series):
 
 def test_progress_counts_the_origins(series):
     heard = []
-    Forecaster(search="quick", progress=heard.append).fit(series).backtest(folds=2, horizon=3)
+    Forecaster(progress=heard.append).fit(series).backtest(folds=2, horizon=3)
     found = [one for one in heard if one.phase == "forecasting from past origins"]
     counts = [(one.step, one.steps) for one in found]
     # within an origin its fit is heard of, as a part of all
@@ -83,14 +82,14 @@ def test_progress_counts_the_origins(series):
 
 
 def test_a_backtest_is_saved_and_forgotten_with_its_fit(series, tmp_path):
-    forecaster = Forecaster(search="quick").fit(series.iloc[:60])
+    forecaster = Forecaster().fit(series.iloc[:60])
     said = str(forecaster.backtest(folds=1, horizon=3))
     assert str(load(forecaster.save(tmp_path / "sold.farrier")).fitted_.backtest) == said
     assert forecaster.update(series.iloc[60:]).fitted_.backtest is None
 
 
 def test_a_report_shows_a_backtest_that_was_asked_for_or_made(series, tmp_path):
-    forecaster, title = Forecaster(search="quick").fit(series), "How good were such forecasts in the past?"
+    forecaster, title = Forecaster().fit(series), "How good were such forecasts in the past?"
     path = tmp_path / "report.html"
     assert title not in forecaster.report(path).read_text()
     page = forecaster.report(path, horizon=4, backtest=True).read_text()
@@ -100,6 +99,6 @@ def test_a_report_shows_a_backtest_that_was_asked_for_or_made(series, tmp_path):
     assert title not in forecaster.report(path, backtest=False).read_text()
 
 
-def test_bad_input_is_refused_before_anything_is_fitted(quick):
+def test_bad_input_is_refused_before_anything_is_fitted(fitted):
     with pytest.raises(ValueError, match="72 rows leave 2 before the first origin, and 8 are needed"):
-        quick.backtest(folds=7, horizon=10)
+        fitted.backtest(folds=7, horizon=10)

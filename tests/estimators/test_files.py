@@ -18,6 +18,8 @@ from farrier.estimators import archive, files
 from farrier.estimators.archive import FORMAT, HEADER
 from farrier.estimators.files import TREE
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
+from farrier.model import result
+from farrier.model.explaining import explained
 from tests.estimators import damaged_files
 
 X = 2000.0 + (np.arange(60)[:, None] + 0.5) / 12.0
@@ -133,11 +135,25 @@ def test_the_step_and_the_weights_of_a_series_come_back(tmp_path):
 def test_what_explains_comes_back_if_it_was_made(tmp_path):
     model = farrier.Regressor().fit(X, Y)
     before = farrier.load(model.save(tmp_path / "before.farrier"))
-    assert "explained" not in vars(before.result_)
+    assert not before.result_.fitted.explanations
     text = str(model.explain())
     after = farrier.load(model.save(tmp_path / "after.farrier"))
-    assert "explained" in vars(after.result_)
+    assert after.result_.fitted.explanations
     assert str(after.explain()) == text == str(before.explain())
+
+
+def test_what_explains_is_made_once_and_comes_back_with_a_forecaster(tmp_path, monkeypatch):
+    calls = []
+    monkeypatch.setattr(result, "explained", lambda *given: calls.append(given) or explained(*given))
+    forecaster = farrier.Forecaster().fit(DAYS, Y)
+    text, components = str(forecaster.explain()), forecaster.components_
+    assert len(calls) == 1
+    loaded = farrier.load(forecaster.save(tmp_path / "series.farrier"))
+    assert str(loaded.explain()) == text
+    assert str(loaded.components_) == str(components)
+    assert len(calls) == 1
+    forecaster.update([DAYS[-1] + timedelta(days=1)], [Y[-1]]).explain()
+    assert len(calls) == 2
 
 
 def test_a_pandas_series_comes_back_with_its_index(tmp_path):

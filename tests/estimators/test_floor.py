@@ -18,7 +18,7 @@ LEVELS = (0.005, 0.025, 0.1, 0.3, 0.5, 0.7, 0.9, 0.975, 0.995)
 
 @pytest.fixture(scope="module")
 def falling():
-    return Forecaster(search="quick", scale="identity").fit(TIMES, FALLING)
+    return Forecaster(scale="identity").fit(TIMES, FALLING)
 
 
 def test_data_without_negative_values_get_no_negative_forecast(falling):
@@ -28,7 +28,7 @@ def test_data_without_negative_values_get_no_negative_forecast(falling):
 
 
 def test_without_a_floor_the_same_model_goes_below_zero(falling):
-    free = Forecaster(search="quick", scale="identity", floor=None).fit(TIMES, FALLING)
+    free = Forecaster(scale="identity", floor=None).fit(TIMES, FALLING)
     below, ahead = free.forecast(24), falling.forecast(24)
     assert below["low_95"].min() < 0.0
     for name in ("median", "low_80", "high_80", "low_95", "high_95"):
@@ -38,7 +38,7 @@ def test_without_a_floor_the_same_model_goes_below_zero(falling):
 
 
 def test_quantiles_never_cross(falling):
-    for model in (falling, Forecaster(search="quick", scale="log").fit(TIMES, FALLING + 0.1)):
+    for model in (falling, Forecaster(scale="log").fit(TIMES, FALLING + 0.1)):
         table = model.predict_quantiles(60, LEVELS)
         found = np.column_stack([table[f"quantile_{level:g}"] for level in LEVELS])
         assert np.all(np.diff(found, axis=1) >= 0.0)
@@ -46,7 +46,7 @@ def test_quantiles_never_cross(falling):
 
 
 def test_a_floor_clips_what_structures_on_several_scales_predict(falling):
-    own, log = falling.result_.fitted, Forecaster(search="quick", scale="log").fit(TIMES, FALLING + 0.1).result_.fitted
+    own, log = falling.result_.fitted, Forecaster(scale="log").fit(TIMES, FALLING + 0.1).result_.fitted
     both = replace(own, share=0.5, others=(Member(0.5, log.posterior, log.noises, log.scale, log.kernels),))
     X = falling.result_.inputs[-12:] + 0.5
     free, clipped = replace(both, floor=None).quantiles(X, LEVELS), both.quantiles(X, LEVELS)
@@ -59,7 +59,7 @@ def test_a_floor_clips_what_structures_on_several_scales_predict(falling):
 def test_one_negative_value_is_enough_for_no_floor():
     y = FALLING.copy()
     y[-1] = -0.1
-    assert Forecaster(search="quick").fit(TIMES, y).result_.fitted.floor is None
+    assert Forecaster().fit(TIMES, y).result_.fitted.floor is None
 
 
 def test_a_floor_follows_new_rows():
@@ -106,8 +106,8 @@ def test_where_a_logarithm_meets_wide_intervals_the_mean_stays_inside_them():
 
 def test_nothing_lies_above_a_cap():
     y = 10.0 - FALLING / 3.0
-    forecaster = Forecaster(search="quick", scale="identity", cap=10.0).fit(TIMES, y)
-    free = Forecaster(search="quick", scale="identity").fit(TIMES, y)
+    forecaster = Forecaster(scale="identity", cap=10.0).fit(TIMES, y)
+    free = Forecaster(scale="identity").fit(TIMES, y)
     ahead, above = forecaster.forecast(24), free.forecast(24)
     assert above["high_95"].max() > 10.0
     for name in ("median", "low_80", "high_80", "low_95", "high_95"):

@@ -347,8 +347,8 @@ def test_what_is_no_holiday_is_refused_in_one_line(given, index, line):
         Forecaster(**FAST, **given).fit(pd.Series(VALUES, index))
 
 
-def test_the_quick_model_holds_the_calendar():
+def test_the_pool_holds_the_calendar():
     index = pd.date_range("2024-01-01", periods=70)
     y = 50.0 - 8.0 * (index.day_of_week >= 5) + 0.3 * np.random.default_rng(0).normal(size=70)
-    found = Forecaster(search="quick").fit(pd.Series(y, index)).forecast(14)["median"]
+    found = Forecaster().fit(pd.Series(y, index)).forecast(14)["median"]
     assert_allclose(found, 50.0 - 8.0 * (found.index.day_of_week >= 5), atol=1.0)

@@ -22,7 +22,7 @@ def table():
 
 @pytest.fixture(scope="module")
 def series():
-    return Forecaster(search="quick").fit(MONTHS, np.sin(np.arange(20.0)))
+    return Forecaster().fit(MONTHS, np.sin(np.arange(20.0)))
 
 
 def refused(call, says):
@@ -106,7 +106,7 @@ def test_times_of_a_type_that_polars_does_not_know_are_refused():
     # what polars makes of a period of pandas
     months = pl.Series("month", range(360, 380)).ext.to(pl.Extension("pandas.period", pl.Int64))
     frame = pl.DataFrame({"month": months, "y": Y})
-    refused(lambda: Forecaster(search="quick").fit(frame), "^column 'month': polars does not know the times of type")
+    refused(lambda: Forecaster().fit(frame), "^column 'month': polars does not know the times of type")
 
 
 def test_tables_in_cells_are_refused():
@@ -119,7 +119,7 @@ def test_tables_in_cells_are_refused():
 @pytest.mark.parametrize("name", ["step", "country", "holidays"])
 def test_a_long_setting_is_cut_in_the_error(name):
     days = pd.to_datetime(["2020-01-01", "2020-01-03", "2020-01-04", "2020-02-09", "2020-02-10"])
-    refused(lambda: Forecaster(search="quick", **{name: LONG}).fit(days, np.arange(5.0)), name)
+    refused(lambda: Forecaster(**{name: LONG}).fit(days, np.arange(5.0)), name)
 
 
 def test_a_table_of_dates_alone_is_the_same_in_every_unit():

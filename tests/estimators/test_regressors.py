@@ -17,9 +17,9 @@ NAMES = {"time": "day", "target": "sales"}
 RETAIL = Cell("season", "both", 60, None)
 
 
-def fitted(cell, search, seed=SEED, **settings):
+def fitted(cell, seed=SEED, **settings):
     frame, effects, *_ = make(cell, seed)
-    model = Forecaster(search=search, country=cell.country, **{"scale": "identity", **settings})
+    model = Forecaster(country=cell.country, **{"scale": "identity", **settings})
     return model.fit(frame[: cell.rows], regressors=list(effects), **NAMES), frame, effects
 
 
@@ -36,8 +36,8 @@ def text_of(model):
 
 
 @pytest.mark.parametrize("cell", covering_cells(), ids=lambda cell: " ".join(map(str, cell)))
-def test_without_a_search_the_interval_of_each_effect_holds_it(cell):
-    model, _, effects = fitted(cell, "quick")
+def test_the_interval_of_each_effect_holds_it(cell):
+    model, _, effects = fitted(cell)
     assert_told(model, effects)
     assert model.model_.tier_ == ("exact" if cell.rows <= 1000 else "linear")
 
@@ -47,8 +47,8 @@ def test_without_a_search_the_interval_of_each_effect_holds_it(cell):
     [Cell("walk", "continuous", 60, None), Cell("season", "both", 60, "US")],
     ids=lambda cell: " ".join(map(str, cell)),
 )
-def test_the_search_finds_the_effects_and_its_forecast_holds_what_comes(cell):
-    model, frame, effects = fitted(cell, "full", seed=6)
+def test_effects_are_found_and_the_forecast_holds_what_comes(cell):
+    model, frame, effects = fitted(cell, seed=6)
     assert_told(model, effects)
     ahead = frame[cell.rows :]
     found = model.forecast(future=ahead.drop(columns="sales"))
@@ -58,20 +58,20 @@ def test_the_search_finds_the_effects_and_its_forecast_holds_what_comes(cell):
 
 def test_an_interval_knows_that_other_structures_may_be_right():
     """The walk is not found in so few rows: given the structure that is, the price would be sure to 3.7 deviations."""
-    model, _, effects = fitted(Cell("walk", "both", 60, "US"), "full", seed=4043)
+    model, _, effects = fitted(Cell("walk", "both", 60, "US"), seed=4043)
     assert {row.formula for row in model.components_} == {"Lin[promo]", "Lin[price]"}
     assert_told(model, effects)
 
 
 def test_an_effect_needs_no_strong_evidence_where_nothing_else_is_found():
     """The user has named the regressor: it was not chosen among many."""
-    model, _, effects = fitted(Cell("flat", "0/1", 60, "US"), "full", seed=2033)
+    model, _, effects = fitted(Cell("flat", "0/1", 60, "US"), seed=2033)
     assert [row.formula for row in model.components_] == ["Lin[promo]"]
     assert_told(model, effects)
 
 
 def test_a_promotion_is_told_as_an_amount_and_a_price_with_its_direction():
-    model, _, effects = fitted(RETAIL, "quick")
+    model, _, effects = fitted(RETAIL)
     text, promo, price = text_of(model), *(effect_of(told(model)[name]) for name in ("promo", "price"))
     sign = "+" if effects["promo"] > 0 else "-"
     assert f"The effect of promo: {sign}{abs(promo.value):.2f} (" in text
@@ -87,7 +87,7 @@ def test_on_the_log_scale_a_promotion_is_told_in_per_cent():
     promo = np.arange(90) % 9 < 2
     frame = pd.DataFrame({"day": days, "promo": promo, "sales": 100.0 * 1.2**promo})
     frame["sales"] *= np.exp(0.02 * generator.standard_normal(90))
-    model = Forecaster(search="quick", scale="log").fit(frame, regressors=["promo"], **NAMES)
+    model = Forecaster(scale="log").fit(frame, regressors=["promo"], **NAMES)
     found = effect_of(told(model)["promo"])
     assert found.low <= 0.2 <= found.high
     assert f"The effect of promo: +{100 * found.value:.1f} % (" in text_of(model)
@@ -102,7 +102,7 @@ def test_an_event_on_weekends_or_holidays_keeps_its_size(on):
     event[np.flatnonzero(off if on == "weekends" else free)[[2, 5, 7, 11]]] = 1.0
     sales = 500.0 + 40.0 * off - 30.0 * free + 100.0 * event + 10.0 * generator.standard_normal(420)
     frame = pd.DataFrame({"day": days, "sales": sales, "event": event})
-    model = Forecaster(search="quick", country="US", scale="identity").fit(frame, regressors=["event"], **NAMES)
+    model = Forecaster(country="US", scale="identity").fit(frame, regressors=["event"], **NAMES)
     found = effect_of(told(model)["event"])
     assert found.low <= 100.0 <= found.high
     assert found.high - found.low < 50.0
@@ -124,7 +124,7 @@ def test_a_rare_promotion_of_a_long_series_is_found():
 def test_a_model_with_regressors_does_all_that_others_do(tmp_path):
     frame, effects, *_ = make(RETAIL, SEED)
     frame = frame.set_index("day")
-    model = Forecaster(search="quick").fit(frame[:60], regressors=list(effects), target="sales")
+    model = Forecaster().fit(frame[:60], regressors=list(effects), target="sales")
     assert {"Lin[promo]", "Lin[price]"} <= {row.formula for row in model.components_}
     ahead = frame[60:].drop(columns="sales")
     expected = model.forecast(future=ahead)
@@ -147,7 +147,7 @@ def test_a_model_with_regressors_does_all_that_others_do(tmp_path):
 def test_outliers_beside_regressors_get_heavy_tails():
     frame, effects, *_ = make(RETAIL, SEED)
     frame.loc[[9, 23, 41, 52], "sales"] += [40.0, -35.0, 50.0, 45.0]
-    model = Forecaster(search="quick", scale="identity").fit(frame[:60], regressors=list(effects), **NAMES)
+    model = Forecaster(scale="identity").fit(frame[:60], regressors=list(effects), **NAMES)
     assert model.model_.likelihood_ == "student-t"
     assert_told(model, effects)
 
@@ -155,17 +155,12 @@ def test_outliers_beside_regressors_get_heavy_tails():
 def test_times_without_a_calendar_may_have_regressors():
     frame, effects, *_ = make(RETAIL, SEED)
     frame["day"] = np.cumsum(np.random.default_rng(0).uniform(0.5, 1.5, len(frame)))
-    model = Forecaster(search="quick", scale="identity").fit(frame[:60], regressors=list(effects), **NAMES)
+    model = Forecaster(scale="identity").fit(frame[:60], regressors=list(effects), **NAMES)
     assert len(model.forecast(future=frame[60:])) == len(frame) - 60
 
 
 def test_a_backtest_leaves_out_a_regressor_of_which_nothing_was_known():
     frame, effects, *_ = make(RETAIL, SEED)
     frame["promo"] = (np.arange(len(frame)) >= 50).astype(float)
-    model = Forecaster(search="quick").fit(frame[:60], regressors=list(effects), **NAMES)
+    model = Forecaster().fit(frame[:60], regressors=list(effects), **NAMES)
     assert np.isfinite(model.backtest(1, 12).summary["error"])
-
-
-def test_without_time_quick_takes_one_input():
-    with pytest.raises(ValueError, match="search='quick' needs one input, which is time, got 2"):
-        farrier.Regressor(search="quick").fit(np.random.default_rng(0).random((20, 2)), np.arange(20.0))

@@ -30,7 +30,7 @@ FAIRS = {date(2024, 1, 9): "fair", date(2024, 2, 9): "fair", date(2024, 3, 9): "
 def test_the_line_repeats_what_was_given(given, written):
     if "country" in given:
         pytest.importorskip("holidays")
-    first = farrier.Forecaster(search="quick", **given).fit(DAYS, FRAME.sales)
+    first = farrier.Forecaster(**given).fit(DAYS, FRAME.sales)
     line = first.explain().to_dict()["repeat"]["code"]
     assert written in line
     again = eval(line, {"farrier": farrier, "times": DAYS, "y": FRAME.sales})

@@ -45,7 +45,7 @@ def test_paths_have_the_distribution_of_the_forecast_at_each_step(fitted):
 
 def test_steps_of_a_path_of_a_random_walk_depend_on_each_other():
     y = np.random.default_rng(1).standard_normal(80).cumsum()
-    paths = Forecaster(search="quick").fit(np.arange(80.0), y).sample(10, count=500)
+    paths = Forecaster().fit(np.arange(80.0), y).sample(10, count=500)
     last = np.array([[paths[f"path_{i}"][k] for i in range(1, 501)] for k in (8, 9)])
     assert np.corrcoef(last)[0, 1] > 0.7
 
@@ -88,7 +88,7 @@ def test_changepoints_are_dated(fitted):
 
 
 def test_the_name_of_the_values_is_used(daily):
-    model = Forecaster(search="quick").fit(daily.index[:40], daily.iloc[:40])
+    model = Forecaster().fit(daily.index[:40], daily.iloc[:40])
     assert model.model_.context_.target_name == "sales"
 
 
@@ -99,7 +99,7 @@ def test_many_series_are_digested_by_structure():
         for name in "abc"
         for day, value in zip(pd.date_range("2024-01-01", periods=40), x + np.sin(x), strict=True)
     ]
-    found = Forecaster(search="quick").fit(pd.DataFrame(rows)).digest()
+    found = Forecaster().fit(pd.DataFrame(rows)).digest()
     assert found["series"].sum() == 3
     assert found["example"].iloc[0] == "a"
 

@@ -15,10 +15,9 @@ WEIGHTS = np.where(ROUGH, 0.3**2 / 8.0**2, 1.0)
 LINE = {"kernels": ["Lin"], "scale": "identity"}
 SETTINGS = {
     "given kernels": LINE,
-    "quick": {"search": "quick", "scale": "identity"},
-    "search": {"scale": "identity"},
+    "pool": {"scale": "identity"},
     "given kernels, collapsed": LINE | {"method": "collapsed"},
-    "search, collapsed": {"scale": "identity", "method": "collapsed"},
+    "pool, collapsed": {"scale": "identity", "method": "collapsed"},
 }
 
 

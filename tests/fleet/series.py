@@ -4,8 +4,6 @@ import math
 
 import numpy as np
 
-QUICK = {"search": "quick"}
-
 
 def monthly(name, rows=16, start=2020):
     """Rows of one series: its name, months, and values that depend on the name."""

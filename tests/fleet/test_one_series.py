@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 from farrier.fleet.one_series import Job, Plan, forecast_series
-from tests.fleet.series import QUICK, months, values
+from tests.fleet.series import months, values
 
-PLAN = Plan.of(time="month", target="sales", horizon=2, levels=(80, 95), settings=QUICK)
+PLAN = Plan.of(time="month", target="sales", horizon=2, levels=(80, 95), settings={})
 
 
 def test_the_columns_are_those_of_the_plan():

@@ -7,9 +7,9 @@ import pytest
 
 import farrier
 from farrier import Forecaster
-from tests.fleet.series import QUICK, months, values
+from tests.fleet.series import months, values
 
-NAMED = {"id": "shop", "time": "month", "target": "sales", "horizon": 3, "levels": (80,), **QUICK}
+NAMED = {"id": "shop", "time": "month", "target": "sales", "horizon": 3, "levels": (80,)}
 
 
 def frame(*names, rows=16):
@@ -35,7 +35,7 @@ def both():
 def test_each_series_is_forecast_as_if_it_were_alone(both):
     assert list(both.columns) == ["shop", "month", "mean", "median", "low_80", "high_80", "error"]
     for k, name in enumerate("ab"):
-        alone = Forecaster(**QUICK).fit(months(), values(name)).forecast(3, levels=(80,))
+        alone = Forecaster().fit(months(), values(name)).forecast(3, levels=(80,))
         ours = both.iloc[3 * k : 3 * k + 3]
         assert ours["shop"].tolist() == [name] * 3
         assert ours["month"].to_numpy().tolist() == alone["time"].astype(both["month"].dtype).tolist()
@@ -140,7 +140,7 @@ def test_times_keep_their_type():
         ({"time": "day"}, "time: there is no column 'day'"),
         ({"horizon": 0}, "horizon: 0 is not a number of steps"),
         ({"levels": (0.8,)}, "less than one per cent"),
-        ({"search": "slow"}, "search"),
+        ({"scale": "slow"}, "scale"),
     ],
 )
 def test_a_wrong_argument_is_an_error_of_the_call_not_of_each_series(changes, why):

@@ -10,9 +10,9 @@ from farrier import Forecaster
 from farrier.fleet import pool as pools
 from farrier.fleet.one_series import Job, Plan
 from farrier.fleet.pool import Pool
-from tests.fleet.series import QUICK, months, values
+from tests.fleet.series import months, values
 
-PLAN = Plan.of(time="month", target="sales", horizon=2, levels=(80,), settings=QUICK)
+PLAN = Plan.of(time="month", target="sales", horizon=2, levels=(80,), settings={})
 
 
 def jobs(*names):
@@ -37,7 +37,7 @@ def test_outcomes_are_those_of_a_forecaster_and_workers_end_with_the_pool():
     assert not any(map(alive, workers))
     assert sorted(found) == ["a", "b", "c", "short"]
     assert "give at least 4" in found["short"].error
-    forecaster = Forecaster(**QUICK).fit(months(), values("b"))
+    forecaster = Forecaster().fit(months(), values("b"))
     alone = forecaster.forecast(2, levels=(80,))
     assert np.array_equal(found["b"].columns["high_80"], alone["high_80"])
     assert np.array_equal(found["b"].stamps, alone["time"])

@@ -79,11 +79,11 @@ def table(random: Random, folder: Path) -> None:
     X = _inputs(random)
     count = len(X) if isinstance(X, np.ndarray | list | pd.DataFrame) else 24
     y = values(random, count)
-    quick = random.random() < 0.5
-    options: dict[str, Any] = {"search": "quick"} if quick else {"kernels": pick(random, KERNELS), "iterations": 5}
+    given = random.random() < 0.5
+    options: dict[str, Any] = {"kernels": pick(random, KERNELS), "iterations": 5} if given else {}
     if random.random() < 0.2:
         options["scale"] = pick(random, (*("log", "square root", "identity") * 4, "cube"))
-    if not quick and random.random() < 0.2:
+    if given and random.random() < 0.2:
         options |= {"likelihood": "student-t"}
     model = Regressor(**options).fit(X, y)
     new = X if random.random() < 0.7 else _inputs(random)
@@ -144,7 +144,7 @@ def _inputs(random: Random) -> Any:
 
 
 def _forecaster(random: Random) -> Forecaster:
-    options: dict[str, Any] = {"search": "quick"}
+    options: dict[str, Any] = {}
     if random.random() < 0.3:
         options = {"kernels": pick(random, KERNELS), "iterations": 5}
     if random.random() < 0.1:

@@ -24,7 +24,7 @@ from tests.fuzz.odd_values import CELLS, NAMES, Random, pick
 from tests.fuzz.outcomes import LONGEST, FailureError, Tally, check_finite, judged
 
 CORPUS = Path(__file__).parent / "corpus"
-STRUCTURES: tuple[dict[str, Any], ...] = ({"search": "quick"}, {"kernels": ["SE", "Lin"], "iterations": 5})
+STRUCTURES: tuple[dict[str, Any], ...] = ({}, {"kernels": ["SE", "Lin"], "iterations": 5})
 """Settings of fits that take a fraction of a second."""
 ENCODINGS = ("utf-8",) * 16 + ("utf-8-sig", "utf-16", "latin-1", "utf-32")
 HORIZONS = (1, 3, 3, 3, 3, 3, 12, 12, 700, 10**7)

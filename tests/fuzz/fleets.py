@@ -112,7 +112,7 @@ def processes(token: str) -> set[int]:
 
 
 def _started(data: Path, folder: Path, token: str, log: object) -> "subprocess.Popen[bytes]":
-    options = ("--id", "shop", "--horizon", "2", "--levels", "80", "--quick", "--jobs", "2", "--out", f"{folder}/")
+    options = ("--id", "shop", "--horizon", "2", "--levels", "80", "--jobs", "2", "--out", f"{folder}/")
     command = [sys.executable, "-c", MAIN, "forecast", str(data), *options]
     return subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=log, env={**os.environ, TOKEN: token})
 

@@ -41,13 +41,13 @@ ODD = (
 """What is given where a number, a word or a table belongs."""
 SERIES_SETTINGS = (
     *("floor", "cap", "step", "country", "holidays", "likelihood", "scale", "periods", "random_state", "iterations"),
-    *("prior", "method", "search", "n_jobs", "kernels", "progress"),
+    *("prior", "method", "n_jobs", "kernels", "progress"),
 )
 TABLE_SETTINGS = (
     *("floor", "cap", "likelihood", "scale", "periods", "calendar", "random_state", "iterations", "prior", "inducing"),
     *("starts", "batch_size", "learning_rate", "tolerance", "kernels", "progress"),
 )
-SLOW = {"stochastic", "paper", "full"}
+SLOW = {"stochastic", "paper"}
 """Values that start a fit of minutes; they are left out."""
 
 
@@ -67,7 +67,7 @@ def series(random: Random) -> None:
     count = int(random.integers(12, 30))
     y = 5.0 + np.sin(np.arange(count)) + 0.1 * random.standard_normal(count)
     stamps = pick(random, (np.datetime64("2020-01") + np.arange(count), np.arange(count) / 4.0))
-    settings: dict[str, Any] = {"search": "quick"} | _odd_setting(random, SERIES_SETTINGS)
+    settings: dict[str, Any] = _odd_setting(random, SERIES_SETTINGS)
     weight = _weights(random, count)
     model = Forecaster(**settings).fit(stamps, y, **weight)
     odd, more = _odd(random), int(pick(random, (1, 2, 5)))
@@ -168,7 +168,7 @@ def _odd_setting(random: Random, names: tuple[str, ...]) -> dict[str, Any]:
     """Often none, sometimes one or two settings with something odd."""
     chosen = {str(pick(random, names)): _odd(random) for _ in range(int(pick(random, (0, 0, 1, 1, 2))))}
     # what the defaults would take minutes for, or waits for many processes
-    dear = {"iterations": 10, "kernels": ["SE"], "search": "quick", "n_jobs": 1, "starts": 1}
+    dear = {"iterations": 10, "kernels": ["SE"], "n_jobs": 1, "starts": 1}
     for name in chosen:
         if isinstance(chosen[name], str | None) or (isinstance(chosen[name], int) and name != "random_state"):
             chosen[name] = dear.get(name, chosen[name])

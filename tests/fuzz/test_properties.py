@@ -42,7 +42,7 @@ def test_any_float_as_target_gives_finite_predictions_or_a_line(y, unit):
     def call():
         with np.errstate(all="ignore"):
             scaled = y * unit
-        mean, std = Regressor(search="quick").fit(X, scaled).predict(X, return_std=True)
+        mean, std = Regressor().fit(X, scaled).predict(X, return_std=True)
         assert np.isfinite(mean).all()
         assert np.isfinite(std).all()
 
@@ -55,7 +55,7 @@ def test_any_float_as_time_gives_finite_forecasts_or_a_line(times):
     y = np.sin(np.arange(float(len(times))))
 
     def call():
-        found = Forecaster(search="quick").fit(times, y).forecast(2)
+        found = Forecaster().fit(times, y).forecast(2)
         assert all(np.isfinite(found[name]).all() for name in ("mean", "low_95", "high_95"))
 
     one_of(call)
@@ -65,9 +65,7 @@ def test_any_float_as_time_gives_finite_forecasts_or_a_line(times):
 @given(st.lists(ORDINARY, min_size=8, max_size=20, unique=True), st.integers(-40, 40).map(lambda power: 10.0**power))
 def test_the_unit_of_the_target_is_a_unit(y, unit):
     X, y = np.arange(float(len(y)))[:, None], np.array(y)
-    here, there = (
-        Regressor(search="quick", scale="identity").fit(X, y * factor).predict(X) / factor for factor in (1.0, unit)
-    )
+    here, there = (Regressor(scale="identity").fit(X, y * factor).predict(X) / factor for factor in (1.0, unit))
     # the number of draws of each model follows its share, whose last digits are those of rounding
     np.testing.assert_allclose(here, there, atol=0.02 * float(np.std(y)))
 

@@ -115,7 +115,7 @@ def categories() -> tuple[Any, np.ndarray]:
     return farrier.Regressor().fit(frame, y + 2.0 * (kind == "red")), frame.iloc[::11]
 
 
-def drivers(search: str) -> tuple[Any, np.ndarray]:
+def drivers() -> tuple[Any, np.ndarray]:
     """A series of days with a promotion."""
     import pandas as pd
 
@@ -123,7 +123,7 @@ def drivers(search: str) -> tuple[Any, np.ndarray]:
     promo = (generator.uniform(size=84) < 0.2).astype(float)
     y = 40.0 + 8.0 * promo + 4.0 * (t % 7 >= 5) + generator.standard_normal(84)
     frame = pd.DataFrame({"day": np.datetime64("2024-01-01") + t, "y": y, "promo": promo})
-    model = farrier.Forecaster(search=search).fit(frame, time="day", target="y", regressors=["promo"]).model_
+    model = farrier.Forecaster().fit(frame, time="day", target="y", regressors=["promo"]).model_
     return model, pd.DataFrame(model.result_.rows[::12], columns=model.feature_names_in_)
 
 
@@ -141,12 +141,7 @@ PATHS: dict[str, Path] = {
     "series, Student-t": lambda: forecaster(with_outliers(*months(72, 2)), likelihood="student-t"),
     "series, Student-t, updated": lambda: forecaster(with_outliers(*months(60, 2)), more=6, likelihood="student-t"),
     "series with a step": lambda: forecaster(with_step(*months(72, 14))),
-    "quick": lambda: forecaster(months(72, 3), search="quick"),
-    "quick, updated": lambda: forecaster(months(72, 3), more=6, search="quick"),
-    "quick, Student-t": lambda: forecaster(with_outliers(*months(72, 4)), search="quick", likelihood="student-t"),
-    "quick, many rows": many(lambda: forecaster(hours(260, 5), search="quick")),
-    "drivers": lambda: drivers("full"),
-    "quick, drivers": lambda: drivers("quick"),
+    "drivers": drivers,
     "long series": many(lambda: forecaster(hours(260, 5))),
     "long series, updated": many(lambda: forecaster(hours(260, 5), more=12)),
     "long series, Student-t": many(lambda: forecaster(with_outliers(*hours(260, 6)), likelihood="student-t")),

@@ -37,7 +37,6 @@ from farrier.cli.options import (
     PeriodsOption,
     Prior,
     PriorOption,
-    QuickOption,
     QuietOption,
     RegressorsOption,
     ScaleOption,
@@ -91,7 +90,6 @@ def explain(
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
     periods: PeriodsOption = None,
-    quick: QuickOption = False,
     scale: ScaleOption = TargetScale.auto,
     likelihood: TargetLikelihoodOption = Likelihood.auto,
     method: MethodOption = Method.auto,
@@ -119,7 +117,7 @@ def explain(
     reading = Reading(time, target, _names(regressors), date_format, decimal, sheet, classes, step, cluster, jobs or 1)
     settings = _settings(scale, likelihood, method, prior, kernels, seed) | _days(country, holidays)
     settings |= _bounds(floor, cap)
-    settings |= _search(settings, periods, quick=quick)
+    settings |= _periods(periods)
     source = open_source(data, reading, quiet=quiet, mixed=not regressors)
     asked = context.obj if isinstance(context.obj, str) else ""
     command.explain(source, settings, horizon, path, backtest=backtest, quiet=quiet, as_json=as_json, command=asked)
@@ -156,7 +154,6 @@ def forecast(
     decimal: DecimalOption = None,
     sheet: SheetOption = None,
     periods: PeriodsOption = None,
-    quick: QuickOption = False,
     escape: Annotated[
         bool,
         typer.Option("--escape-formulas", help="Put an apostrophe before text that a spreadsheet would run, as =1+1."),
@@ -184,7 +181,7 @@ def forecast(
         _settings(scale, likelihood, method, prior, kernels, seed) | {"n_jobs": jobs or 1} | _days(country, holidays)
     )
     settings |= _bounds(floor, cap) | ({} if step is None else {"step": step})
-    settings |= _search(settings, periods, quick=quick)
+    settings |= _periods(periods)
     ahead = horizon, tuple(levels or (80, 95))
     command.forecast(data, reading, settings, ahead, out, id=id, backtest=backtest, escape=escape, quiet=quiet)
 
@@ -288,18 +285,12 @@ def _names(given: list[str] | None) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for each in given or () for name in each.split(",") if name))
 
 
-def _search(settings: dict[str, Any], periods: list[float] | None, *, quick: bool) -> dict[str, Any]:
-    """The settings of `--periods` and `--quick`."""
+def _periods(periods: list[float] | None) -> dict[str, Any]:
+    """The setting of `--periods`, if it is given."""
     for period in periods or ():
         if not 0 < period < float("inf"):
             raise ValueError(f"--periods: {period:g} is not the length of a period: give numbers above 0")
-    found: dict[str, Any] = {"periods": periods} if periods else {}
-    if quick:
-        for name, default in (("kernels", "auto"), ("prior", "horseshoe"), ("method", "auto")):
-            if settings[name] != default:
-                raise ValueError(f"--quick: --{name} {settings[name]} is for the search: leave one of them out")
-        found["search"] = "quick"
-    return found
+    return {"periods": periods} if periods else {}
 
 
 def _bounds(floor: str | None, cap: float | None) -> dict[str, Any]:

@@ -84,9 +84,6 @@ PeriodsOption = Annotated[
         "[default: those of the calendar]",
     ),
 ]
-QuickOption = Annotated[
-    bool, typer.Option("--quick", help="Fit two structural models without a search, for ordinary series.")
-]
 ScaleOption = Annotated[
     TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")
 ]

@@ -111,22 +111,6 @@ def check_percent(levels: Sequence[float]) -> None:
         raise ValueError(f"levels: {levels[0]:g} is less than one per cent: write {100 * levels[0]:g}.")
 
 
-def check_quick(kernels: Any, prior: str, method: str, inputs: int, *, timed: bool) -> None:
-    """Raise ValueError for settings and inputs that the structural model of search='quick' does not take.
-
-    `timed` says that the first input is time, and the others are regressors.
-    """
-    for name, value, needed in (
-        ("kernels", kernels, "auto"),
-        ("prior", prior, "horseshoe"),
-        ("method", method, "auto"),
-    ):
-        if not (isinstance(value, str) and value == needed):
-            raise ValueError(f"search='quick' needs {name}={needed!r}, got {quoted(value)}: try search='full'.")
-    if inputs > 1 and not timed:
-        raise ValueError(f"search='quick' needs one input, which is time, got {inputs}: try search='full'.")
-
-
 def check_reach(standardised: np.ndarray, argument: str) -> None:
     """Raise ValueError for rows too far from the fitted ones, in standard deviations of these."""
     far = np.argwhere(~(np.abs(standardised) <= FARTHEST))

@@ -29,7 +29,6 @@ class CountingEstimator(Estimator):
     likelihood: str
     scale: str
     method: str
-    search: str
 
     def _fit_counts(
         self,
@@ -63,7 +62,6 @@ class CountingEstimator(Estimator):
         for name, value, possible in (
             ("scale", self.scale, ("auto", "log")),
             ("method", self.method, ("auto",)),
-            ("search", self.search, ("full",)),
             ("prior", self.prior, ("horseshoe",)),
         ):
             if value not in possible:

@@ -97,7 +97,7 @@ class Estimator(ExplainingMixin, CheckedParameters):
 
     @property
     def record_(self) -> tuple[Decision, ...]:
-        """The decisions of the search: what was tried, its gain, and the reason to keep or drop it."""
+        """How the explanation was found: what was tried, its gain in log evidence, and the reason."""
         return self.result_.record
 
     @property

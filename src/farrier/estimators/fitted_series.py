@@ -32,7 +32,6 @@ OWN = (
     "scale",
     "periods",
     "method",
-    "search",
     "floor",
     "cap",
     "iterations",

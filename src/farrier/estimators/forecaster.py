@@ -45,7 +45,7 @@ class Forecaster(SeriesReports, SeriesMethods):
 
     Parameters
     ----------
-    kernels, prior, likelihood, scale, method, search, iterations, random_state, progress
+    kernels, prior, likelihood, scale, method, iterations, random_state, progress
         As in `Regressor`.
     periods : list of float, default=None
         Periods to try: in years if steps are months or longer, in days if they are shorter, for plain numbers in their
@@ -103,7 +103,6 @@ class Forecaster(SeriesReports, SeriesMethods):
         country: str | None = None,
         holidays: Sequence[Any] | dict[Any, str] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
-        search: Literal["full", "quick"] = "full",
         floor: float | Literal["auto"] | None = "auto",
         cap: float | None = None,
         step: str | float | None = None,
@@ -120,7 +119,6 @@ class Forecaster(SeriesReports, SeriesMethods):
         self.country = country
         self.holidays = holidays
         self.method = method
-        self.search = search
         self.floor = floor
         self.cap = cap
         self.step = step
@@ -262,8 +260,8 @@ class Forecaster(SeriesReports, SeriesMethods):
         horizon : int, default=None
             Rows that each origin forecasts; None takes a tenth of the rows, at least one.
         search_again : bool, default=False
-            Whether the structure is searched at every origin. By default it is found at the first one, from the rows
-            before it, and kept; weights and hyperparameters are fitted again at each.
+            Whether the components are chosen at every origin. By default they are chosen at the first one, from the
+            rows before it, and kept; weights and hyperparameters are fitted again at each.
 
         Returns
         -------

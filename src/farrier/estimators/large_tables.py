@@ -85,14 +85,13 @@ Columns = tuple[str, ...]
 """The names of the inputs."""
 Blocks = Callable[[Reading, TargetScale], TableRows]
 """All rows, for a scale of the inputs and of the target."""
-TAKEN_BY_MINIBATCHES = (("likelihood", ("auto", "gaussian", "student-t")), ("search", ("full",)))
+TAKEN_BY_MINIBATCHES = (("likelihood", ("auto", "gaussian", "student-t")),)
 """The values that settings can have for the paper's algorithm."""
 TAKEN = (
     ("kernels", ("auto",)),
     ("prior", ("horseshoe",)),
     ("likelihood", ("auto", "gaussian")),
     ("method", ("auto", "collapsed")),
-    ("search", ("full",)),
 )
 """The same for sums over blocks."""
 
@@ -109,7 +108,6 @@ class LargeTableMixin(Estimator):
     likelihood: str
     scale: str
     method: str
-    search: str
     floor: float | str | None
     cap: float | None
     starts: int

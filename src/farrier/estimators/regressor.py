@@ -21,7 +21,6 @@ from farrier.data.tables import Scale, check_cells, check_varies, column_names, 
 from farrier.estimators.arguments import (
     bounds_of,
     check_periods,
-    check_quick,
     check_scale,
     check_table,
 )
@@ -51,7 +50,10 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     Parameters
     ----------
     kernels : "auto", "paper" or a list, default="auto"
-        "auto" searches for a structure: candidates come from the data, and each component must pay for its complexity.
+        "auto" predicts with a pool of what such rows can be made of, shrunk by a horseshoe: of a series trends, a
+        random walk, seasons that move, patterns of the calendar; of a curve over another input smooth curves, a line
+        and cycles; of a table curves of each input and interactions. Its projection onto few components explains; of a
+        series or a curve it is made when somebody asks for it.
         "paper" fits the paper's pool of 24 kernels. A list holds kernels in the units of X
         (``SquaredExponential(8.0) * Periodic(1.0)``) and formulas (``"SE * Per"``), whose hyperparameters start at
         values taken from the data. A list with a ``Step`` gets a level beside it, unless it holds a ``Constant``.
@@ -60,9 +62,9 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     likelihood : {"auto", "gaussian", "student-t", "poisson", "negative-binomial"}, default="auto"
         The distribution of the noise; Student's t is robust to outliers. The last two are for counts, whose components
         add up on the log scale; the negative binomial takes counts that vary more than a Poisson. "auto" chooses by
-        evidence: Student's t is tried only if the leave-one-out residuals have clearly heavier tails than a normal. It
-        chooses where the structure is searched for, or with search="quick"; given kernels, other priors and other
-        methods than "auto" have Gaussian noise.
+        evidence: Student's t is tried only if the leave-one-out residuals have clearly heavier tails than a normal, and
+        kept if it has clearly more evidence. For given kernels, other priors, other methods than "auto", weighted rows
+        and series of more than 1,000 rows "auto" is Gaussian.
     scale : {"auto", "identity", "log", "square root"}, default="auto"
         The scale of y on which components add up. "auto" chooses by evidence (identity if `kernels` are given).
     periods : list of float, default=None
@@ -77,10 +79,6 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         ``pip install "farrier[paper]"`` adds what it needs. "auto" takes the first that suits noise, kernels and
         rows, and for more than 1,000 rows of one input the linear tier: smooth components are features, rough ones
         Markov processes (`tier_` is "linear").
-    search : {"full", "quick"}, default="full"
-        "full" finds the structure. "quick" fits one fixed sum without a search: a damped trend, a random walk, seasons
-        that move, autoregressive noise, with priors learned from many series. It is for one input that is time (of a
-        `Forecaster` also with regressors), takes a fraction of a second, and suits thousands of ordinary series.
     floor : "auto", float or None, default=None
         The lowest possible y. What the model predicts below the floor counts as the floor, in the mean, the standard
         deviation and the quantiles. "auto" takes 0 if no y is negative; None sets no floor.
@@ -116,7 +114,8 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     transform_ : str
         The scale of y on which components add up.
     record_ : tuple of Decision
-        The decisions of the search: what was tried, its gain, and the reason to keep or drop it.
+        How the explanation was found: the models of the projection's path and the changes that were tried, with their
+        gain in log evidence and the reason.
     pool_ : list of Kernel
         The kernels after the fit, in the units of X.
     elbo_ : float
@@ -137,7 +136,6 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         "periods": [list, tuple, None],
         "calendar": [list, tuple, None],
         "method": [StrOptions({"auto", "exact", "collapsed", "stochastic"})],
-        "search": [StrOptions({"full", "quick"})],
         "floor": [StrOptions({"auto"}), Real, None],
         "cap": [Real, None],
         "starts": [Interval(Integral, 1, None, closed="left")],
@@ -153,7 +151,6 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         periods: Sequence[float] | None = None,
         calendar: Sequence[Kernel] | None = None,
         method: Literal["auto", "exact", "collapsed", "stochastic"] = "auto",
-        search: Literal["full", "quick"] = "full",
         floor: float | Literal["auto"] | None = None,
         cap: float | None = None,
         inducing: int | None = None,
@@ -181,7 +178,6 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         self.periods = periods
         self.calendar = calendar
         self.method = method
-        self.search = search
         self.floor = floor
         self.cap = cap
         self.starts = starts
@@ -212,8 +208,6 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             raise ValueError(
                 f"method={self.method!r} needs likelihood='gaussian', got {self.likelihood!r}: try method='auto'."
             )
-        if self.search == "quick":
-            check_quick(self.kernels, self.prior, self.method, rows.shape[1], timed=self._timed)
         self._check_counts(target)
         self._number_of_inducing_points(rows)
         transform = named("identity" if self.scale == "auto" or self.likelihood in COUNTS else self.scale)
@@ -248,8 +242,8 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     def refit(self, X: Any, y: Any, *, progress: bool | Show | None = None) -> "Regressor":
         """A copy of this model with its structure fitted to other rows, usually the old ones and more.
 
-        Weights and hyperparameters start at their present values. There is no search, and the scale of inputs and
-        target stays. The stochastic tier fits from the beginning.
+        The components that predict stay. Weights and hyperparameters start at their present values, and the scale of
+        inputs and target stays. The stochastic tier fits from the beginning.
         """
         inputs = self._inputs(X)
         if self.result_.recipe.has_weights:
@@ -257,8 +251,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         target = self._values(y, len(inputs))
         again = copy(self)
         again.progress = progress
-        quick = self.search == "quick" and (self.likelihood_ != "gaussian" or self.tier_ == "linear")
-        if self.tier_ == "stochastic" or quick:
+        if self.tier_ == "stochastic":
             # the kind of noise is part of what was found
             again.likelihood = self.likelihood_
             again.fit(X, target).likelihood = self.likelihood

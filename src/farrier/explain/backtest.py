@@ -50,7 +50,7 @@ class Backtest:
     period: float | None
     """The period of the last season, in units of the axis."""
     searched_again: bool
-    """Whether the structure was searched at every origin; if not, it was found at the first and kept."""
+    """Whether the components were chosen at every origin; if not, they were chosen at the first and kept."""
 
     @property
     def table(self) -> Any:

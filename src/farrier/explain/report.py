@@ -296,7 +296,7 @@ def _weights(rows: list[Story]) -> str:
 def _record(rows: list[Story]) -> str:
     if not rows:
         return ""
-    lead = "The search goes in rounds. Here is what it tried, what it kept, and why; the gain is in nats of evidence."
+    lead = "The way from what predicts to what explains: what was tried, and why; the gain is in nats of evidence."
     cells = [
         (
             number(row.get("round")),

@@ -197,7 +197,7 @@ def _weights(result: Result, found: Findings) -> list[dict[str, Any]]:
 
 
 def _record(result: Result) -> list[dict[str, Any]]:
-    """The decisions of the search."""
+    """How the explanation was found."""
     return [
         {
             "round": int(decision.round),

@@ -20,14 +20,13 @@ BASE = 180 * 2**20
 ROW = 5_000
 """Bytes a row of the linear tier; by judgement, above the 2.4 to 3.5 kB of the benchmark `rows` at 10^6 and 10^5."""
 MATRICES = 100
-"""Square matrices of 64-bit numbers that a fit holds at most; measured on daily series: 95 in a search of 500 rows, 50
-in quick fits of 500 to 2000 rows."""
+"""Square matrices of 64-bit numbers that a fit holds at most; measured on daily series: 39
+for 500 rows, 41 for 1,000. Twice that is for heavy tails, which are fitted beside. By judgement."""
 
 
 def worker_bytes(rows: int, settings: Mapping[str, Any]) -> int:
     """Bytes that a worker needs at most while it fits so many rows with the parameters of a `Forecaster`."""
-    exact = settings.get("search") == "quick" or settings.get("method") == "exact"
-    square = rows if exact else min(rows, EXACT_ROWS)
+    square = rows if settings.get("method") == "exact" else min(rows, EXACT_ROWS)
     return BASE + rows * ROW + MATRICES * 8 * square**2
 
 

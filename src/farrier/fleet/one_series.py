@@ -1,6 +1,6 @@
 """The forecast of one series, as a pure function: rows and a plan in, an outcome out. Nothing is raised.
 
-plan = Plan.of(time="month", target="sales", horizon=12, levels=(80, 95), settings={"search": "quick"})
+plan = Plan.of(time="month", target="sales", horizon=12, levels=(80, 95), settings={"country": "DE"})
 outcome = forecast_series(Job("north", stamps, values), plan)
 outcome.error or outcome.columns["mean"]
 """

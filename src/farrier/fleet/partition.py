@@ -1,6 +1,6 @@
 """The forecasts of the series in one table: a pure function for the partitions of Dask, Spark and Ray.
 
-    found = farrier.fleet.forecast(partition, id="shop", time="month", target="sales", horizon=12, search="quick")
+    found = farrier.fleet.forecast(partition, id="shop", time="month", target="sales", horizon=12, country="DE")
 
 The result depends on the partition and the arguments alone: not on other partitions, the order of rows, or the process.
 Its columns and their types depend on those of the partition and on the levels alone, so an empty partition gives an
@@ -46,7 +46,7 @@ def forecast(
     levels : list of float, default=(80, 95)
         The levels of the prediction intervals in per cent.
     **settings
-        Parameters of `Forecaster`, such as search="quick" or country="DE".
+        Parameters of `Forecaster`, such as country="DE" or floor=None.
 
     Returns
     -------

@@ -18,7 +18,7 @@ the components, so that the parts add up.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeAlias
 
 import numpy as np
@@ -159,6 +159,8 @@ class Fitted:
     """The lowest possible y: an observation below it counts as the floor. None: there is none."""
     cap: float | None = None
     """The highest possible y: an observation above it counts as the cap. None: there is none."""
+    explanations: list["Fitted"] = field(default_factory=list, init=False, repr=False, compare=False)
+    """This model with what explains it, once it was made (`Result.explained`); every copy of a result shares it."""
 
     @property
     def explaining(self) -> Alone:

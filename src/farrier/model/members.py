@@ -13,7 +13,6 @@ from typing import Any, final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.exact import ExactObjective
 from farrier.inference.hamiltonian import Trajectories, sampled
 from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
@@ -107,7 +106,7 @@ class Contender:
         model = self.structure.model
         if draws == 0 and model is not None:
             return [self.for_all_rows(model)]
-        return [self.for_all_rows(model) for model in self.structure.at_mode().models(draws)]
+        return [self.for_all_rows(model) for model in self.evaluator.models(self.structure, draws)]
 
     def on_all_rows(self, X: np.ndarray, y: np.ndarray) -> "Contender":
         """The same structure fitted to all rows, from the values that it has; itself if it was fitted to them."""
@@ -263,11 +262,10 @@ def _drawn_models(contender: Contender, *, at_mode: bool) -> list[ExactModel]:
     """
     mode, evaluator = contender.structure.at_mode(), contender.evaluator
     if not contender.mode_only:
-        return mode.models(DRAWS)
+        return evaluator.models(contender.structure, DRAWS)
     if at_mode or len(evaluator.y) > TABLE_ROWS:
         return [mode.model]
-    y = evaluator.covariance.scatter(evaluator.y)
-    objective = ExactObjective(mode.model, evaluator.covariance, y, np.zeros((1, 0)))
+    objective = evaluator.objective_at(mode)
     draws = sampled(objective, mode.u, mode.moving, mode.laplace, objective.limits(), TRAJECTORIES)
     return [mode.model, *(objective.model(u) for u in draws)]
 

@@ -12,7 +12,6 @@ the conversion to the user's units. Both are immutable.
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -78,7 +77,7 @@ class Result:
     """A fitted model, the N rows of D inputs that it was fitted to, and the conversion to the user's units."""
 
     fitted: Fitted
-    """The model on its own scale: posterior, prior, likelihood, tier, bound, record of the search."""
+    """The model on its own scale: posterior, prior, likelihood, tier, bound."""
     inputs: np.ndarray
     """The rows on the scale of the model, (N, D)."""
     target: np.ndarray
@@ -100,10 +99,14 @@ class Result:
     sampled_from: int | None = None
     """The rows that were fitted, if they were read in blocks and `inputs` and `target` are a sample of them."""
 
-    @cached_property
+    @property
     def explained(self) -> Fitted:
         """The fitted model with what explains it, which is made when it is asked for the first time."""
-        return explained(self.fitted, self.inputs, self.target) if self.fitted.projects else self.fitted
+        if not self.fitted.projects:
+            return self.fitted
+        if not self.fitted.explanations:
+            self.fitted.explanations.append(explained(self.fitted, self.inputs, self.target))
+        return self.fitted.explanations[0]
 
     @property
     def rows(self) -> np.ndarray:
@@ -127,7 +130,7 @@ class Result:
 
     @property
     def record(self) -> tuple[Decision, ...]:
-        """The decisions of the search, with inputs by their names."""
+        """How the explanation was found, with inputs by their names."""
 
         def names(match: re.Match[str]) -> str:
             return f"[{', '.join(self.columns[int(place)] for place in match[1].split(', '))}]"

@@ -13,7 +13,7 @@ kept as they are: the rows may have been read in blocks, and are then not at han
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -28,7 +28,7 @@ from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.kernels.algebra import Base, Kernel
 from farrier.model.explaining import Agreeing
-from farrier.model.fitted import Alone, Draws, Rival
+from farrier.model.fitted import Alone, Draws
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform, named
 from farrier.search.appraisal import Appraisal
@@ -124,15 +124,15 @@ class Explanation:
     record: tuple[Decision, ...]
     appraisal: Appraisal
     alone: Alone
-    remainder: float | None = None
-    rivals: tuple[Rival, ...] = ()
 
 
 def state_of(result: Result) -> dict[str, Any]:
     """The state of a result; what explains it is kept if it was made."""
-    state, made = RECORDS.plain(Result, result), vars(result).get("explained")
-    if made is not None and result.fitted.projects:
-        explanation = Explanation(**{one.name: getattr(made, one.name) for one in fields(Explanation)})
+    state = RECORDS.plain(Result, result)
+    for made in result.fitted.explanations[:1]:
+        assert made.appraisal is not None
+        assert made.alone is not None
+        explanation = Explanation(made.survivors, made.record, made.appraisal, made.alone)
         state["explanation"] = RECORDS.plain(Explanation, explanation)
     return state
 
@@ -143,10 +143,10 @@ def result_from(state: Mapping[str, Any]) -> Result:
     fitted = result.fitted
     if "explanation" in state:
         made: Explanation = RECORDS.built(Explanation, state["explanation"])
-        vars(result)["explained"] = replace(fitted, projects=False, **vars(made))
+        fitted.explanations.append(replace(fitted, projects=False, **vars(made)))
     if result.inputs.shape != (len(result.target), len(result.columns)):
         raise ValueError("the rows do not match the target and the columns")
-    for one in (fitted, vars(result).get("explained", fitted)):
+    for one in (fitted, *fitted.explanations):
         weights = np.size(one.prior.quantile(0.5)), np.size(one.explaining.prior.quantile(0.5))
         if weights[0] != len(one.kernels) or not one.survivors <= min(len(one.explaining.kernels), weights[1]):
             raise ValueError("the kernels, the weights and the components of a model do not match")

@@ -24,7 +24,7 @@ from farrier.inference.exact import ExactObjective
 from farrier.inference.gaussian import log_density, log_normal
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
-from farrier.inference.parameter_vector import Terms
+from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
 from farrier.search.evidence import HOPELESS, VERY_STRONG
@@ -168,9 +168,18 @@ class Evaluator:
         mode = structure.mode
         if mode is None:
             return True
-        y = self.covariance.scatter(self.y)
-        _, slope = ExactObjective(mode.model, self.covariance, y, np.zeros((1, 0))).terms(mode.u)
+        _, slope = self.objective_at(mode).terms(mode.u)
         return bool(np.abs(slope[: len(mode.model.pool)]).max() < 0.5)
+
+    def models(self, structure: Structure, draws: int) -> list[ExactModel]:
+        """The model of a structure at its mode, and at an even number of draws of its parameters."""
+        mode = structure.at_mode()
+        objective = self.objective_at(mode)
+        return mode.models(draws, lambda u: objective.terms(u)[0].total)
+
+    def objective_at(self, mode: Mode) -> ExactObjective:
+        """The log posterior density of the model of a mode, for the rows."""
+        return ExactObjective(mode.model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
 
     def _objective(self, parts: Sequence[Part], noise: float) -> ExactObjective:
         model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)

@@ -1,6 +1,6 @@
 """The data types of the search: components, structures, moves, lines of the record."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple, final
 
@@ -12,6 +12,7 @@ from farrier.inference.laplace import Laplace
 from farrier.inference.parameter_vector import ExactModel, ParameterVector, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Constant, Step, StepUntil
+from farrier.search.evidence import VERY_STRONG
 
 
 @dataclass(frozen=True)
@@ -30,6 +31,8 @@ class Part:
     """The fit that gave it its values; None for a component that was not fitted."""
 
 
+MOST_HALVINGS = 5
+"""Times that a draw of the parameters is moved towards the mode: then it is next to it."""
 LEVEL = Part(Constant(), Constant(), 0.3, 1.0)
 """A constant, the last component of every structure's model: the mean of y over the rows is not that of the function.
 [weights: standard deviations of y; by judgement]"""
@@ -69,18 +72,28 @@ class Mode:
     """The indices of those that are fitted."""
     laplace: Laplace
 
-    def models(self, draws: int) -> list[ExactModel]:
+    def models(self, draws: int, density: Callable[[np.ndarray], float]) -> list[ExactModel]:
         """The model at the mode, and at an even number of draws of its parameters.
 
+        Laplace's approximation is symmetric, and the posterior of a logarithm is not: the weight of an effect that the
+        rows show cannot be a tenth of it. A draw whose log posterior `density` is much lower than the approximation
+        says is moved towards the mode, half of the way at a time.
         All draws have the changepoints of the mode: the likelihood of a sharp step is flat between two rows and jumps
         at each, so that the curvature there says nothing of where else the change may be.
         """
         vector = ParameterVector(self.model, np.zeros((1, 0)))
         found = [self.model]
+        top, H = density(self.u) if draws else 0.0, self.laplace.H
         for values in self.laplace.draws(draws) if draws else ():
-            u = self.u.copy()
-            u[self.moving] = values
-            u[self.changes] = self.u[self.changes]
+            away = values - self.laplace.mode
+            u = self.u
+            for _ in range(MOST_HALVINGS):
+                u = self.u.copy()
+                u[self.moving] = self.laplace.mode + away
+                u[self.changes] = self.u[self.changes]
+                if density(u) > top - 0.5 * float(away @ H @ away) - VERY_STRONG:
+                    break
+                away = 0.5 * away
             found.append(vector.model(u))
         return found
 
