@@ -20,10 +20,10 @@ from scipy.stats import kstest
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
-from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import NOISE_CENTRE, ParameterVector
+from farrier.inference.posteriors import GaussianPosterior
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Matern12, SquaredExponential
@@ -68,7 +68,7 @@ def _laplace(kind: str, generator: np.random.Generator) -> dict[str, float]:
     part = beliefs.part(kernel, beliefs.scale(kernel), 1)
     template = beliefs.model([part, LEVEL], beliefs.noise, 1)
     vector = ParameterVector(template, np.zeros((1, 0)))
-    u = vector.start.copy()
+    u = vector.start()
     count = len(template.prior.vector())
     u[:count] = np.log(_half_cauchy(generator, np.array([part.scale, LEVEL.scale])))
     assert template.noise_scale is not None

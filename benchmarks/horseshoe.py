@@ -22,7 +22,7 @@ from benchmarks.record import Clock, Recorder, key, read, tell
 from benchmarks.weight_methods import METHODS, Inferred
 from farrier import Forecaster, Regressor
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
+from farrier.inference.linalg import one_thread
 from farrier.kernels.registry import CentredPeriodic, SquaredExponential
 from farrier.model.predictions import Prediction
 from farrier.model.problem import Problem

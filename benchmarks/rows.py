@@ -92,9 +92,9 @@ def _models(x_scale: float, start: float) -> dict[str, tuple[list[Any], list[flo
 def _agreement(seed: int, record: Recorder) -> None:
     """The same models by both tiers, at rows, between them and beyond them; irregular rows."""
     from farrier.evaluation.products import Products
-    from farrier.inference.exact_posterior import GaussianPosterior
-    from farrier.inference.gaussian import log_density
+    from farrier.inference.exact import log_density
     from farrier.inference.linear_posterior import LinearPosterior
+    from farrier.inference.posteriors import GaussianPosterior
 
     days, y = data(EXACT_ROWS * 5 // 4, seed)
     kept = np.sort(np.random.default_rng(seed).permutation(len(y))[:EXACT_ROWS])

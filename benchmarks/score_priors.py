@@ -17,7 +17,7 @@ import numpy as np
 from scipy.optimize import minimize
 from scipy.special import logsumexp
 
-from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.posteriors import LaplacePosterior
 from farrier.model.members import Contender
 from farrier.model.problem import Problem
 from farrier.model.series import pool_fit

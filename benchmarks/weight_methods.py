@@ -17,15 +17,12 @@ from typing import Any, NamedTuple, final
 import numpy as np
 from scipy.special import ndtri
 
-from farrier.inference.arrays import NUMPY, World
-from farrier.inference.exact import ExactObjective
-from farrier.inference.gaussian import log_normal
-from farrier.inference.hamiltonian import Trajectories, sampled
-from farrier.inference.horseshoe import marginal_kl
-from farrier.inference.laplace import Laplace, curvature
+from farrier.inference.exact import ExactObjective, log_normal
+from farrier.inference.horseshoe import PointHorseshoe, marginal_kl
+from farrier.inference.laplace import Laplace, Trajectories, curvature, sampled
 from farrier.inference.lbfgs import ITERATIONS, Climb, climb, moving_of
+from farrier.inference.linalg import NUMPY, World
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.inference.weight_priors import Weighed, WeightPrior, check_probability, quasi_normal
 from farrier.kernels.parameters import fixed, positive, real
 from farrier.model.members import SERIES_DRAWS

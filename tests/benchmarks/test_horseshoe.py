@@ -10,8 +10,7 @@ from benchmarks.weight_methods import METHODS, TAU_LEVELS, ScaledHorseshoe
 from numpy.testing import assert_allclose
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.inference.horseshoe import Horseshoe, PointHorseshoe
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.search.beliefs import Beliefs

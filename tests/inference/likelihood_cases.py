@@ -5,7 +5,9 @@ import pytest
 from scipy import stats
 from scipy.special import log_expit, log_ndtr
 
-from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
+from farrier.inference.counts import Poisson
+from farrier.inference.likelihoods import Bernoulli, Gaussian
+from farrier.inference.student_t import StudentT
 
 VARIANCES = [1e-6, 1e-2, 0.3, 1.0, 10.0]
 MEANS = [-3.0, 0.4, 2.0]

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.weight_priors import HalfCauchy, NoPrior, Softmax, SpikeAndSlab
+from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab
 
 
 def small_horseshoe():
@@ -40,7 +40,6 @@ def small_spike_and_slab(temperature=0.5):
 MADE = {
     "horseshoe": small_horseshoe(),
     "no prior": NoPrior(np.array([0.1, 2.0, 0.7])),
-    "half-Cauchy": HalfCauchy(np.array([0.1, 2.0, 0.7]), np.array([0.5, 0.2, 0.7])),
     "softmax": Softmax(np.array([0.0, 1.0, -2.0]), np.asarray(1.5)),
     "spike and slab": small_spike_and_slab(),
 }

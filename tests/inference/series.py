@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from farrier.inference.linear_plan import FeatureLimits
+from farrier.inference.linear_model import FeatureLimits
 from farrier.kernels.registry import (
     CentredPeriodic,
     Constant,

@@ -10,12 +10,12 @@ from scipy.stats import multivariate_normal
 
 from farrier.evaluation.products import Products
 from farrier.inference import collapsed
-from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Features
+from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
-from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.inducing_points import Groups, choose
+from farrier.inference.inducing_points import Features, Groups, choose
 from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.posteriors import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
 from tests.inference.directions import along_field, fields
 from tests.kernels.plain_kernels import plain_gram

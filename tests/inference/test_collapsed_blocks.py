@@ -1,16 +1,16 @@
 """Rows in blocks have the bound, the derivative and the posterior of the same rows in memory."""
 
 from dataclasses import dataclass
+from functools import reduce
 
 import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import Products
-from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior, Statistics
-from farrier.inference.collapsed_blocks import BlockObjective, added
+from farrier.inference.collapsed import BlockObjective, CollapsedObjective, CollapsedPosterior, Statistics, added
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import HalfCauchy
+from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.registry import Linear, SquaredExponential
 
 RNG = np.random.default_rng(3)
@@ -39,7 +39,7 @@ class Pieces:
 
 def model():
     pool = Products.of(KERNELS, 2)
-    return ExactModel(HalfCauchy(np.array([0.7, 0.5, 0.4]), np.full(3, 0.5)), 0.05, pool, pool.unbounded)
+    return ExactModel(NoPrior(np.array([0.7, 0.5, 0.4])), 0.05, pool, pool.unbounded)
 
 
 def objectives(size):
@@ -80,4 +80,4 @@ def test_the_posterior_is_that_of_the_rows_in_memory():
 def test_statistics_are_added_in_the_order_of_the_blocks():
     each = [np.float64(0.1), np.float64(1e16), np.float64(-1e16)]
     made = iter([Statistics(np.array([[one]]), np.array([one]), np.array([one]), one, one) for one in each])
-    assert added(made).yy == (each[0] + each[1]) + each[2]
+    assert reduce(added, made).yy == (each[0] + each[1]) + each[2]

@@ -5,8 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
-from farrier.inference.counts import NegativeBinomial, count_quantiles
-from farrier.inference.likelihoods import Poisson
+from farrier.inference.counts import NegativeBinomial, Poisson, count_quantiles
 
 RNG = np.random.default_rng(0)
 LIKELIHOOD = NegativeBinomial(1.5, 2.5)

@@ -11,8 +11,16 @@ from farrier.evaluation.covariance import Covariance, SeriesCovariance, covarian
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.hyperparameter_priors import log_prior, precisions, reaches, spreads
-from farrier.inference.parameter_vector import LOWEST_NOISE, NOISE_CENTRE, NOISE_SPREAD, ExactModel
+from farrier.inference.parameter_vector import (
+    LOWEST_NOISE,
+    NOISE_CENTRE,
+    NOISE_SPREAD,
+    ExactModel,
+    log_prior,
+    precisions,
+    reaches,
+    spreads,
+)
 from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.registry import CentredPeriodic, Linear, RationalQuadratic, SquaredExponential, Step
 from tests.inference.directions import along_field, fields

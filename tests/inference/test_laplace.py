@@ -1,13 +1,14 @@
-"""Laws of Laplace's approximation: exact for a quadratic, antithetic draws, mixtures over draws."""
+"""Laws of Laplace's approximation, and of draws by Hamiltonian Monte Carlo."""
 
 import numpy as np
+import pytest
 from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import Products
-from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.laplace import Laplace, LaplacePosterior, curvature
+from farrier.inference.laplace import Laplace, Trajectories, curvature, sampled
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import Terms
+from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
 from farrier.kernels.registry import Linear, SquaredExponential
 
 RNG = np.random.default_rng(0)
@@ -119,3 +120,40 @@ def test_a_mixture_of_one_is_that_one():
     one = GaussianPosterior(Products.of([Linear(0.3)], 1), np.ones((1, 1)), np.full(6, 0.1), X, X[:, 0])
     for found, expected in zip(LaplacePosterior((one,)).draws(X), one.draws(X), strict=True):
         assert_allclose(found, expected)
+
+
+SPREAD = np.array([0.5, 2.0])
+WIDE = np.array([[-50.0, 50.0]] * 3)
+
+
+class Normal:
+    """Independent normals in the first two numbers; the third is not drawn."""
+
+    def terms(self, numbers):
+        away = numbers[:2] / SPREAD
+        value = -0.5 * float(away @ away)
+        return Terms(value, value, 0.0, 0.0), np.append(-away / SPREAD, 0.0)
+
+
+def draws(limits=WIDE, count=1500, seed=0):
+    # the curvature is that of standard normals, which the density is not
+    laplace = Laplace(np.zeros(2), np.ones(2), np.eye(2))
+    wanted = Trajectories(draws=count, apart=1, warm=50, steps=8, step=0.3)
+    return sampled(Normal(), np.array([0.0, 0.0, 7.0]), np.arange(2), laplace, limits, wanted, seed)
+
+
+def test_draws_have_the_moments_of_the_density():
+    found = draws()
+    assert found.shape == (1500, 3)
+    assert found[:, :2].std(axis=0) == pytest.approx(SPREAD, rel=0.12)
+    assert np.all(np.abs(found[:, :2].mean(axis=0)) < 0.25 * SPREAD)
+    assert np.all(found[:, 2] == 7.0)
+
+
+def test_nothing_is_drawn_outside_the_limits():
+    found = draws(np.array([[-0.4, 0.4], [-50.0, 50.0], [0.0, 10.0]]), 200)
+    assert np.abs(found[:, 0]).max() <= 0.4
+
+
+def test_draws_are_the_same_every_time():
+    np.testing.assert_array_equal(draws(count=5), draws(count=5))

@@ -6,8 +6,10 @@ from numpy.testing import assert_allclose
 from scipy import integrate, stats
 from scipy.special import expit, logsumexp
 
-from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
+from farrier.inference.counts import Poisson
+from farrier.inference.likelihoods import Bernoulli, Gaussian
 from farrier.inference.mixtures import quantiles
+from farrier.inference.student_t import StudentT
 from tests.inference.likelihood_cases import CASES, each_case, grid
 
 

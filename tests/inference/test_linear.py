@@ -6,9 +6,8 @@ from numpy.testing import assert_allclose
 
 from farrier.inference import linear
 from farrier.inference.exact import ExactObjective
-from farrier.inference.linear import LinearObjective, block_size
-from farrier.inference.linear_blocks import LinearModel
-from farrier.inference.linear_plan import FeatureLimits, plan
+from farrier.inference.linear import LinearObjective, sorted_blocks
+from farrier.inference.linear_model import FeatureLimits, LinearModel, plan
 from farrier.kernels.registry import CentredPeriodic, Constant, Matern12, SquaredExponential
 from farrier.search.beliefs import Beliefs
 from farrier.search.structure import Part, horseshoe_model
@@ -110,4 +109,4 @@ def test_a_block_has_rows_for_all_states():
     pool = model_of(EXACT["copies"]).pool
     pieces = plan(pool, X, TIGHT)
     states = LinearModel(pieces, pool.numbers, np.ones(len(pool)), 1.0).d
-    assert block_size(pieces) == max(17, states)
+    assert sorted_blocks(X, Y, np.ones(len(Y)), pieces).size == max(17, states)

@@ -8,8 +8,8 @@ from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import Products
 from farrier.inference import linear
-from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.linear_posterior import LinearPosterior
+from farrier.inference.posteriors import GaussianPosterior
 from tests.inference.series import DRIVEN, DRIVERS, EXACT, RNG, TIGHT, X, Y
 
 NAMED = pytest.mark.parametrize("kernels", EXACT.values(), ids=EXACT.keys())

@@ -7,7 +7,7 @@ from scipy import stats
 from scipy.special import expit
 
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.weight_priors import HalfCauchy, NoPrior, Softmax, SpikeAndSlab, prediction_weights, quasi_normal
+from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, prediction_weights, quasi_normal
 from tests.inference.prior_cases import WIDTHS, divergence, each_prior, small_spike_and_slab
 
 PRIORS = [Horseshoe, NoPrior, Softmax, SpikeAndSlab]
@@ -95,38 +95,6 @@ def test_no_prior_is_its_weights():
     assert_array_equal(prior.draw(np.zeros((3, 0))), np.tile(w, (3, 1)))
     assert_array_equal(prior.quantile(0.9), w)
     assert prior.kl() == 0.0
-
-
-def log_half_cauchy(log_w, scale=0.4):
-    return -float(HalfCauchy(np.exp(np.array([log_w])), np.array([scale])).kl())
-
-
-def test_half_cauchy_has_a_density_on_the_logarithm_that_integrates_to_one():
-    grid = np.linspace(np.log(0.4) - 30.0, np.log(0.4) + 30.0, 3001)
-    assert_allclose(np.trapezoid(np.exp([log_half_cauchy(one) for one in grid]), grid), 1.0, rtol=1e-9)
-
-
-@pytest.mark.parametrize("w", [1e-4, 0.1, 0.4, 3.0, 1e4])
-def test_half_cauchy_is_that_of_the_weight(w):
-    # p(log w) = p(w) w
-    assert_allclose(log_half_cauchy(np.log(w)), stats.halfcauchy.logpdf(w, scale=0.4) + np.log(w), rtol=1e-10)
-
-
-def test_half_cauchy_weights_are_independent_and_draws_do_not_move_them():
-    w, scale = np.array([0.1, 2.0]), np.array([0.5, 0.3])
-    prior = HalfCauchy(w, scale, np.array([0.2, 0.7]))
-    assert_allclose(-prior.kl(), sum(log_half_cauchy(np.log(one), s) for one, s in zip(w, scale, strict=True)))
-    assert_array_equal(prior.draw(np.zeros((3, 0))), np.tile(w, (3, 1)))
-    assert_array_equal(prior.with_vector(np.zeros(2)).scale, scale)
-
-
-def test_half_cauchy_quantiles_are_those_of_a_log_normal_about_the_weight():
-    prior = HalfCauchy(np.array([0.1, 2.0]), np.ones(2), np.array([0.2, 0.0]))
-    expected = [stats.lognorm.ppf(0.9, 0.2, scale=0.1), 2.0]
-    assert_allclose(prior.quantile(0.9), expected, rtol=1e-10)
-    assert_allclose(prior.quantile(0.5), prior.w, rtol=1e-12)
-    with pytest.raises(ValueError, match=r"probability=0\.0"):
-        prior.quantile(0.0)
 
 
 def test_softmax_shares_one_variance_among_the_kernels():

@@ -6,7 +6,7 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier import Forecaster, Regressor
-from farrier.inference.likelihoods import StudentT
+from farrier.inference.student_t import StudentT
 from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
 from farrier.model.row_noise import expected_factors, noise_after

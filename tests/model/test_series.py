@@ -9,9 +9,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
 import farrier
-from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.likelihoods import StudentT
-from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.inference.horseshoe import PointHorseshoe
+from farrier.inference.posteriors import GaussianPosterior
+from farrier.inference.student_t import StudentT
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek
 from farrier.model.members import SMALLEST_SHARE, shares_of
 from farrier.model.problem import Problem

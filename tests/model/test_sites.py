@@ -9,9 +9,11 @@ from scipy.special import ndtr
 
 from farrier import Classifier, Regressor
 from farrier.evaluation.products import Products
-from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference.counts import Poisson
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
+from farrier.inference.likelihoods import Bernoulli, Gaussian
+from farrier.inference.posteriors import GaussianPosterior
+from farrier.inference.student_t import StudentT
 from farrier.kernels.parameters import as_array
 from farrier.kernels.registry import Matern12
 

@@ -9,7 +9,7 @@ from scipy.optimize import check_grad
 from scipy.special import logsumexp, softmax
 from scipy.stats import t as student
 
-from farrier.inference.student_mixtures import LEAST_DEGREES
+from farrier.inference.student_t import LEAST_DEGREES
 from farrier.model.stacking import SPREADS, LeftOut, Stacking, _Problem, spread_of, stacked
 from farrier.model.target_scale import TargetScale, named
 

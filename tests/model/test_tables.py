@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.inference.likelihoods import Gaussian, StudentT
-from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.inference.horseshoe import PointHorseshoe
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.student_t import StudentT
 from farrier.model.noise_choice import STUDENTS_T
 from farrier.model.problem import Problem
 from farrier.model.tables import fit_table

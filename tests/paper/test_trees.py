@@ -10,7 +10,8 @@ from jax import Array
 from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.likelihoods import Gaussian, StudentT
+from farrier.inference.likelihoods import Gaussian
+from farrier.inference.student_t import StudentT
 from farrier.kernels.parameters import REAL, marks, trained
 from farrier.kernels.registry import Linear
 from farrier.paper.trees import bound, fixed, free, frozen, lower_triangular, positive, real

@@ -174,7 +174,7 @@ def test_named_parameters_become_the_logarithms_of_the_learned_priors(beliefs):
     kernels = [DampedTrend(0.3, -1.8, YEAR), Matern12(0.3), KERNELS["season"], SquaredExponential(0.7)]
     model = beliefs.model([beliefs.part(kernel, 0.4, 1) for kernel in kernels], 0.2, 1)
     unit = YEAR if beliefs is SERIES else 1.0
-    u = ParameterVector(model, np.zeros((1, 0))).start
+    u = ParameterVector(model, np.zeros((1, 0))).start()
     named = [
         None if one is None else (one[0], (value + one[1]) * one[2])
         for one, value in zip(beliefs.names(model), u, strict=True)
@@ -261,7 +261,7 @@ def density(model, u, place):
 )
 def test_every_density_integrates_to_one(kernel):
     model = one_model(kernel)
-    start = ParameterVector(model, np.zeros((1, 0))).start
+    start = ParameterVector(model, np.zeros((1, 0))).start()
     fitted = np.flatnonzero(np.concatenate([[1.0, 1.0], model.spread]))
     assert len(fitted) >= 3
     for place in fitted:

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.inference.gaussian import log_density
+from farrier.inference.exact import log_density
 from farrier.kernels.registry import Linear, SquaredExponential, Step
 from farrier.search.thresholds import _gains, jumps_of, threshold_kernels
 

@@ -25,7 +25,7 @@ from scipy.linalg import solve_triangular
 from scipy.optimize import minimize
 
 from farrier.data.tables import Scale
-from farrier.inference.gaussian import log_density_and_slope
+from farrier.inference.exact import log_density_and_slope
 from farrier.inference.linalg import jitter
 from farrier.paper.trees import bound, free
 

@@ -30,9 +30,9 @@ import jax.numpy as jnp
 import numpy as np
 
 from farrier.baselines.common import START_NOISE, Baseline
-from farrier.inference.arrays import NUMPY, World
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.linalg import NUMPY, World
 from farrier.inference.mixtures import moments
 from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, Weighed, WeightPrior, check_probability, quasi_normal
 from farrier.kernels.parameters import positive, real

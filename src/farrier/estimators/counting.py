@@ -8,8 +8,7 @@ from farrier.data.quoting import quoted
 from farrier.data.tables import Scale
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told
-from farrier.inference.counts import NegativeBinomial
-from farrier.inference.likelihoods import Poisson
+from farrier.inference.counts import NegativeBinomial, Poisson
 from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
 from farrier.model.problem import Given, Problem

@@ -19,7 +19,7 @@ from farrier.data.tables import Scale, check_varies
 from farrier.estimators.arguments import bounds_of, check_scale
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told, watched
-from farrier.inference.collapsed_blocks import RowBlocks
+from farrier.inference.collapsed import RowBlocks
 from farrier.inference.likelihoods import Likelihood
 from farrier.model.block_scales import scale_of_blocks
 from farrier.model.fit import fit

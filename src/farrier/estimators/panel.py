@@ -22,7 +22,7 @@ from joblib import Parallel, delayed, effective_n_jobs
 
 from farrier.data.quoting import quoted
 from farrier.estimators.fitted_series import FittedSeries
-from farrier.inference.blas import one_thread
+from farrier.inference.linalg import one_thread
 from farrier.series.columns import list_names
 from farrier.series.observed import Layout, Observed, append, read_frame, take
 

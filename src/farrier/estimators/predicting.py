@@ -11,8 +11,8 @@ from farrier.data.quoting import quoted
 from farrier.data.tables import check_cells, frame_of
 from farrier.estimators.arguments import check_prediction, check_reach, check_table, outside
 from farrier.estimators.counting import CountingEstimator
-from farrier.inference.counts import NegativeBinomial
-from farrier.inference.likelihoods import Poisson, StudentT
+from farrier.inference.counts import NegativeBinomial, Poisson
+from farrier.inference.student_t import StudentT
 from farrier.model.outliers import outliers_of
 
 

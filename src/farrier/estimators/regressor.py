@@ -30,7 +30,8 @@ from farrier.estimators.large_tables import LargeTableMixin, is_large
 from farrier.estimators.predicting import PredictingEstimator
 from farrier.estimators.watching import Show, kind_of, told, watched
 from farrier.estimators.weights import check_weights, factors_of
-from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
+from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.student_t import StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fit import fit
 from farrier.model.fitted import Fitted

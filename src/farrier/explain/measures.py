@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.explain.facts import Estimate, Factor, Turn
-from farrier.model.fitted import Draws, Fitted
+from farrier.inference.posteriors import Posterior
+from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.search.regressors import acts_on
 
@@ -58,7 +59,7 @@ def difference(result: Result, i: int, a: np.ndarray, b: np.ndarray) -> tuple[fl
     return value, float(np.sqrt(variance))
 
 
-def _apart(posterior: Draws, both: np.ndarray, parts: Sequence[int]) -> tuple[float, float]:
+def _apart(posterior: Posterior, both: np.ndarray, parts: Sequence[int]) -> tuple[float, float]:
     """The difference of some components between two rows, and its variance."""
     mean, covariance = posterior.joint(both, np.array(parts))
     variance = covariance[0, 0] + covariance[1, 1] - 2.0 * covariance[0, 1]

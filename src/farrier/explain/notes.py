@@ -5,8 +5,7 @@ import numpy as np
 from farrier.data.copies import without_copies
 from farrier.explain.context import Setting
 from farrier.explain.numbers import listing, per_cent, significant
-from farrier.inference.counts import NegativeBinomial
-from farrier.inference.likelihoods import Poisson
+from farrier.inference.counts import NegativeBinomial, Poisson
 from farrier.model.result import Result
 
 ENDS = 0.025, 0.975

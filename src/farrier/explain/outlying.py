@@ -8,7 +8,7 @@ import numpy as np
 from farrier.explain.context import Setting
 from farrier.explain.facts import Target
 from farrier.explain.numbers import capital, count, is_time, listing, significant
-from farrier.inference.likelihoods import StudentT
+from farrier.inference.student_t import StudentT
 from farrier.model.noise_choice import STUDENTS_T
 from farrier.model.outliers import LISTED, outliers_of
 from farrier.model.result import Result

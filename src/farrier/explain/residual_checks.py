@@ -21,8 +21,8 @@ from scipy.special import ndtr
 
 from farrier.explain.checks import Check, checks
 from farrier.explain.context import Setting, say_length
-from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.posteriors import GaussianPosterior
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.model.tiers import snapped

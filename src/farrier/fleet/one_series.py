@@ -15,7 +15,7 @@ import numpy as np
 from farrier.estimators.arguments import check_percent
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.estimators.forecaster import Forecaster
-from farrier.inference.blas import one_thread
+from farrier.inference.linalg import one_thread
 from farrier.series.columns import read_numbers
 from farrier.series.observed import Layout, Observed
 from farrier.series.stamps import Column

@@ -11,27 +11,30 @@ rows enter only through the sums
 
     A = sum_n phi phi' / d_n,   b = sum_n phi y_n / d_n,   t_i = sum_n (k_i(x_n, x_n) - |phi_i(x_n)|^2) / d_n
 
-They are accumulated over blocks of rows, once for all draws, so memory does not grow with the number of rows.
+They are accumulated over blocks of rows, once for all draws, so memory does not grow with the number of rows. Blocks
+may be read by many processes: the value of the bound takes one map over them and one reduction, where each block gives
+its statistics, and the derivative one more, where each gives the derivatives of its rows. The sums are added in the
+order of the blocks, so the result is the same to the bit however many processes there are.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Any, NamedTuple, final
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property, reduce
+from typing import Any, NamedTuple, Protocol, final
 
 import numpy as np
-from scipy.linalg import cho_solve, solve_triangular
+from scipy.linalg import cho_solve
 from scipy.linalg.lapack import dpotrf  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.products import Products
-from farrier.inference.gaussian import log_normal
-from farrier.inference.inducing_points import Groups, PointLimits, choose
-from farrier.inference.linalg import cholesky
+from farrier.inference.exact import log_normal
+from farrier.inference.inducing_points import Features, Groups, PointLimits, choose
+from farrier.inference.linalg import one_thread
 from farrier.inference.mixtures import joint_moments, moments
 from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
+from farrier.inference.posteriors import Moments, WithoutCaches, chosen_of, in_blocks
 from farrier.inference.weight_priors import quasi_normal
-from farrier.inference.without_caches import WithoutCaches
 
 BLOCK = 1024
 """Rows that are processed at once. [rows; by judgement]"""
@@ -112,7 +115,7 @@ def collapsed_evidence(
     )
 
 
-def block_statistics(features: "Features", X: np.ndarray, y: np.ndarray, precision: np.ndarray) -> Statistics:
+def block_statistics(features: Features, X: np.ndarray, y: np.ndarray, precision: np.ndarray) -> Statistics:
     """The sums over some rows."""
     R, m = len(features.owner), len(features.own)
     A, b, t, yy, log_d = np.zeros((R, R)), np.zeros(R), np.zeros(m), 0.0, 0.0
@@ -128,12 +131,12 @@ def block_statistics(features: "Features", X: np.ndarray, y: np.ndarray, precisi
 
 
 def block_slopes(
-    features: "Features", X: np.ndarray, y: np.ndarray, precision: np.ndarray, by: tuple[np.ndarray, ...]
+    features: Features, X: np.ndarray, y: np.ndarray, precision: np.ndarray, by: tuple[np.ndarray, ...]
 ) -> np.ndarray:
     """The backward pass from the statistics A, b and t of some rows to the hyperparameters.
 
     `by` are the derivatives with respect to the statistics. Those with respect to the Cholesky factors are accumulated
-    in the features, for `pull_factors`.
+    in the groups of the features.
     """
     dA, db, dt = by
     slopes, both = features.pool.no_slopes(), dA + dA.T
@@ -142,7 +145,8 @@ def block_slopes(
         # A = phi D phi', b = phi D y, t_i = sum D (k - |phi_i|^2)
         dphi = both @ phi + np.outer(db, y[rows]) - 2.0 * dt[features.owner][:, None] * phi
         dphi *= precision[rows][None, :]
-        features.pull(X[rows], phi, dphi, dt[:, None] * precision[rows][None, :], slopes)
+        for i, (group, own) in enumerate(zip(features.groups, features.own, strict=True)):
+            group.pull(X[rows], phi[own], dphi[own], dt[i] * precision[rows], slopes)
     return slopes
 
 
@@ -161,31 +165,30 @@ class CollapsedBound(Parametrised, ABC):
         """The number of rows."""
 
     @abstractmethod
-    def statistics(self, features: "Features") -> Statistics:
+    def statistics(self, features: Features) -> Statistics:
         """The sums over all rows."""
 
     @abstractmethod
-    def slopes(self, features: "Features", by: tuple[np.ndarray, ...]) -> np.ndarray:
-        """The derivative with respect to the hyperparameters, given that with respect to the statistics."""
+    def slopes(self, features: Features, by: tuple[np.ndarray, ...]) -> np.ndarray:
+        """The backward pass from the statistics to the hyperparameters and, within the features, to their factors."""
 
     def value(self, numbers: np.ndarray) -> Terms:
         """The terms of the bound without derivatives; cheap enough for many draws."""
-        made = self.parameters.make(numbers)
-        features = Features(self.parameters.pool, made.numbers, self.groups)
+        made = self.make(numbers)
+        features = Features(self.pool, made.numbers, self.groups)
         stats = self.statistics(features)
-        noise = made.noise if self.template.rows is None else 1.0
+        noise = made.noise if self.common_noise else 1.0
         found = [collapsed_value(stats, w2, features.owner, noise, self.count) for w2 in made.weighed.w2]
         values = [-np.inf if one is None else one.value for one in found]
         return Terms.of(float(np.mean(values)), made)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms of the bound, and its derivative."""
-        made = self.parameters.make(numbers)
-        common = self.template.rows is None
-        features = Features(self.parameters.pool, made.numbers, self.groups)
+        made = self.make(numbers)
+        features = Features(self.pool, made.numbers, self.groups)
         stats = self.statistics(features)
         found = [
-            collapsed_evidence(stats, w2, features.owner, made.noise if common else 1.0, self.count)
+            collapsed_evidence(stats, w2, features.owner, made.noise if self.common_noise else 1.0, self.count)
             for w2 in made.weighed.w2
         ]
         values = [one[0] for one in found if one]
@@ -194,9 +197,11 @@ class CollapsedBound(Parametrised, ABC):
         each = [one[1] for one in found if one]
         by = tuple(np.mean([getattr(one, name) for one in each], axis=0) for name in ("A", "b", "t"))
         dw2 = np.stack([one.w2 for one in each]) / len(each)
-        dnoise = float(np.mean([one.noise for one in each])) if common else 0.0
+        dnoise = float(np.mean([one.noise for one in each])) if self.common_noise else 0.0
         slopes = self.slopes(features, by)
-        return Terms.of(float(np.mean(values)), made), self.parameters.gradient(made, slopes, dw2, dnoise)
+        for group in features.groups:
+            group.pull_factor(slopes)
+        return Terms.of(float(np.mean(values)), made), self.gradient(made, slopes, dw2, dnoise)
 
 
 @dataclass
@@ -228,62 +233,82 @@ class CollapsedObjective(CollapsedBound):
     def count(self) -> int:
         return len(self.y)
 
-    def statistics(self, features: "Features") -> Statistics:
+    def statistics(self, features: Features) -> Statistics:
         return block_statistics(features, self.X, self.y, self._precision())
 
-    def slopes(self, features: "Features", by: tuple[np.ndarray, ...]) -> np.ndarray:
-        slopes = block_slopes(features, self.X, self.y, self._precision(), by)
-        features.pull_factors(slopes)
-        return slopes
+    def slopes(self, features: Features, by: tuple[np.ndarray, ...]) -> np.ndarray:
+        return block_slopes(features, self.X, self.y, self._precision(), by)
 
     def _precision(self) -> np.ndarray:
-        noise = self.template.factors if self.template.rows is None else self.template.rows
-        return np.ones(len(self.y)) if noise is None else 1.0 / np.asarray(noise)
+        return 1.0 / self.template.relative_noise(len(self.y))
 
 
-class Features:
-    """phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked.
+class RowBlocks(Protocol):
+    """Rows on the scale of the model, in blocks."""
 
-    `owner` gives the kernel of each feature, `own` the features of each kernel. `factor_slopes` are the derivatives
-    with respect to the Cholesky factors that `pull` has accumulated.
-    """
+    @property
+    def count(self) -> int:
+        """The number of rows."""
+        ...
 
-    def __init__(self, pool: Products, numbers: np.ndarray, groups: Groups) -> None:
-        self.pool, self.numbers = pool, numbers
-        self.owner = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
-        self._Z = [Z[:size] for Z, size in zip(groups.Z, groups.sizes, strict=True)]
-        self.own = [np.flatnonzero(self.owner == i) for i in range(len(self._Z))]
-        self._K = [kernel.gram(numbers, Z, Z) for kernel, Z in zip(pool.terms, self._Z, strict=True)]
-        self._L = [cholesky(K) for K, _ in self._K]
-        self.factor_slopes = [np.zeros_like(L) for L in self._L]
+    def map(self, function: Callable[..., Any], *arguments: Any) -> Iterator[Any]:
+        """function(X, z, *arguments) for every block of rows X (n, D) and targets z (n,), in the order of the blocks.
 
-    def at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """phi (R, N), and the variance of each kernel that the inducing points do not explain, (m, N)."""
-        phi, left = np.empty((len(self.owner), len(X))), np.empty((len(self._Z), len(X)))
-        for i, (kernel, own) in enumerate(zip(self.pool.terms, self.own, strict=True)):
-            k, _ = kernel.gram(self.numbers, self._Z[i], X)
-            phi[own] = solve_triangular(self._L[i], k, lower=True, check_finite=False)
-            left[i] = np.maximum(kernel.diag(self.numbers, X)[0] - np.sum(phi[own] ** 2, axis=0), 0.0)
-        return phi, left
+        The function and what it takes and returns can be sent to other processes.
+        """
+        ...
 
-    def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dleft: np.ndarray, slopes: np.ndarray) -> None:
-        """The backward pass from phi and k(x, x); derivatives by the Cholesky factors are kept for `pull_factors`."""
-        for i, (kernel, own) in enumerate(zip(self.pool.terms, self.own, strict=True)):
-            dk = solve_triangular(self._L[i], dphi[own], lower=True, trans=1, check_finite=False)
-            kernel.gram(self.numbers, self._Z[i], X)[1](dk, slopes)
-            kernel.diag(self.numbers, X)[1](dleft[i], slopes)
-            # phi = L^-1 k, hence dL -= L^-T dphi phi'
-            self.factor_slopes[i] -= dk @ phi[own].T
 
-    def pull_factors(self, slopes: np.ndarray) -> None:
-        """The backward pass from the Cholesky factors, with the derivatives that `pull` has accumulated."""
-        for (_, pull), L, dL in zip(self._K, self._L, self.factor_slopes, strict=True):
-            # L L' = K: dK is L^-T half_tril(L' dL) L^-1, symmetrised
-            inner = np.tril(L.T @ np.tril(dL))
-            inner[np.diag_indices(len(L))] *= 0.5
-            dK = solve_triangular(L, solve_triangular(L, inner.T, lower=True, trans=1).T, lower=True, trans=1)
-            pull(0.5 * (dK + dK.T), slopes)
-            dL[...] = 0.0
+@dataclass
+class BlockObjective(CollapsedBound):
+    """The collapsed bound given rows in blocks; the noise variance is common to all rows."""
+
+    template: ExactModel
+    groups: Groups
+    rows: RowBlocks
+    draws: np.ndarray
+    _latest: dict[bytes, Statistics] = field(default_factory=dict, repr=False)
+
+    @property
+    def count(self) -> int:
+        return self.rows.count
+
+    def statistics(self, features: Features) -> Statistics:
+        key = features.numbers.tobytes()
+        if key not in self._latest:
+            self._latest.clear()
+            found = self.rows.map(sums_of_block, features.pool, features.numbers, self.groups)
+            self._latest[key] = reduce(added, found)
+        return self._latest[key]
+
+    def slopes(self, features: Features, by: tuple[np.ndarray, ...]) -> np.ndarray:
+        slopes = features.pool.no_slopes()
+        found = self.rows.map(slopes_of_block, features.pool, features.numbers, self.groups, by)
+        for own, by_factors in found:
+            slopes += own
+            for group, one in zip(features.groups, by_factors, strict=True):
+                group.factor_slopes += one
+        return slopes
+
+
+def sums_of_block(X: np.ndarray, z: np.ndarray, pool: Products, numbers: np.ndarray, groups: Groups) -> Statistics:
+    """The statistics of a block of rows."""
+    with one_thread():
+        return block_statistics(Features(pool, numbers, groups), X, z, np.ones(len(z)))
+
+
+def slopes_of_block(
+    X: np.ndarray, z: np.ndarray, pool: Products, numbers: np.ndarray, groups: Groups, by: tuple[np.ndarray, ...]
+) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Derivatives of a block of rows with respect to the hyperparameters and to the Cholesky factors."""
+    with one_thread():
+        features = Features(pool, numbers, groups)
+        return block_slopes(features, X, z, np.ones(len(z)), by), [one.factor_slopes for one in features.groups]
+
+
+def added(one: Statistics, other: Statistics) -> Statistics:
+    """The sum of the statistics of two blocks."""
+    return Statistics(one.A + other.A, one.b + other.b, one.t + other.t, one.yy + other.yy, one.log_d + other.log_d)
 
 
 @final
@@ -301,100 +326,97 @@ class CollapsedPosterior(WithoutCaches):
     @classmethod
     def of(cls, objective: CollapsedBound, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":
         """The posterior given the rows of an objective."""
-        stats = objective.statistics(_features(model.pool, objective.groups))
+        stats = objective.statistics(Features(model.pool, model.pool.numbers, objective.groups))
         noise = float(model.noise) if model.rows is None else 1.0
         return cls(model.pool, weights, noise, objective.groups, stats.A, stats.b)
 
     @cached_property
-    def _stacked(self) -> Features:
-        return _features(self.pool, self.groups)
+    def features(self) -> Features:
+        """The features of all kernels."""
+        return Features(self.pool, self.pool.numbers, self.groups)
 
     @cached_property
-    def _solved(self) -> list[tuple[np.ndarray, np.ndarray]]:
+    def solved(self) -> list[Moments]:
         """Mean S W b / s^2 and covariance S = (I + W A W / s^2)^-1 of the whitened inducing variables, by draw."""
         found = []
         for w in self.weights:
-            v = w[self._stacked.owner]
+            v = w[self.features.owner]
             covariance = np.linalg.inv(np.eye(len(v)) + v[:, None] * self.A * v[None, :] / self.noise)
             found.append((covariance @ (v * self.b) / self.noise, covariance))
         return found
 
-    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def draws(self, X: np.ndarray) -> Moments:
         """Mean and variance of f(x) given each draw of the weights, (S, N) each."""
-        return self._in_blocks(self._draws, X)
+        whole = np.ones((1, len(self.pool)))
+        mean, variance = in_blocks(lambda block: self._moments(block, whole), X, BLOCK)
+        return mean[:, 0], variance[:, 0]
 
-    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m)."""
+    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> Moments:
+        """Mean and variance of each component, or of sums of them."""
         chosen = np.eye(len(self.pool)) if sums is None else sums
-        return self._in_blocks(lambda block: self._components(block, chosen), X)
+        return in_blocks(lambda block: moments(*self._moments(block, chosen)), X, BLOCK)
 
-    def left_out(
-        self, X: np.ndarray, y: np.ndarray, blocks: Sequence[np.ndarray] = ()
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Leave-one-out: mean and variance of f at rows of the fit given all other rows, for each draw, (S, N) each.
+    def _moments(self, X: np.ndarray, sums: np.ndarray) -> Moments:
+        """Mean and variance of sums of components for each draw, (S, J, N) each."""
+        phi, left = self.features.at(X)
+        means, variances = np.empty((2, len(self.weights), len(sums), len(X)))
+        for s, (w, (mean, covariance)) in enumerate(zip(self.weights, self.solved, strict=True)):
+            F = w[self.features.owner][:, None] * phi
+            for j, chosen in enumerate(sums):
+                own = chosen[self.features.owner] > 0
+                means[s, j] = F[own].T @ mean[own]
+                inner = np.sum(F[own] * (covariance[np.ix_(own, own)] @ F[own]), axis=0)
+                variances[s, j] = inner + (chosen * w**2) @ left
+        return means, variances
 
-        Given its inducing variables f is a linear model: with m and v the mean and variance of w'phi(x), that of y_n
-        given the others has mean y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v). Behind them are the rows
-        of each block given the rows outside it: the same with the covariance V of the block in the place of v.
-        """
-        phi, left = self._stacked.at(X)
-        means, variances = [], []
-        for w, (mean, covariance) in zip(self.weights, self._solved, strict=True):
-            F = w[self._stacked.owner][:, None] * phi
-            # v < s^2 but for rounding
-            rest = np.maximum(self.noise - np.sum(F * (covariance @ F), axis=0), 1e-9 * self.noise)
-            each = [(y - (y - F.T @ mean) * self.noise / rest, self.noise**2 / rest)]
-            for block in blocks:
-                own = F[:, block]
-                factor = self.noise * np.linalg.inv(np.eye(len(block)) * self.noise - own.T @ covariance @ own)
-                away = y[block] - own.T @ mean
-                each.append((y[block] - factor @ away, self.noise * np.diagonal(factor)))
-            rows = np.concatenate([np.arange(len(y)), *blocks])
-            means.append(np.concatenate([mean for mean, _ in each]))
-            variances.append(np.concatenate([found for _, found in each]) - self.noise + ((w**2) @ left)[rows])
-        return np.stack(means), np.stack(variances)
-
-    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
+    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> Moments:
         """Mean (N,) and covariance (N, N) of f, or of the sum of some components.
 
         The variance that inducing points do not explain counts as independent between rows.
         """
-        blocks = [self._stacked.at(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
-        phi, left = (np.concatenate([block[k] for block in blocks], axis=1) for k in (0, 1))
-        chosen = np.ones(len(self.pool), bool) if parts is None else np.isin(np.arange(len(self.pool)), parts)
-        means, covariances = [], []
-        for w, (mean, covariance) in zip(self.weights, self._solved, strict=True):
-            F = (w * chosen)[self._stacked.owner][:, None] * phi
+        phi, left = in_blocks(self.features.at, X, BLOCK)
+        chosen, means, covariances = chosen_of(self.pool, parts), [], []
+        for w, (mean, covariance) in zip(self.weights, self.solved, strict=True):
+            F = (w * chosen)[self.features.owner][:, None] * phi
             means.append(F.T @ mean)
             covariances.append(F.T @ covariance @ F + np.diag((w * chosen) ** 2 @ left))
         return joint_moments(means, covariances)
 
-    def _draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        phi, left = self._stacked.at(X)
-        means, variances = [], []
-        for w, (mean, covariance) in zip(self.weights, self._solved, strict=True):
-            F = w[self._stacked.owner][:, None] * phi
-            means.append(F.T @ mean)
-            variances.append(np.sum(F * (covariance @ F), axis=0) + (w**2) @ left)
+    def given(self, X: np.ndarray, y: np.ndarray) -> "RowsOfFit":
+        """With rows of the fit, which can be left out; a posterior holds none itself."""
+        return RowsOfFit(self, X, y)
+
+
+@final
+@dataclass(frozen=True)
+class RowsOfFit:
+    """A collapsed posterior, and rows of its fit."""
+
+    posterior: CollapsedPosterior
+    X: np.ndarray
+    y: np.ndarray
+
+    def left_out(self, rows: np.ndarray | None = None, blocks: Sequence[np.ndarray] = ()) -> Moments:
+        """Leave-one-out predictions, as in `Conditional`.
+
+        Given its inducing variables f is a linear model: with m and v the mean and variance of w'phi(x), that of y_n
+        given the others has mean y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v). For a block it is the
+        same with the covariance V of the block in the place of v.
+        """
+        posterior, y, means, variances = self.posterior, self.y, [], []
+        single, noise = np.arange(len(y)) if rows is None else rows, posterior.noise
+        places = np.concatenate([single, *blocks])
+        phi, left = posterior.features.at(self.X)
+        for w, (mean, covariance) in zip(posterior.weights, posterior.solved, strict=True):
+            F = w[posterior.features.owner][:, None] * phi
+            # v < s^2 but for rounding
+            rest = np.maximum(noise - np.sum(F * (covariance @ F), axis=0), 1e-9 * noise)
+            each = [((y - (y - F.T @ mean) * noise / rest)[single], (noise**2 / rest)[single])]
+            for block in blocks:
+                own = F[:, block]
+                factor = noise * np.linalg.inv(np.eye(len(block)) * noise - own.T @ covariance @ own)
+                away = y[block] - own.T @ mean
+                each.append((y[block] - factor @ away, noise * np.diagonal(factor)))
+            means.append(np.concatenate([mean for mean, _ in each]))
+            variances.append(np.concatenate([found for _, found in each]) - noise + ((w**2) @ left)[places])
         return np.stack(means), np.stack(variances)
-
-    def _components(self, X: np.ndarray, sums: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        phi, left = self._stacked.at(X)
-        means, variances = np.empty((2, len(self.weights), len(sums), len(X)))
-        for s, (w, (mean, covariance)) in enumerate(zip(self.weights, self._solved, strict=True)):
-            F = w[self._stacked.owner][:, None] * phi
-            for j, chosen in enumerate(sums):
-                own = chosen[self._stacked.owner] > 0
-                means[s, j] = F[own].T @ mean[own]
-                inner = np.sum(F[own] * (covariance[np.ix_(own, own)] @ F[own]), axis=0)
-                variances[s, j] = inner + (chosen * w**2) @ left
-        return moments(means, variances)
-
-    def _in_blocks(self, function: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        blocks = [function(X[start : start + BLOCK]) for start in range(0, len(X), BLOCK)]
-        mean, variance = zip(*blocks, strict=True)
-        return np.concatenate(mean, axis=1), np.concatenate(variance, axis=1)
-
-
-def _features(pool: Products, groups: Groups) -> Features:
-    return Features(pool, pool.numbers, groups)

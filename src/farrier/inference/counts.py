@@ -1,9 +1,9 @@
-"""Counts that vary more than a Poisson: the negative binomial likelihood, and what all likelihoods of counts share.
+"""Likelihoods of counts: the Poisson, and the negative binomial for counts that vary more.
 
     y | f ~ NegativeBinomial(mean = e^(f + offset), size r),     Var y = mean + mean^2 / r
 
 It is a Poisson whose rate is Gamma distributed around e^(f + offset); r -> infinity is the Poisson. log p(y | f) is
-concave in f: y g - (y + r) log(r + e^g) plus a constant, g = f + offset. All formulas are in numpy: the stochastic tier
+concave in f: y g - (y + r) log(r + e^g) plus a constant, g = f + offset. Its formulas are in numpy: the stochastic tier
 does not take it.
 """
 
@@ -14,20 +14,75 @@ import numpy as np
 from scipy.optimize import minimize_scalar
 from scipy.special import betainc, expit, gammaln, logsumexp, pdtr
 
-from farrier.inference.arrays import NUMPY, World
-from farrier.inference.likelihoods import NODES, NORMAL_REACH, REACH, Likelihood, Poisson
+from farrier.inference.likelihoods import (
+    NODES,
+    NORMAL_REACH,
+    Likelihood,
+    floored,
+    log_integral,
+    log_normal_at,
+    reach_of_peak,
+)
+from farrier.inference.linalg import NUMPY, World
+from farrier.inference.parameter_vector import REACH
 
 HALVINGS = 50
 """Halvings of an interval, after which its ends agree to all digits."""
 SIZES = (1e-2, 1e5)
 """Smallest and largest size r; by judgement: beyond them counts are hardly ever not zero, or are Poisson."""
-
-
 LARGEST = 50.0
 """Largest logarithm of a rate: e^50 is more than anybody counts. By judgement."""
 RATES, FARTHEST = 64, 4.5
 """Rates over which a quantile averages, and their distance from the middle at most, in standard deviations. By
 judgement."""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Poisson(Likelihood):
+    """y in {0, 1, 2, ...} with rate e^(f + offset)."""
+
+    offset: float = 0.0
+    """Added to f: the log of a typical count."""
+
+    def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
+        """y mean - E e^f - log y!, here and below with the offset in f."""
+        mean = mean + self.offset
+        return y * mean - world.xp.exp(mean + 0.5 * variance) - world.special.gammaln(y + 1.0)
+
+    def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        rate = np.exp(mean + self.offset + 0.5 * variance)
+        return y - rate, -0.5 * rate
+
+    def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
+        """The rate is log-normal: E y = E e^f, Var y = E e^f + Var e^f."""
+        rate = world.xp.exp(mean + self.offset + 0.5 * variance)
+        return rate, rate + rate**2 * world.xp.expm1(variance)
+
+    def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
+        """log of int Poisson(y; e^f) N(f; mean, variance) df, over x = f - mean around the peak."""
+        xp, V, mean = world.xp, floored(variance, world), mean + self.offset
+        # the peak solves y - e^f = (f - mean) / V; with l = f + log V that is l + e^l = k, solved by Newton's method
+        k = world.constant(mean + V * y + xp.log(V))
+        log_root = xp.where(k > 1.0, xp.log(xp.maximum(k, 1.0)), k)
+        for _ in range(6):
+            log_root = log_root - (log_root + xp.exp(log_root) - k) / (1.0 + xp.exp(log_root))
+        peak = log_root - world.constant(xp.log(V) + mean)
+        # the integrand falls at least as fast as the normal and as exp(rate (u - e^u)), rate = e^f at the peak
+        normal = xp.sqrt(2.0 * REACH * V)
+        below, above = reach_of_peak(xp.exp(log_root) / V, world)
+
+        def log_integrand(x: Any) -> Any:
+            f = mean[None, :] + x
+            log_poisson = y[None, :] * f - xp.exp(f) - world.special.gammaln(y + 1.0)[None, :]
+            return log_poisson + log_normal_at(x, V[None, :], world)
+
+        low, high = peak - xp.minimum(normal, below), peak + xp.minimum(normal, above)
+        return log_integral(log_integrand, low, high, world)
+
+    def start(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """Values and variances of the first sites: those of log y."""
+        return np.log(y + 0.5) - self.offset, 1.0 / (y + 0.5)
 
 
 @final

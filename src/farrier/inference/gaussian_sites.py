@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.inference.counts import CountLikelihood
-from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.inference.likelihoods import Likelihood
+from farrier.inference.student_t import StudentT
 
 OUTLIER_DEVIATIONS = 3.0
 """Distance from the median beyond which a row may be an outlier.

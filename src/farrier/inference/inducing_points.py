@@ -1,4 +1,4 @@
-"""Inducing points, chosen from the rows for each kernel: as many as the kernel needs.
+"""Inducing points, chosen from the rows for each kernel, as many as the kernel needs; and the features of a kernel.
 
 A kernel of rank one (a line, a step) needs one point, a cycle about twenty, a smooth function about as many as the
 range has lengthscales. The points are the pivots of a pivoted Cholesky factor: each is the row with the largest
@@ -11,8 +11,11 @@ from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.linalg import solve_triangular
 
+from farrier.evaluation.factors import Term
 from farrier.evaluation.products import Products
+from farrier.inference.linalg import cholesky
 from farrier.kernels.registry import CODES
 
 
@@ -94,3 +97,69 @@ def _representative_rows(X: np.ndarray, count: int) -> np.ndarray:
     if X.shape[1] == 1:
         return np.argsort(X[:, 0])[np.linspace(0, len(X) - 1, count).astype(int)]
     return np.sort(np.random.default_rng(0).choice(len(X), count, replace=False))
+
+
+@final
+class Group:
+    """The features phi(x) = L^-1 k(Z, x) of one product, with L L' = k(Z, Z)."""
+
+    def __init__(self, term: Term, Z: np.ndarray, numbers: np.ndarray) -> None:
+        self._term, self._Z, self._numbers = term, Z, numbers
+        K, self._pull_K = term.gram(numbers, Z, Z)
+        self._L = cholesky(K)
+        self.factor_slopes = np.zeros_like(self._L)
+        """Derivatives with respect to L that `pull` has accumulated."""
+
+    def phi(self, X: np.ndarray) -> np.ndarray:
+        """The features, (M, N)."""
+        k, _ = self._term.gram(self._numbers, self._Z, X)
+        return solve_triangular(self._L, k, lower=True, check_finite=False)
+
+    def left(self, X: np.ndarray, phi: np.ndarray) -> np.ndarray:
+        """The variance k(x, x) - |phi(x)|^2 that the features do not explain, (N,)."""
+        return np.maximum(self._term.diag(self._numbers, X)[0] - np.sum(phi**2, axis=0), 0.0)
+
+    def residual(self, X: np.ndarray) -> np.ndarray:
+        """The covariance that the features do not explain between rows, (N, N)."""
+        phi = self.phi(X)
+        return self._term.gram(self._numbers, X, X)[0] - phi.T @ phi
+
+    def pull(self, X: np.ndarray, phi: np.ndarray, dphi: np.ndarray, dk: np.ndarray, slopes: np.ndarray) -> None:
+        """The backward pass from phi and from k(x, x); `pull_factor` ends it."""
+        dK = solve_triangular(self._L, dphi, lower=True, trans=1, check_finite=False)
+        self._term.gram(self._numbers, self._Z, X)[1](dK, slopes)
+        self._term.diag(self._numbers, X)[1](dk, slopes)
+        # phi = L^-1 k, hence dL -= L^-T dphi phi'
+        self.factor_slopes -= dK @ phi.T
+
+    def pull_factor(self, slopes: np.ndarray) -> None:
+        """The backward pass from L, with the derivatives that `pull` has accumulated."""
+        L = self._L
+        # L L' = K: dK is L^-T half_tril(L' dL) L^-1, symmetrised
+        inner = np.tril(L.T @ np.tril(self.factor_slopes))
+        inner[np.diag_indices(len(L))] *= 0.5
+        dK = solve_triangular(L, solve_triangular(L, inner.T, lower=True, trans=1).T, lower=True, trans=1)
+        self._pull_K(0.5 * (dK + dK.T), slopes)
+
+
+@final
+class Features:
+    """The features phi_i(x) = L_i^-1 k_i(Z_i, x) of all kernels, stacked.
+
+    `owner` gives the kernel of each feature, `own` the features of each kernel.
+    """
+
+    def __init__(self, pool: Products, numbers: np.ndarray, groups: Groups) -> None:
+        self.pool, self.numbers = pool, numbers
+        self.owner = np.repeat(np.arange(len(groups.sizes)), groups.sizes)
+        self.own = [np.flatnonzero(self.owner == i) for i in range(len(groups.sizes))]
+        each = zip(pool.terms, groups.Z, groups.sizes, strict=True)
+        self.groups = [Group(term, Z[:size], numbers) for term, Z, size in each]
+
+    def at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """phi (R, N), and the variance of each kernel that the inducing points do not explain, (m, N)."""
+        phi, left = np.empty((len(self.owner), len(X))), np.empty((len(self.groups), len(X)))
+        for i, (group, own) in enumerate(zip(self.groups, self.own, strict=True)):
+            phi[own] = group.phi(X)
+            left[i] = group.left(X, phi[own])
+        return phi, left

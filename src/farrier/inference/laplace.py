@@ -2,24 +2,30 @@
 
     u ~ N(u*, H^-1),   H = -d^2 L / du^2     evidence = L(u*) + (P log 2 pi - log|H|) / 2
 
-Predictions are averages over draws of u, in antithetic pairs. `LaplacePosterior` is the mixture of their posteriors.
+Predictions are averages over draws of u, in antithetic pairs (posteriors.LaplacePosterior). Where the normal reaches
+too far along flat directions, draws come from Hamiltonian Monte Carlo (Neal 2011), preconditioned by it. With
+u = u* + V q / sqrt(values), where H = V diag(values) V', the density of q is close to a standard normal, and
+
+    p <- p + (step / 2) dL/dq,   q <- q + step p,   p <- p + (step / 2) dL/dq
+
+follows its contours. An end point is accepted with probability min(1, exp(L - |p|^2 / 2) / exp(L_0 - |p_0|^2 / 2)).
+Nothing outside the limits of the parameters is accepted.
 """
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol, final
 
 import numpy as np
 
-from farrier.evaluation.between import between
-from farrier.evaluation.covariance import covariance_of
-from farrier.evaluation.products import Products
-from farrier.inference.blas import one_thread
-from farrier.inference.exact_posterior import GaussianPosterior, in_blocks
-from farrier.inference.gaussian import LOG_2PI
-from farrier.inference.mixtures import joint_moments
+from farrier.inference.exact import LOG_2PI
 from farrier.inference.parameter_vector import Terms
-from farrier.inference.without_caches import WithoutCaches
+
+WANTED = 0.8
+"""Part of the end points that should be accepted; the step is adapted to it (Beskos et al. 2013: 0.65 to 0.9)."""
+ADAPTATION = 0.3
+"""How fast the log of the step follows the acceptance, by judgement. [log for each trajectory]"""
+UNEVEN = 0.2
+"""Relative spread of the steps about their mean: it keeps trajectories from closing on themselves (Neal 2011)."""
 
 
 class Differentiable(Protocol):
@@ -97,76 +103,67 @@ class Laplace:
 
 
 @final
-@dataclass(frozen=True, eq=False)
-class LaplacePosterior(WithoutCaches):
-    """The mixture of exact posteriors over draws of all parameters."""
+@dataclass(frozen=True)
+class Trajectories:
+    """How many trajectories there are, and how long they are."""
 
-    posteriors: tuple[GaussianPosterior, ...]
+    draws: int
+    """Draws that are kept, one from each of so many equal stretches of the chain."""
+    apart: int
+    """Trajectories from one kept draw to the next."""
+    warm: int
+    """Trajectories before the first draw, during which the step is adapted."""
+    steps: int
+    """Steps of a trajectory."""
+    step: float
+    """Length of the first step, in standard deviations of Laplace's approximation."""
 
-    @property
-    def pool(self) -> Products:
-        """The kernels of the first posterior, which stands for the mode."""
-        return self.posteriors[0].pool
 
-    @property
-    def weights(self) -> np.ndarray:
-        """The weights of the first posterior, (1, m)."""
-        return self.posteriors[0].weights
+def sampled(
+    objective: Differentiable,
+    u: np.ndarray,
+    moving: np.ndarray,
+    laplace: Laplace,
+    limits: np.ndarray,
+    wanted: Trajectories,
+    seed: int = 0,
+) -> np.ndarray:
+    """Draws of all parameters, (draws, P), from a chain that starts at the mode u; the same every time."""
+    generator = np.random.default_rng(seed)
+    stretch = laplace.vectors / np.sqrt(laplace.values)
 
-    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of f(x) given each draw, (S, N) each."""
-        with one_thread(small=self.posteriors[0].small):
-            self._factorise()
-            return in_blocks(self._draws_at, X)
+    def place(q: np.ndarray) -> np.ndarray:
+        whole = u.copy()
+        whole[moving] = laplace.mode + stretch @ q
+        return whole
 
-    def _draws_at(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        # all posteriors have the same rows
-        covariances = between(self.posteriors[0].X, X)
-        found = [posterior.draws_at(X, covariances) for posterior in self.posteriors]
-        return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
+    def density(q: np.ndarray) -> tuple[float, np.ndarray]:
+        whole = place(q)
+        if np.any(whole < limits[:, 0]) or np.any(whole > limits[:, 1]):
+            return -np.inf, np.zeros_like(q)
+        terms, slope = objective.terms(whole)
+        return terms.total, stretch.T @ slope[moving]
 
-    def means(self, X: np.ndarray) -> np.ndarray:
-        """The means of `draws`, (S, N)."""
-        self._factorise()
-        return np.concatenate([posterior.means(X) for posterior in self.posteriors])
-
-    def some_left_out(self, rows: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Leave-one-out means and variances of f at some rows given each draw, (S, rows) each."""
-        self._factorise()
-        found = [posterior.some_left_out(rows) for posterior in self.posteriors]
-        return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
-
-    def left_out(self) -> tuple[np.ndarray, np.ndarray]:
-        """Leave-one-out means and variances of f at the rows, of the first posterior alone, (1, N) each."""
-        return self.posteriors[0].left_out()
-
-    def all_left_out(self, blocks: Sequence[np.ndarray] = ()) -> tuple[np.ndarray, np.ndarray]:
-        """Leave-one-out means and variances of f at the rows given each draw, (S, N) each, and at those of blocks."""
-        self._factorise()
-        found = [posterior.left_out(blocks) for posterior in self.posteriors]
-        return np.concatenate([mean for mean, _ in found]), np.concatenate([variance for _, variance in found])
-
-    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N) each; or of sums of them, rows of 0 and 1 in `sums` (J, m).
-
-        Means are those of the mixture, so that they add up. The variance within a draw, which costs much more, is that
-        of the first posterior; the variance between draws is that of all.
-        """
-        self._factorise()
-        means = np.concatenate([posterior.component_means(X, sums) for posterior in self.posteriors])
-        _, within = self.posteriors[0].components(X, sums)
-        return means.mean(axis=0), within + means.var(axis=0)
-
-    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (N,) and covariance (N, N) of f, or of the sum of some components, at all rows together."""
-        self._factorise()
-        found = [posterior.joint(X, parts) for posterior in self.posteriors]
-        return joint_moments([mean for mean, _ in found], [covariance for _, covariance in found])
-
-    def _factorise(self) -> None:
-        """Prepare all posteriors with one covariance of their rows, so that what they share is computed once."""
-        waiting = [posterior for posterior in self.posteriors if not posterior.factorised]
-        if waiting:
-            covariance = covariance_of(waiting[0].X)
-            for posterior in waiting:
-                posterior.factorise(covariance)
+    q, log_step = np.zeros(len(moving)), float(np.log(wanted.step))
+    height, slope = density(q)
+    kept: list[np.ndarray] = []
+    for i in range(wanted.warm + wanted.draws * wanted.apart):
+        p = generator.standard_normal(len(q))
+        step = float(np.exp(log_step)) * (1.0 + UNEVEN * generator.uniform(-1.0, 1.0))
+        there, energy = (q, height, slope), height - 0.5 * float(p @ p)
+        for _ in range(wanted.steps):
+            p = p + 0.5 * step * there[2]
+            moved = there[0] + step * p
+            there = (moved, *density(moved))
+            if not np.isfinite(there[1]):
+                break
+            p = p + 0.5 * step * there[2]
+        change = there[1] - 0.5 * float(p @ p) - energy
+        chance = float(np.exp(min(change, 0.0))) if np.isfinite(change) else 0.0
+        if generator.uniform() < chance:
+            q, height, slope = there
+        if i < wanted.warm:
+            log_step += ADAPTATION * (chance - WANTED)
+        elif (i - wanted.warm) % wanted.apart == wanted.apart - 1:
+            kept.append(place(q))
+    return np.array(kept)

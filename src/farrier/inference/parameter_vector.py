@@ -3,9 +3,16 @@
     u = (parameters of q(w), log noise variance, unbounded hyperparameters of the products)
 
 `make` maps u to the quantities in a bound: hyperparameters, squared weights for each draw, noise variance, KL
-divergence, log p(u). `gradient` is the backward pass.
+divergence, log p(u). `gradient` is the backward pass. Hyperparameters have the priors
+
+    log p(u) = -sum ((u - u_0) / sd)^2 / 2 + constant
+
+on their unbounded scale: logarithms of lengthscales and periods, locations as they are. u_0 is the starting value of
+each candidate, or a learned mean (search/beliefs.py). The standard deviations are in the file of each family
+(kernels/parameters.ParameterPrior), or learned. An infinite one stands for a uniform prior.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple, final
@@ -13,8 +20,8 @@ from typing import NamedTuple, final
 import numpy as np
 
 from farrier.evaluation.products import Products
-from farrier.inference.hyperparameter_priors import log_prior, precisions, reaches, spreads, typical_deviations
 from farrier.inference.weight_priors import Weighed, WeightPrior
+from farrier.kernels.parameters import ParameterPrior
 
 NOISE_CENTRE, NOISE_SPREAD = float(np.log(0.05)), 3.0
 """Mean and standard deviation of the prior of the log noise variance, for y with variance one. By judgement."""
@@ -26,6 +33,38 @@ WIDEST = 4.0
 """How far a hyperparameter may move from the centre of a prior that was given, in its standard deviations."""
 TYPICAL_WEIGHT, TYPICAL_NOISE = 2.0, 0.3
 """Typical scales of the parameters of q(w) and of the log noise variance, by which lbfgs.py divides. By judgement."""
+
+
+def spreads(pool: Products) -> np.ndarray:
+    """The prior standard deviation of each unbounded hyperparameter."""
+    return _each(pool, lambda prior: prior.spread)
+
+
+def reaches(pool: Products) -> np.ndarray:
+    """The largest distance of each unbounded hyperparameter from its starting value."""
+    return _each(pool, lambda prior: prior.reach)
+
+
+def typical_deviations(pool: Products) -> np.ndarray:
+    """The typical posterior standard deviation of each unbounded hyperparameter."""
+    of_value = np.array([number.mark.prior.typical_of_value for number in pool.layout], bool)
+    return _each(pool, lambda prior: prior.typical) * np.where(of_value, pool.numbers, 1.0)
+
+
+def log_prior(u: np.ndarray, centre: np.ndarray, precision: np.ndarray) -> tuple[float, np.ndarray]:
+    """log p(u) up to an additive constant, and its derivative."""
+    away = u - centre
+    slope = -away * precision
+    return 0.5 * float(slope @ away), slope
+
+
+def precisions(spread: np.ndarray) -> np.ndarray:
+    """The inverse of each prior variance; 0 for a number that is not fitted."""
+    return np.divide(1.0, spread**2, out=np.zeros_like(spread), where=spread > 0)
+
+
+def _each(pool: Products, of: Callable[[ParameterPrior], float]) -> np.ndarray:
+    return np.array([of(number.mark.prior) for number in pool.layout], float)
 
 
 @final
@@ -48,6 +87,11 @@ class ExactModel:
     """Prior scale of the noise's standard deviation, which is then half-Cauchy instead; None takes `noise_prior`."""
     factors: np.ndarray | None = None
     """The noise variance of each row over `noise`; None if all rows have the same."""
+
+    def relative_noise(self, count: int) -> np.ndarray:
+        """The noise variance of each row over the common one; where it is known, over one."""
+        given = self.factors if self.rows is None else self.rows
+        return np.ones(count) if given is None else np.asarray(given, float)
 
 
 class Terms(NamedTuple):
@@ -81,20 +125,18 @@ class Made(NamedTuple):
     """The derivative of each hyperparameter with respect to its unbounded value."""
 
 
-@final
-@dataclass
-class ParameterVector:
-    """A model as a function of its unbounded parameters."""
+class Parametrised:
+    """A model as a function of the vector of its unbounded parameters: what all bounds share."""
 
     template: ExactModel
     draws: np.ndarray
+    """Standard normal noise for draws of the weights, (S, E)."""
 
     @property
     def pool(self) -> Products:
         """The kernels."""
         return self.template.pool
 
-    @cached_property
     def start(self) -> np.ndarray:
         """The parameters of the template."""
         return np.concatenate([self.template.prior.vector(), [np.log(self.template.noise)], self.pool.unbounded])
@@ -142,7 +184,7 @@ class ParameterVector:
 
         The limits of hyperparameters are around their first starting values, also if they are fitted several times.
         """
-        start = self.start
+        start = self.start()
         about, by = start.copy(), np.full(len(start), REACH)
         own = self.template.spread
         about[self._pool] = self.template.centre
@@ -178,30 +220,16 @@ class ParameterVector:
         """Prior standard deviations of the unbounded hyperparameters; 0 for those that are not fitted."""
         return spreads(self.pool) if self.template.spread is None else self.template.spread
 
+    @property
+    def common_noise(self) -> bool:
+        """Whether the noise variance is a parameter; otherwise that of each row is known."""
+        return self.template.rows is None
 
-class Parametrised:
-    """The part that all bounds share: conversion between a model and its vector of parameters."""
+
+@final
+@dataclass
+class ParameterVector(Parametrised):
+    """A model and its vector of parameters, without a bound."""
 
     template: ExactModel
     draws: np.ndarray
-
-    @cached_property
-    def parameters(self) -> ParameterVector:
-        """The conversion between vectors and models."""
-        return ParameterVector(self.template, self.draws)
-
-    def start(self) -> np.ndarray:
-        """The parameters of the template."""
-        return self.parameters.start
-
-    def limits(self) -> np.ndarray:
-        """The lowest and the highest value of each parameter, (P, 2)."""
-        return self.parameters.limits()
-
-    def typical(self) -> np.ndarray:
-        """The typical posterior standard deviation of each parameter."""
-        return self.parameters.typical()
-
-    def model(self, u: np.ndarray) -> ExactModel:
-        """The model with these parameters."""
-        return self.parameters.model(u)

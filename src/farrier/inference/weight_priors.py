@@ -8,7 +8,7 @@ that the evidence lower bound needs:
 Draws are a deterministic function of standard normal noise. Random noise gives a stochastic bound; `quasi_normal` gives
 a smooth bound that is the same at every call. For L-BFGS, `weigh` computes squared weights and KL at a vector of
 unbounded parameters, with hand-written derivatives. The horseshoe is in horseshoe.py. This file has point weights
-without a prior, half-Cauchy weights, the choice of one kernel (softmax), and the spike-and-slab prior.
+without a prior, the choice of one kernel (softmax), and the spike-and-slab prior.
 """
 
 from abc import ABC, abstractmethod
@@ -20,11 +20,8 @@ from typing import Any, NamedTuple, Self, final
 import numpy as np
 from scipy.special import ndtri
 
-from farrier.inference.arrays import NUMPY, World
+from farrier.inference.linalg import NUMPY, World
 from farrier.kernels.parameters import bounded, check_fields, fixed, positive, real, trained, unbounded
-
-LOG_HALF_PI = float(np.log(0.5 * np.pi))
-"""The constant in the density of the logarithm of a half-Cauchy."""
 
 
 @lru_cache(maxsize=64)
@@ -126,10 +123,33 @@ class WeightPrior(ABC):
         return type(self)(**(fields | changes))
 
 
+class PointWeights(WeightPrior):
+    """Weights that are known given the parameters of q: their distribution is a point."""
+
+    @abstractmethod
+    def weights(self, world: World = NUMPY) -> Any:
+        """The weights, (m,)."""
+
+    @property
+    def noise_size(self) -> int:
+        """None is needed."""
+        return 0
+
+    def draw(self, noise: Any, world: World = NUMPY) -> Any:
+        """The weights, once for each row."""
+        w = self.weights(world)
+        return world.xp.broadcast_to(w, (noise.shape[0], *w.shape))
+
+    def quantile(self, probability: float) -> np.ndarray:
+        """The weights, whatever the probability."""
+        check_probability(probability)
+        return np.asarray(self.weights())
+
+
 @final
 @dataclass(frozen=True, eq=False)
-class NoPrior(WeightPrior):
-    """Weights that are plain parameters: q is a point mass, and there is no KL term."""
+class NoPrior(PointWeights):
+    """Weights that are plain parameters, without a KL term."""
 
     w: np.ndarray = positive()
 
@@ -138,23 +158,13 @@ class NoPrior(WeightPrior):
         """Every weight 1 / sqrt(m)."""
         return cls(np.full(m, starting_weight(m)))
 
-    @property
-    def noise_size(self) -> int:
-        """None is needed."""
-        return 0
-
-    def draw(self, noise: Any, world: World = NUMPY) -> Any:
-        """The weights, once for each row."""
-        return world.xp.broadcast_to(world.xp.asarray(self.w), (noise.shape[0], *self.w.shape))
+    def weights(self, world: World = NUMPY) -> Any:
+        """The parameters."""
+        return world.xp.asarray(self.w)
 
     def kl(self, world: World = NUMPY) -> Any:
         """Zero."""
         return world.xp.zeros((), world.xp.asarray(self.w).dtype)
-
-    def quantile(self, probability: float) -> np.ndarray:
-        """The weights, whatever the probability."""
-        check_probability(probability)
-        return np.asarray(self.w)
 
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
         w2 = np.broadcast_to(np.exp(2.0 * u), (len(noise), len(u)))
@@ -163,57 +173,7 @@ class NoPrior(WeightPrior):
 
 @final
 @dataclass(frozen=True, eq=False)
-class HalfCauchy(WeightPrior):
-    """Weights that are plain parameters under w_i ~ C+(0, scale_i): q is a point, and -log p(log w) is paid.
-
-    These are the local scales of a horseshoe whose global scale is known. On the logarithm the density is
-
-        p(log w_i) = 1 / (pi cosh(log w_i - log scale_i))
-
-    With it a bound is the log posterior density of all parameters, up to the density of the others (laplace.py).
-    """
-
-    w: np.ndarray = positive()
-    scale: np.ndarray = fixed()
-    deviation: np.ndarray = fixed(default=0.0)
-    """The posterior standard deviation of log w, if Laplace's approximation found it. Draws do not use it."""
-
-    @classmethod
-    def initial(cls, m: int) -> "HalfCauchy":
-        """Every weight and every scale 1 / sqrt(m)."""
-        return cls(np.full(m, starting_weight(m)), np.full(m, starting_weight(m)))
-
-    @property
-    def noise_size(self) -> int:
-        """None is needed."""
-        return 0
-
-    def draw(self, noise: Any, world: World = NUMPY) -> Any:
-        """The weights, once for each row."""
-        return world.xp.broadcast_to(world.xp.asarray(self.w), (noise.shape[0], *self.w.shape))
-
-    def kl(self, world: World = NUMPY) -> Any:
-        """-log p of the logarithms of the weights."""
-        away = world.xp.log(self.w) - world.xp.log(self.scale)
-        # log cosh a = log(e^a + e^-a) - log 2
-        return world.xp.sum(world.xp.logaddexp(away, -away) + LOG_HALF_PI)
-
-    def quantile(self, probability: float) -> np.ndarray:
-        """The quantile of a log-normal about the weight with its posterior deviation."""
-        check_probability(probability)
-        return self.w * np.exp(self.deviation * ndtri(probability))
-
-    def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
-        away = u - np.log(self.scale)
-        # faster than broadcast_to for a few weights
-        w2 = np.ones((len(noise), 1)) * np.exp(2.0 * u)
-        kl = float(np.logaddexp(away, -away).sum()) + len(u) * LOG_HALF_PI
-        return Weighed(w2, kl, lambda dw2: 2.0 * (dw2 * w2).sum(axis=0) - np.tanh(away))
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class Softmax(WeightPrior):
+class Softmax(PointWeights):
     """One of the m kernels is the right one: c ~ Uniform(1..m), q(c) = Categorical(pi), pi = softmax(logits).
 
     The model uses the deterministic form, in which every kernel has its expected variance under q,
@@ -228,30 +188,15 @@ class Softmax(WeightPrior):
         """All kernels alike, with w_i = 1 / sqrt(m)."""
         return cls(np.zeros(m), np.asarray(starting_weight(m) * np.sqrt(m)))
 
-    @property
-    def noise_size(self) -> int:
-        """None is needed."""
-        return 0
-
     def weights(self, world: World = NUMPY) -> Any:
         """scale * sqrt(pi_i)."""
         return self.scale * world.xp.exp(0.5 * _log_softmax(self.logits, world))
-
-    def draw(self, noise: Any, world: World = NUMPY) -> Any:
-        """The weights, once for each row."""
-        w = self.weights(world)
-        return world.xp.broadcast_to(w, (noise.shape[0], *w.shape))
 
     def kl(self, world: World = NUMPY) -> Any:
         """KL( Categorical(pi) || Uniform )."""
         # sum_i pi_i log pi_i + log m
         log_pi = _log_softmax(self.logits, world)
         return world.xp.sum(world.xp.exp(log_pi) * log_pi) + np.log(log_pi.shape[0])
-
-    def quantile(self, probability: float) -> np.ndarray:
-        """The weights, whatever the probability."""
-        check_probability(probability)
-        return np.asarray(self.weights())
 
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
         log_pi = _log_softmax(u[:-1], NUMPY)

@@ -2,7 +2,7 @@
 
 1. The structure is searched on a random sample of the rows, as that of any table (table_fits.py).
 2. Inducing points are chosen in the sample, and hyperparameters are fitted to it.
-3. From there they are fitted to all rows, by sums over the blocks (inference/collapsed_blocks.py): first the structure,
+3. From there they are fitted to all rows, by sums over the blocks (inference/collapsed.py): first the structure,
    which explains. The ordinary candidates beside it predict too if the bound of the sample is clearly higher with them.
 
 So many rows determine the parameters, so predictions are those of the mode.
@@ -14,15 +14,20 @@ from typing import final
 
 import numpy as np
 
-from farrier.inference.blas import one_thread
-from farrier.inference.collapsed import CollapsedBound, CollapsedObjective, CollapsedPosterior
-from farrier.inference.collapsed_blocks import BlockObjective, RowBlocks
+from farrier.inference.collapsed import (
+    BlockObjective,
+    CollapsedBound,
+    CollapsedObjective,
+    CollapsedPosterior,
+    RowBlocks,
+)
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.inducing_points import PointLimits, choose
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb, moving_of
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Alone, Fitted
 from farrier.model.problem import Problem
 from farrier.model.table_fits import Scaled, projected_table

@@ -13,7 +13,7 @@ from functools import reduce
 import numpy as np
 
 from farrier.data.tables import Scale
-from farrier.inference.collapsed_blocks import RowBlocks
+from farrier.inference.collapsed import RowBlocks
 
 Moments = tuple[int, np.ndarray, np.ndarray]
 """The number of rows, their mean, and their sum of squares about it."""

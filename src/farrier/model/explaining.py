@@ -13,12 +13,11 @@ from typing import Any, final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
-from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.linalg import one_thread
 from farrier.inference.linear_posterior import LinearPosterior
+from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior, Posterior
 from farrier.model.finishing import search_rows
-from farrier.model.fitted import Alone, Draws, Fitted, Rival
+from farrier.model.fitted import Alone, Fitted, Rival
 from farrier.model.members import weights_of_structure
 from farrier.model.tiers import FEATURE_LIMITS
 from farrier.search.appraisal import Z95, appraise
@@ -39,9 +38,9 @@ class Agreeing:
     Its variances are those given the rows alone, and how far the means move to agree.
     """
 
-    given: Draws
+    given: Posterior
     """The posterior given the rows."""
-    agreed: Draws
+    agreed: Posterior
     """The posterior given the rows and the means of the forecast."""
 
     def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

@@ -19,15 +19,16 @@ the components, so that the parts add up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from scipy.special import logsumexp
 
 from farrier.inference.counts import CountLikelihood, count_quantiles
-from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
+from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.mixtures import clipped_moments, moments
+from farrier.inference.posteriors import LaplacePosterior, Posterior
+from farrier.inference.student_t import StudentT
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.predictions import LEVELS, MIDDLE, Prediction, Shared, middle_spread, mixed_quantiles
@@ -39,22 +40,6 @@ from farrier.search.structure import Decision
 
 OwnPredictions: TypeAlias = tuple[list[TargetScale], list[np.ndarray], list[np.ndarray]]
 """The scale of each member of a table, and mean and standard deviation of observations by it."""
-
-
-class Draws(Protocol):
-    """A posterior on the scale of the model."""
-
-    def draws(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of f for each draw of the weights, (S, N) each."""
-        ...
-
-    def components(self, X: np.ndarray, sums: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of each component, (m, N) each, or of sums of components: rows of 0 and 1 in `sums`."""
-        ...
-
-    def joint(self, X: np.ndarray, parts: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and covariance of f, or of the sum of some components, at all rows together."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -82,7 +67,7 @@ class Member:
         return _with_noise(self.posterior, self.noises, inputs)
 
 
-def _with_noise(posterior: Draws, noises: np.ndarray | None, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _with_noise(posterior: Posterior, noises: np.ndarray | None, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of an observation of z for each draw, (S, N); of a Student-t that of its scale."""
     assert noises is not None
     mean, variance = posterior.draws(inputs)
@@ -104,7 +89,7 @@ class Rival:
 class Alone:
     """The survivors, fitted without the other candidates, on the scale of the model."""
 
-    posterior: Draws
+    posterior: Posterior
     prior: WeightPrior
     kernels: tuple[Kernel, ...]
     level: int | None = None
@@ -117,7 +102,7 @@ class Alone:
 class Fitted:
     """A fitted model. The first `survivors` kernels explain; the others are the rest."""
 
-    posterior: Draws
+    posterior: Posterior
     likelihood: Likelihood
     prior: WeightPrior
     kernels: tuple[Kernel, ...]
@@ -213,7 +198,7 @@ class Fitted:
         return np.stack([one for one, _ in draws]), np.stack([one for _, one in draws])
 
     def _normals(
-        self, posterior: Draws, noises: np.ndarray | None, inputs: np.ndarray
+        self, posterior: Posterior, noises: np.ndarray | None, inputs: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
         """An observation of z as an equal mixture of normals: their means and variances, along the first axis."""
         mean, variance = posterior.draws(inputs)

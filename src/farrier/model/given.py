@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE
-from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.inference.likelihoods import Likelihood
+from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.student_t import StudentT
 from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil

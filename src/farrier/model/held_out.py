@@ -48,7 +48,7 @@ def left_out_of(
     """
     count = len(y)
     rows = np.concatenate([np.arange(count), *folds, *ends])
-    mean, variance = member.posterior.all_left_out([*folds, *ends])
+    mean, variance = member.posterior.left_out(blocks=[*folds, *ends])
     noise = member.noises[:, None] * (np.ones(count) if factors is None else factors)[rows]
     mean, variance = moments(mean, variance + noise)
     level = np.empty(count)

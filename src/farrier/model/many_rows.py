@@ -14,13 +14,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.lbfgs import climb
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.linalg import one_thread
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.point_horseshoe import PointHorseshoe
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import folds_of
 from farrier.model.members import Contender, stacked_shares, weights_of_structure, with_models
@@ -118,12 +118,12 @@ def left_out_predictions(
     there = judged_rows(len(y))
     places, count = np.searchsorted(predicting_rows(len(y)), there), len(there)
     z, folds, level = scale.forward(y[there]), folds_of(count), np.empty(count)
-    mean, variance = moments(*posterior.left_out(X[there], z, folds))
+    mean, variance = moments(*posterior.given(X[there], z).left_out(blocks=folds))
     level[np.concatenate(folds)] = mean[count:]
     sd = np.sqrt(variance[:count] + noise)
     found = [LeftOut(mean[:count], sd, z, scale.log_slopes(y[there]), scale, level)]
     for one in pools:
-        mean, variance = one.posterior.some_left_out(places)
+        mean, variance = one.posterior.left_out(places)
         mean, variance = moments(mean, variance + one.noises[:, None])
         slopes = one.scale.log_slopes(y[there])
         found.append(LeftOut(mean, np.sqrt(variance), one.scale.forward(y[there]), slopes, one.scale, level))

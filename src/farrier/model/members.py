@@ -13,11 +13,12 @@ from typing import Any, final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.hamiltonian import Trajectories, sampled
-from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
+from farrier.inference.horseshoe import PointHorseshoe
+from farrier.inference.laplace import Trajectories, sampled
+from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.inference.posteriors import LaplacePosterior
+from farrier.inference.student_t import StudentT
 from farrier.model.fitted import Alone, Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
 from farrier.model.stacking import DRAWS, LeftOut, Stacking, spread_of, stacked

@@ -2,7 +2,7 @@
 
 A leave-one-out residual is the distance of a row from its leave-one-out prediction, divided by the standard deviation
 of that prediction. Nothing is refitted: the predictions have a closed form, for exact inference from the inverse
-covariance (inference/exact_posterior.py), otherwise from the sites (inference/gaussian_sites.py).
+covariance (inference/posteriors.py), otherwise from the sites (inference/gaussian_sites.py).
 """
 
 from dataclasses import dataclass
@@ -12,13 +12,12 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from farrier.inference.collapsed import CollapsedPosterior
-from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.heavy_tails import Tails, robust_deviation
-from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import Gaussian, Likelihood, StudentT
+from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.mixtures import moments
-from farrier.model.fitted import Draws, Fitted
+from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior, Moments, Posterior
+from farrier.inference.student_t import StudentT, Tails, robust_deviation
+from farrier.model.fitted import Fitted
 from farrier.model.held_out import folds_of, left_out_of
 from farrier.model.many_rows import many_rows_score
 from farrier.model.result import Result
@@ -63,10 +62,11 @@ def expected_of(fitted: Fitted, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarra
     return mean, np.sqrt(variance + noise)
 
 
-def _left_out(posterior: Draws, likelihood: Likelihood, X: np.ndarray, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _left_out(posterior: Posterior, likelihood: Likelihood, X: np.ndarray, z: np.ndarray) -> Moments:
     """Mean and variance of f at rows of the fit by leave-one-out predictions; copies of rows are left out with them."""
     if isinstance(posterior, GaussianPosterior | LaplacePosterior):
-        mean, variance = moments(*posterior.left_out())
+        mode = posterior.posteriors[0] if isinstance(posterior, LaplacePosterior) else posterior
+        mean, variance = moments(*mode.left_out())
         if len(mean) == len(z):
             return mean, variance
     q, prior = moments(*posterior.draws(X)), np.inf
@@ -95,7 +95,7 @@ def mixed_residuals(fitted: Fitted, y: np.ndarray) -> tuple[np.ndarray, np.ndarr
     """
     below, above, best = np.zeros(len(y)), np.zeros(len(y)), (0.0, np.zeros(len(y)))
     for member in fitted.members:
-        (mean,), (variance,) = member.posterior.left_out()
+        (mean,), (variance,) = member.posterior.posteriors[0].left_out()
         away = (member.scale.forward(y) - mean) / np.sqrt(variance + member.noises[0])
         below, above = below + member.share * ndtr(away), above + member.share * ndtr(-away)
         if member.share > best[0]:

@@ -11,7 +11,7 @@ from typing import Protocol, final
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr, ndtri, stdtr, stdtrit
 
-from farrier.inference.gaussian import LOG_2PI
+from farrier.inference.exact import LOG_2PI
 from farrier.inference.mixtures import crossing, lowest_and_highest, quantiles, row_blocks
 from farrier.model.target_scale import TargetScale
 

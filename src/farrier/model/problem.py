@@ -6,7 +6,7 @@ from typing import final
 
 import numpy as np
 
-from farrier.inference.collapsed_blocks import RowBlocks
+from farrier.inference.collapsed import RowBlocks
 from farrier.kernels.algebra import Kernel
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import EXACT_TABLE_ROWS, Tell, tier_for

@@ -12,10 +12,10 @@ from dataclasses import replace
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedPosterior
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel

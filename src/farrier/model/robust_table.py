@@ -19,10 +19,9 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
-from farrier.inference.heavy_tails import robust_deviation
-from farrier.inference.laplace import LaplacePosterior
-from farrier.inference.likelihoods import StudentT
+from farrier.inference.linalg import one_thread
+from farrier.inference.posteriors import LaplacePosterior
+from farrier.inference.student_t import StudentT, robust_deviation
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of

@@ -15,8 +15,8 @@ from dataclasses import replace
 import numpy as np
 
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.likelihoods import StudentT
 from farrier.inference.mixtures import moments
+from farrier.inference.student_t import StudentT
 from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, RowNoise
 from farrier.model.outliers import Doubt

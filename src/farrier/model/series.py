@@ -8,7 +8,7 @@
    with priors that were learned from many series (search/beliefs.py); past rows tell little of whether growth will
    fade, so both predict. For a curve over another input it is smooth curves, a line and cycles, and what its rows show
    beyond these (search/enriching.py). Each regressor adds a line, or a curve where the evidence for one is strong.
-2. The horseshoe shrinks what the rows do not need (inference/point_horseshoe.py). All parameters are fitted to the top
+2. The horseshoe shrinks what the rows do not need (inference/horseshoe.py). All parameters are fitted to the top
    of their posterior density. Predictions average over draws from Laplace's approximation there, and over the scales
    of the target, by their evidence. A long series is predicted by the mode on the best scale, in time linear in its
    rows.
@@ -24,8 +24,8 @@ from dataclasses import replace
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
-from farrier.inference.likelihoods import StudentT
+from farrier.inference.linalg import one_thread
+from farrier.inference.student_t import StudentT
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.long_rows import SEARCH_ROWS

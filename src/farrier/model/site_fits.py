@@ -12,9 +12,10 @@ import numpy as np
 
 from farrier.inference.counts import NegativeBinomial
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.inference.likelihoods import Likelihood
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.student_t import StudentT
 from farrier.model.finishing import Predictor
 from farrier.model.tiers import POSTERIORS, bound_of, tier_for
 

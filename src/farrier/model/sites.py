@@ -11,10 +11,11 @@ from dataclasses import replace
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.likelihoods import Likelihood, StudentT
+from farrier.inference.likelihoods import Likelihood
+from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.student_t import StudentT
 from farrier.model.finishing import finished, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.problem import Problem

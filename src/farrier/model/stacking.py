@@ -18,7 +18,7 @@ function of the inputs.
 
 A prediction averages over their posterior by Laplace's approximation: a hundred rows do not tell fifteen numbers
 exactly, and intervals from the highest point alone are too narrow. Over the draws each member stays one Student-t
-(inference/student_mixtures.py). Where a posterior is wider than at nearly all left-out rows, a part of its further
+(inference/student_t.py). Where a posterior is wider than at nearly all left-out rows, a part of its further
 variance is added: the part, the same for all members, that gives the highest log density of the ends of the rows, which
 are left out together.
 """
@@ -33,7 +33,7 @@ from scipy.optimize import fminbound, minimize
 from scipy.special import digamma, gammaln, logsumexp
 
 from farrier.inference.laplace import Laplace
-from farrier.inference.student_mixtures import LEAST_DEGREES, one_student
+from farrier.inference.student_t import LEAST_DEGREES, one_student
 from farrier.model.predictions import LEVELS, MIDDLE, StudentPrediction, middle_spread, mixed_quantiles
 from farrier.model.target_scale import TargetScale
 

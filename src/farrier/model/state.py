@@ -22,13 +22,12 @@ import numpy as np
 from farrier.data.records import LEAF, Hook, Records
 from farrier.evaluation.products import Products
 from farrier.inference.collapsed import CollapsedPosterior
-from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.inducing_points import Groups
-from farrier.inference.laplace import LaplacePosterior
 from farrier.inference.linear_posterior import LinearPosterior
+from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior, Posterior
 from farrier.kernels.algebra import Base, Kernel
 from farrier.model.explaining import Agreeing
-from farrier.model.fitted import Alone, Draws, Rival
+from farrier.model.fitted import Alone, Rival
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform, named
 from farrier.search.appraisal import Appraisal
@@ -180,7 +179,7 @@ def _posterior_from(state: dict[str, Any]) -> Any:
 POSTERIOR = Hook(_posterior_state, _posterior_from)
 HOOKS: dict[Any, Hook] = {
     Kernel: LEAF,
-    Draws: POSTERIOR,
+    Posterior: POSTERIOR,
     LaplacePosterior: POSTERIOR,
     Transform: Hook(lambda transform: transform.name, named),
 }

@@ -17,7 +17,7 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.blas import one_thread
+from farrier.inference.linalg import one_thread
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, stacked_members

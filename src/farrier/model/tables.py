@@ -1,7 +1,7 @@
 """From a table to a fitted model, with the noise of higher evidence: Gaussian, or Student-t where there are outliers.
 
 1. Everything is fitted with Gaussian noise (table_fits.py; many_rows.py for many rows).
-2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/heavy_tails.py). Ordinary
+2. Leave-one-out residuals say whether a Student-t would suit them clearly better (inference/student_t.py). Ordinary
    data end here, after a small part of the time of the fit.
 3. Several members predict together, and the log density of their leave-one-out predictions decides, before anything is
    fitted again (robust_table.py). The structure is then found again on all rows, each with its variance. In a large
@@ -11,8 +11,8 @@
 from dataclasses import replace
 
 from farrier.data.copies import counted
-from farrier.inference.blas import one_thread
-from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.linalg import one_thread
+from farrier.inference.posteriors import LaplacePosterior
 from farrier.model.fitted import Fitted
 from farrier.model.many_rows import fit_many_rows
 from farrier.model.noise_choice import better_noise

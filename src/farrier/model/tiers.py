@@ -11,16 +11,16 @@ from typing import Any
 import numpy as np
 
 from farrier.evaluation.grid import on_grid
-from farrier.inference.blas import one_thread
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
-from farrier.inference.exact_posterior import GaussianPosterior
 from farrier.inference.inducing_points import PointLimits
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb
+from farrier.inference.linalg import one_thread
 from farrier.inference.linear import LinearObjective
-from farrier.inference.linear_plan import FeatureLimits
+from farrier.inference.linear_model import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.parameter_vector import ExactModel, Terms
+from farrier.inference.posteriors import GaussianPosterior
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
 from farrier.model.stacking import DRAWS
 from farrier.search.structure import Part, Structure, horseshoe_model

@@ -18,8 +18,7 @@ from typing import Any, final
 
 import numpy as np
 
-from farrier.inference.exact_posterior import GaussianPosterior
-from farrier.inference.laplace import LaplacePosterior
+from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
 from farrier.model.fitted import Fitted
 from farrier.search.periods import FEWEST_VALUES
 from farrier.search.table_moves import INTERACTIONS

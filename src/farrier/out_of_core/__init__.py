@@ -6,7 +6,7 @@
 
 sources.py opens Parquet and Arrow files, folders of them, numpy memory maps and Dask arrays as blocks (blocks.py),
 runners.py works on the blocks, fitting.py and prediction.py fit and predict. The mathematics is in
-inference/collapsed_blocks.py and model/block_fits.py.
+inference/collapsed.py and model/block_fits.py.
 """
 
 from importlib import import_module

@@ -7,7 +7,7 @@ import numpy as np
 
 from farrier.estimators.large_tables import Reading
 from farrier.estimators.regressor import Regressor
-from farrier.inference.blas import one_thread
+from farrier.inference.linalg import one_thread
 from farrier.model.fitted import Fitted
 from farrier.out_of_core.blocks import Block
 from farrier.out_of_core.fitting import BLOCK_ROWS

@@ -71,7 +71,7 @@ def usable(cells: Any, target: str) -> tuple[np.ndarray, np.ndarray]:
 @final
 @dataclass(frozen=True, eq=False)
 class EncodedRows:
-    """All rows that have a target, on the scale of the model, in blocks (inference/collapsed_blocks.py)."""
+    """All rows that have a target, on the scale of the model, in blocks (inference/collapsed.py)."""
 
     source: Source
     runner: Runner

@@ -21,10 +21,12 @@ import numpy as np
 from jax import Array
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 
-from farrier.inference.arrays import World
+from farrier.inference.counts import Poisson
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.likelihoods import Bernoulli, Gaussian, Poisson, StudentT
-from farrier.inference.weight_priors import HalfCauchy, NoPrior, Softmax, SpikeAndSlab
+from farrier.inference.likelihoods import Bernoulli, Gaussian
+from farrier.inference.linalg import World
+from farrier.inference.student_t import StudentT
+from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab
 from farrier.kernels.parameters import FIXED, POSITIVE, REAL, Constraint, marks
 from farrier.kernels.registry import FAMILIES
 
@@ -116,7 +118,7 @@ def register(kind: type[Any]) -> type[Any]:
     return kind
 
 
-for _kind in (*FAMILIES, Horseshoe, HalfCauchy, NoPrior, Softmax, SpikeAndSlab, Gaussian, Bernoulli, StudentT, Poisson):
+for _kind in (*FAMILIES, Horseshoe, NoPrior, Softmax, SpikeAndSlab, Gaussian, Bernoulli, StudentT, Poisson):
     register(_kind)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from farrier.inference.gaussian import leave_one_out
+from farrier.inference.exact import leave_one_out
 from farrier.kernels.algebra import Kernel
 from farrier.search.scoring import HIGHER_NOISES, Evaluator
 from farrier.search.structure import Structure

@@ -19,10 +19,9 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.products import Number, Products
-from farrier.inference.gaussian import LOG_2PI
-from farrier.inference.hyperparameter_priors import spreads
-from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
-from farrier.inference.point_horseshoe import PointHorseshoe
+from farrier.inference.exact import LOG_2PI
+from farrier.inference.horseshoe import PointHorseshoe
+from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel, spreads
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.registry import (
     CALENDAR,

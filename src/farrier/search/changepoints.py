@@ -6,7 +6,7 @@ All other parameters stay as they are, so that each takes linear algebra instead
 import numpy as np
 
 from farrier.evaluation.products import Products
-from farrier.inference.gaussian import log_density
+from farrier.inference.exact import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.periods import find_periods, multiples_of

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.special import expit
 
-from farrier.inference.gaussian import log_density
+from farrier.inference.exact import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.search import candidates
 from farrier.search.beliefs import PRIOR_SCALE

@@ -20,8 +20,8 @@ import numpy as np
 
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
+from farrier.inference.exact import ProjectedObjective, expected_log_density
 from farrier.inference.lbfgs import climb
-from farrier.inference.projected import ProjectedObjective, expected_log_density
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.normal import simplify
 from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential

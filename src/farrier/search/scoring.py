@@ -20,8 +20,7 @@ import numpy as np
 
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
-from farrier.inference.exact import ExactObjective
-from farrier.inference.gaussian import log_density, log_normal
+from farrier.inference.exact import ExactObjective, log_density, log_normal
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
 from farrier.inference.parameter_vector import ExactModel, Terms
@@ -406,7 +405,6 @@ class PartOfRows:
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms for the part of the rows, and the estimated gradient: that of the prior is not scaled."""
         terms, gradient = self.part.terms(numbers)
-        parameters = self.part.parameters
-        made = parameters.make(numbers)
-        prior = parameters.gradient(made, parameters.pool.no_slopes(), np.zeros_like(made.weighed.w2), 0.0)
+        made = self.part.make(numbers)
+        prior = self.part.gradient(made, self.part.pool.no_slopes(), np.zeros_like(made.weighed.w2), 0.0)
         return terms, prior + (gradient - prior) * len(self.whole.y) / len(self.part.y)

@@ -1,10 +1,16 @@
-"""The rows of a series in blocks, and the model on each block given the features' weights and the states of the chains.
+"""A model of a series for the linear tier: how each product is represented, and the model on blocks of rows.
+
+A product whose functions are few features over the range (lines, cycles, slow curves, their products) is these
+features. A product with a Markov factor is a sum of independent Markov processes, one for each feature of its other
+factors. So is a product with a squared exponential that would take too many features; its Markov process approximates
+the kernel (kernels/markov.smooth_form). Features come from inducing points, as in collapsed.py. The first input is
+time, along which chains go; effects of other inputs, the regressors of the series, are features.
 
     y = Phi beta + Z x + e,     beta ~ N(0, I),     e ~ N(0, C)
 
 Phi are the features of all rows, x are states at the border of the block with the noise of the step across it
-(markov_blocks.py), and C is the covariance of all bridges plus noise: a small dense matrix. Blocks have equally many
-rows. On a regular grid all blocks have the same C.
+(markov.py), and C is the covariance of all bridges plus noise: a small dense matrix. Blocks have equally many rows. On
+a regular grid all blocks have the same C.
 """
 
 from collections.abc import Iterator, Sequence
@@ -15,13 +21,127 @@ from typing import NamedTuple, final
 import numpy as np
 from scipy.linalg.lapack import dtrtri  # pyright: ignore[reportAttributeAccessIssue]
 
-from farrier.inference.linear_plan import Group, Piece
-from farrier.inference.markov_blocks import Bridged, bridged, factor
+from farrier.evaluation.factors import Factor, Term
+from farrier.evaluation.products import Products
+from farrier.inference.inducing_points import Group, pivots
+from farrier.inference.markov import Bridged, bridged, factor, from_origin
+from farrier.kernels.markov import MarkovForm, markov_form, smooth_form
+from farrier.kernels.registry import DampedTrend, Matern12, Matern32, Matern52, RandomWalk, SquaredExponential
 
+MARKOV = (Matern12, Matern32, Matern52, RandomWalk, DampedTrend)
+"""The families that are Markov, roughest first."""
+FEWEST = 8
+"""Features above which a smooth product may become a chain. By judgement: a chain has six states at least."""
+GOLDEN = 0.5 * (5**0.5 - 1.0)
+"""The golden ratio: its multiples, modulo one, are spread evenly and in step with no cycle."""
 CHUNK_ROWS = 8192
 """Rows that are processed at once. [rows; by judgement]"""
 SAME = 1e-7
 """Differences of times below this part of a block's length do not count. By judgement."""
+
+
+@final
+@dataclass(frozen=True)
+class FeatureLimits:
+    """Limits for the features of the linear tier."""
+
+    tolerance: float = 1e-6
+    """Part of a kernel's trace that its features may leave unexplained; it counts as noise.
+    [part of the trace; by judgement]"""
+    copies_tolerance: float = 1e-5
+    """The same for the factors beside a Markov factor. [part of the trace; by judgement]"""
+    copies: int = 40
+    """Most Markov processes of one product. [processes; by judgement]"""
+    features: int = 400
+    """Most features of all products that are not chains. [features; by judgement]"""
+    products: float = 2e10
+    """Largest product of the rows and the square of these features, the cost of one evaluation: some seconds.
+    [multiplications; by judgement]"""
+    rows: int = 800
+    """Rows among which inducing points are chosen. [rows; by judgement]"""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class Piece:
+    """The representation of one product."""
+
+    term: Term
+    """The factors that are features; a term without factors is one."""
+    Z: np.ndarray
+    """Inducing points of these factors, (R, D)."""
+    chain: Factor | None = None
+    """The Markov factor."""
+
+    def form(self, numbers: np.ndarray) -> MarkovForm:
+        """The state-space form of the Markov factor."""
+        assert self.chain is not None
+        kernel = self.chain.kernel
+        kernel = kernel.replace(**{name: numbers[place].reshape(()) for name, place in self.chain.places.items()})
+        return smooth_form(kernel) if isinstance(kernel, SquaredExponential) else markov_form(kernel)
+
+    @property
+    def order(self) -> int:
+        """States of one Markov process; 0 if the product is features alone."""
+        if self.chain is None:
+            return 0
+        return len(self.form(np.ones(1 + max((p.stop for p in self.chain.places.values()), default=0))).observation)
+
+
+def plan(pool: Products, X: np.ndarray, limits: FeatureLimits = FeatureLimits()) -> tuple[Piece, ...]:
+    """The representation of each product for rows X (N, D)."""
+    most = min(limits.features, int(np.sqrt(limits.products / len(X))))
+    places = np.unique((len(X) * ((GOLDEN * np.arange(min(limits.rows, 4 * len(X)))) % 1.0)).astype(int))
+    rows, numbers = X[np.argsort(X[:, 0], kind="stable")[places]], pool.numbers
+    pieces: list[Piece] = []
+    for term in pool.terms:
+        chain = _markov_factor(term)
+        if chain is None:
+            pieces.append(Piece(term, _points(term, numbers, rows, limits.tolerance, most + 1)))
+        else:
+            pieces.append(_chained(term, chain, numbers, rows, limits))
+    while (total := sum(_features(piece) for piece in pieces)) > most:
+        # the largest smooth product becomes a chain; without one, groups are cut: a greedy choice begins with the best
+        smooth = [(_features(piece), i, factor) for i, piece in enumerate(pieces) if (factor := _smooth_factor(piece))]
+        if not smooth:
+            kept = next((c for c in range(most, 1, -1) if sum(min(_features(p), c) for p in pieces) <= most), 1)
+            pieces = [piece if piece.chain else Piece(piece.term, piece.Z[:kept]) for piece in pieces]
+            break
+        _, i, chain = max(smooth, key=lambda one: one[:2])
+        pieces[i] = _chained(pieces[i].term, chain, numbers, rows, limits)
+        assert sum(_features(piece) for piece in pieces) < total
+    return tuple(pieces)
+
+
+def _features(piece: Piece) -> int:
+    return len(piece.Z) if piece.chain is None else 0
+
+
+def _markov_factor(term: Term) -> Factor | None:
+    """The roughest Markov factor of a product."""
+    found = [factor for factor in term.factors if factor.family in MARKOV and factor.of_first]
+    return min(found, key=lambda factor: MARKOV.index(factor.family), default=None)
+
+
+def _smooth_factor(piece: Piece) -> Factor | None:
+    """The squared exponential of a product that is features so far, unless it is one of several features."""
+    found = [factor for factor in piece.term.factors if factor.family is SquaredExponential and factor.of_first]
+    return found[0] if len(found) == 1 and piece.chain is None and len(piece.Z) > FEWEST else None
+
+
+def _chained(term: Term, chain: Factor, numbers: np.ndarray, rows: np.ndarray, limits: FeatureLimits) -> Piece:
+    others = Term(term.profiles, tuple(factor for factor in term.factors if factor is not chain))
+    return Piece(others, _points(others, numbers, rows, limits.copies_tolerance, limits.copies), chain)
+
+
+def _points(term: Term, numbers: np.ndarray, rows: np.ndarray, tolerance: float, most: int) -> np.ndarray:
+    return rows[pivots(term.gram(numbers, rows, rows)[0], tolerance, most)]
+
+
+def sizes(pieces: Sequence[Piece]) -> tuple[int, int]:
+    """The number of features, and of states of all chains."""
+    features = sum(len(piece.Z) for piece in pieces if piece.chain is None)
+    return features, sum(len(piece.Z) * piece.order for piece in pieces if piece.chain is not None)
 
 
 class Chunk(NamedTuple):
@@ -116,16 +236,16 @@ class LinearModel:
 
     def __init__(self, pieces: Sequence[Piece], numbers: np.ndarray, w2: np.ndarray, noise: float) -> None:
         self.pieces, self.numbers, self.w2, self.noise = tuple(pieces), numbers, w2, noise
-        self.groups = [Group(piece, numbers) for piece in pieces]
-        self.forms = [None if piece.chain is None else piece.form(numbers) for piece in pieces]
+        self.groups = [Group(piece.term, piece.Z, numbers) for piece in pieces]
+        self.forms = {i: piece.form(numbers) for i, piece in enumerate(pieces) if piece.chain is not None}
         self.features, self.states = {}, {}
         G = d = 0
-        for i, (piece, form) in enumerate(zip(pieces, self.forms, strict=True)):
-            if form is None:
+        for i, piece in enumerate(pieces):
+            if i not in self.forms:
                 self.features[i] = slice(G, G + len(piece.Z))
                 G += len(piece.Z)
             else:
-                size = len(piece.Z) * len(form.observation)
+                size = len(piece.Z) * len(self.forms[i].observation)
                 self.states[i] = slice(d, d + size)
                 d += size
         self.G, self.d = G, d
@@ -134,14 +254,14 @@ class LinearModel:
         """Features without weights (N, G), those of the chains' other factors, and what features leave, (m, N)."""
         plain, copies, left = np.empty((len(X), self.G)), [], np.zeros((len(self.pieces), len(X)))
         for i, group in enumerate(self.groups):
-            phi, rest = group.at(X)
-            form = self.forms[i]
-            if form is None:
-                plain[:, self.features[i]] = phi
+            phi = group.phi(X)
+            if i in self.features:
+                plain[:, self.features[i]] = phi.T
             else:
-                copies.append(phi)
+                copies.append(phi.T)
             # a process that starts at an origin has next to no variance there: what its copies leave is not counted
-            left[i] = rest if form is None or form.origin is None else 0.0
+            if i in self.features or self.forms[i].origin is None:
+                left[i] = group.left(X, phi)
         return plain, copies, left
 
     @cached_property
@@ -164,7 +284,6 @@ class LinearModel:
         chains = []
         for (i, own), phi in zip(self.states.items(), copies, strict=True):
             form, w = self.forms[i], np.sqrt(self.w2[i])
-            assert form is not None
             phi = phi.reshape(K, M, -1)
             process = bridged(form, chunk.h, chunk.gap)
             Z[:, :, own] = w * loaded(phi, process.a)
@@ -198,26 +317,20 @@ class LinearModel:
     def steps(self, processes: Sequence[Bridged], count: int) -> np.ndarray:
         """T of all chains together, (count, d, 2d)."""
         T = np.zeros((count, self.d, 2 * self.d))
-        for own, process, piece in zip(self.states.values(), processes, self._chained, strict=True):
+        for own, process in zip(self.states.values(), processes, strict=True):
             size = len(process.A[0])
-            for copy in range(len(piece.Z)):
-                at = slice(own.start + copy * size, own.start + (copy + 1) * size)
+            for start in range(own.start, own.stop, size):
+                at = slice(start, start + size)
                 T[:, at, at] = process.A
-                T[:, at, self.d + at.start : self.d + at.stop] = process.E
+                T[:, at, self.d + start : self.d + start + size] = process.E
         return T
-
-    @property
-    def _chained(self) -> list[Piece]:
-        return [self.pieces[i] for i in self.states]
 
     def start(self, x: float) -> tuple[np.ndarray, list[Bridged]]:
         """A factor of the covariance of the chains where they start, and the steps from there to the first row."""
         F, processes = np.zeros((self.d, self.d)), []
         for i, own in self.states.items():
             form = self.forms[i]
-            assert form is not None
-            away = 0.0 if form.origin is None else max(x - form.origin, 0.0)
-            processes.append(bridged(form, np.zeros((1, 1)), np.array([away])))
+            processes.append(bridged(form, np.zeros((1, 1)), from_origin(form, x)))
             F[own, own] = np.kron(np.eye(len(self.pieces[i].Z)), factor(form.initial[None])[0][0])
         return F, processes
 

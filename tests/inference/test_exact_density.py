@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
-from farrier.inference.gaussian import leave_one_out, log_density, log_density_and_slope, log_normal
+from farrier.inference.exact import leave_one_out, log_density, log_density_and_slope, log_normal
 
 RNG = np.random.default_rng(0)
 A = RNG.standard_normal((6, 6))

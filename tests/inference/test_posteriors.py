@@ -6,8 +6,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from farrier.evaluation.products import Products
-from farrier.inference import exact_posterior as gaussian
-from farrier.inference.exact_posterior import GaussianPosterior
+from farrier.inference import posteriors
+from farrier.inference.posteriors import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from tests.kernels.plain_kernels import plain_gram
 
@@ -88,7 +88,7 @@ def test_the_diagonal_of_joint_is_the_variance_over_the_draws():
 
 def test_blocks_give_the_same_numbers(monkeypatch):
     whole = [*POSTERIOR.draws(NEW), *POSTERIOR.components(NEW)]
-    monkeypatch.setattr(gaussian, "BLOCK_ROWS", 3)
+    monkeypatch.setattr(posteriors, "BLOCK_ROWS", 3)
     for one, other in zip([*POSTERIOR.draws(NEW), *POSTERIOR.components(NEW)], whole, strict=True):
         assert_allclose(one, other, rtol=1e-10)
 
@@ -137,7 +137,7 @@ def test_leaving_a_row_out_is_the_posterior_given_the_others():
 
 def test_leaving_blocks_out_is_the_posterior_given_the_rows_outside_each():
     blocks = [np.array([0, 3, 4]), np.array([3, 10])]
-    means, variances = POSTERIOR.left_out(blocks)
+    means, variances = POSTERIOR.left_out(blocks=blocks)
     alone, _ = POSTERIOR.left_out()
     assert_allclose(means[:, : len(Y)], alone)
     for block, places in zip(blocks, np.split(np.arange(len(Y), means.shape[1]), [3]), strict=True):
@@ -159,14 +159,14 @@ def test_means_of_components_by_draw_are_the_textbook_s_and_average_to_the_compo
 
 @pytest.mark.parametrize("rows", [2, 256])
 def test_means_are_the_textbook_s_in_blocks_too(rows, monkeypatch):
-    monkeypatch.setattr(gaussian, "BLOCK_ROWS", rows)
+    monkeypatch.setattr(posteriors, "BLOCK_ROWS", rows)
     assert_allclose(POSTERIOR.means(NEW), [textbook(w, NEW)[0] for w in WEIGHTS], rtol=1e-6, atol=1e-8)
 
 
 @pytest.mark.parametrize("noise", [NOISE, np.full(11, 0.2)], ids=["of each row", "common"])
 def test_some_rows_left_out_are_those_of_all(noise):
     posterior, rows = GaussianPosterior(POSTERIOR.pool, WEIGHTS, noise, X, Y), np.array([7, 0, 10])
-    means, variances = posterior.some_left_out(rows)
+    means, variances = posterior.left_out(rows)
     expected = posterior.left_out()
     assert_allclose(means, expected[0][:, rows], rtol=1e-9, atol=1e-12)
     assert_allclose(variances, expected[1][:, rows], rtol=1e-9, atol=1e-12)

@@ -4,7 +4,8 @@ import numpy as np
 from numpy.testing import assert_allclose
 
 from farrier.evaluation.products import Products
-from farrier.inference.linear_plan import FeatureLimits, Group, plan, sizes
+from farrier.inference.inducing_points import Group
+from farrier.inference.linear_model import FeatureLimits, plan, sizes
 from farrier.kernels.registry import CentredPeriodic, DayOfWeek, Linear, Matern12, SquaredExponential
 
 GRID = np.linspace(-1.7, 1.7, 2880)
@@ -32,9 +33,10 @@ def test_each_product_is_what_suits_it():
 def test_features_explain_all_but_the_tolerance_also_where_a_cycle_is_in_step_with_the_rows():
     pool = Products.of([*KERNELS[:3], DayOfWeek(day=0.31)], 1)
     for piece, k in zip(plan(pool, GRID[:, None]), pool.gram(GRID[:, None], GRID[:, None]), strict=True):
-        phi, left = Group(piece, pool.numbers).at(GRID[:, None])
-        assert left.mean() < 1e-5 * np.diagonal(k).mean()
-        assert_allclose(phi @ phi.T, k, atol=1e-3)
+        group = Group(piece.term, piece.Z, pool.numbers)
+        phi = group.phi(GRID[:, None])
+        assert group.left(GRID[:, None], phi).mean() < 1e-5 * np.diagonal(k).mean()
+        assert_allclose(phi.T @ phi, k, atol=1e-3)
 
 
 def test_where_features_are_too_many_the_largest_smooth_product_becomes_a_chain():

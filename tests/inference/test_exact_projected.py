@@ -9,11 +9,10 @@ from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.evaluation.products import Products
-from farrier.inference.exact import ExactObjective
+from farrier.inference.exact import ExactObjective, ProjectedObjective, expected_log_density
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.lbfgs import climb
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.point_horseshoe import PointHorseshoe
-from farrier.inference.projected import ProjectedObjective, expected_log_density
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from tests.inference.directions import along_field, fields
 
