@@ -7,7 +7,9 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from farrier.inference.likelihoods import Bernoulli, Gaussian, Likelihood, Poisson, StudentT
+from farrier.inference.counts import Poisson
+from farrier.inference.likelihoods import Bernoulli, Gaussian, Likelihood
+from farrier.inference.student_t import StudentT
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fit import fit
 from farrier.model.problem import Given, Problem
