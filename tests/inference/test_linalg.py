@@ -10,7 +10,8 @@ from numpy.testing import assert_allclose
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from farrier.inference.linalg import LEAF, cholesky, inverse_of_upper, jitter, one_thread
-from farrier.model.series import Series, fit_series
+from farrier.model.problem import Problem
+from farrier.model.series import fit_series
 
 EPS = np.finfo(np.float64).eps
 
@@ -136,8 +137,11 @@ def test_an_error_inside_restores_as_well(two_threads):
 def test_pools_are_fitted_with_one_thread(two_threads):
     seen: list[set[int]] = []
     x = np.linspace(-1.0, 1.0, 30)
-    series = Series(x[:, None], np.sin(9.0 * x), tell=lambda what, bound: seen.append(threads()))
-    fit_series(series, transform="identity")
+
+    def tell(what, bound):
+        seen.append(threads())
+
+    fit_series(Problem(x[:, None], np.sin(9.0 * x), scale="identity", tell=tell))
     assert threads() == two_threads
     assert seen
     assert all(one == {1} for one in seen)

@@ -55,6 +55,9 @@ def test_components_add_up_to_the_forecast_within_a_part_of_its_half_width(fitte
     half = 1.96 * np.sqrt(np.diagonal(covariance) + fitted.noise_variance)
     remainder = np.abs(mean.sum(axis=0) - forecast) / half
     assert np.median(remainder) < 0.12
+    # what is told is the average over these steps
+    assert told.remainder == pytest.approx(np.mean(remainder))
+    assert fitted.remainder is None
 
 
 def test_the_components_and_the_stated_rest_are_the_forecast(fitted, told):

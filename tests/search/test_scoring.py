@@ -169,7 +169,7 @@ def test_a_step_of_newtons_method_leads_from_the_end_of_a_short_fit_to_the_mode(
 
 
 def test_draws_of_a_mode_are_antithetic_and_leave_alone_what_is_known(true):
-    first, *draws = true.mode.models(6)
+    first, *draws = true.mode.models(6, lambda u: 0.0)
     assert len(draws) == 6
     assert first is true.mode.model
     logs = np.log([model.prior.w for model in draws])
@@ -178,7 +178,18 @@ def test_draws_of_a_mode_are_antithetic_and_leave_alone_what_is_known(true):
     for model in draws:
         assert float(model.pool[1].period) == pytest.approx(SEASON, rel=1e-12)
         assert float(model.pool[1].lengthscale) != float(first.pool[1].lengthscale)
-    assert true.mode.models(0) == [first]
+    assert true.mode.models(0, lambda u: 0.0) == [first]
+
+
+def test_a_draw_that_the_posterior_excludes_is_moved_towards_the_mode(true):
+    mode = true.mode
+    free, bound = (
+        np.log([model.prior.w[0] for model in mode.models(6, density)]) - np.log(mode.model.prior.w[0])
+        for density in (lambda u: 0.0, lambda u: 0.0 if u[0] >= mode.u[0] else -np.inf)
+    )
+    assert_allclose(bound[free >= 0.0], free[free >= 0.0])
+    # half of the way, four times
+    assert_allclose(bound[free < 0.0], free[free < 0.0] / 16.0)
 
 
 def test_deviations_and_intervals_are_those_of_the_approximation(true):

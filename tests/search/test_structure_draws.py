@@ -9,8 +9,9 @@ from tests.search.made_series import SIZE, STEP, fitted, of_curve
 
 
 def test_draws_of_the_parameters_keep_the_place_of_a_step_and_move_what_has_a_slope():
-    structure = fitted(of_curve(STEP), Step(0.4, 0.02 * SIZE), CentredPeriodic(0.31))
-    models = structure.at_mode().models(6)
+    evaluator = of_curve(STEP)
+    structure = fitted(evaluator, Step(0.4, 0.02 * SIZE), CentredPeriodic(0.31))
+    models = evaluator.models(structure, 6)
     assert len(models) == 7
     places = {float(model.pool[0].location) for model in models}
     assert places == {float(structure.parts[0].kernel.location)}

@@ -20,14 +20,12 @@ from farrier.model.finishing import search_rows
 from farrier.model.fitted import Alone, Fitted, Rival
 from farrier.model.members import weights_of_structure
 from farrier.model.tiers import FEATURE_LIMITS
-from farrier.search.appraisal import appraise
+from farrier.search.appraisal import Z95, appraise
 from farrier.search.projection import Projection, explaining, formula_of
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
 
-ENDS = 0.025, 0.975
-"""The ends of the 95 % interval of the forecast. [quantile levels, as everywhere]"""
 AHEAD, MOST_AHEAD = 6, 24
 """Steps of the forecast that is explained: a part of the rows, and at most so many. [by judgement, as in reports]"""
 
@@ -70,7 +68,7 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
     """The fitted model of rows X, on the scale of the model, and y, in its own units, with what explains it."""
     with one_thread():
         z, ahead = fitted.scale.forward(y), steps_ahead(X)
-        mean, _ = fitted.joint(ahead)
+        mean, covariance = fitted.joint(ahead)
         rows = search_rows(X, timed=True)
         factors = _factors(fitted, len(X))
         rivals, some = list[Structure](), (X[rows], z[rows], factors[rows])
@@ -86,7 +84,8 @@ def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
         kernels, appraisal = tuple(model.pool)[:count], appraise(evaluator, structure)
         alone = Alone(Agreeing(given, agreed), weights_of_structure(structure), kernels, count, model.noise)
         found = replace(fitted, survivors=count, alone=alone, appraisal=appraisal, record=record, projects=False)
-        half = 0.5 * np.ptp(fitted.scale.forward(fitted.quantiles(ahead, ENDS)), axis=0)
+        # quantiles of structures on several scales, or with a floor, may not exist on this one
+        half = Z95 * np.sqrt(np.diagonal(covariance) + fitted.noise_variance)
         rest = found.parts(ahead, range(count))[0][1 + count :].sum(axis=0)
         last = [_posterior(fitted, one, *some).draws(ahead[-1:])[0][0, 0] for one in (structure, *rivals)]
         return replace(

@@ -13,7 +13,7 @@ kept as they are: the rows may have been read in blocks, and are then not at han
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from importlib import import_module
 from typing import Any
 
@@ -27,7 +27,7 @@ from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior, Posterior
 from farrier.kernels.algebra import Base, Kernel
 from farrier.model.explaining import Agreeing
-from farrier.model.fitted import Alone
+from farrier.model.fitted import Alone, Rival
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform, named
 from farrier.search.appraisal import Appraisal
@@ -123,15 +123,15 @@ class Explanation:
     record: tuple[Decision, ...]
     appraisal: Appraisal
     alone: Alone
+    remainder: float | None = None
+    rivals: tuple[Rival, ...] = ()
 
 
 def state_of(result: Result) -> dict[str, Any]:
     """The state of a result; what explains it is kept if it was made."""
     state = RECORDS.plain(Result, result)
     for made in result.fitted.explanations[:1]:
-        assert made.appraisal is not None
-        assert made.alone is not None
-        explanation = Explanation(made.survivors, made.record, made.appraisal, made.alone)
+        explanation = Explanation(**{one.name: getattr(made, one.name) for one in fields(Explanation)})
         state["explanation"] = RECORDS.plain(Explanation, explanation)
     return state
 

@@ -32,7 +32,7 @@ class Part:
 
 
 MOST_HALVINGS = 5
-"""Times that a draw of the parameters is moved towards the mode: then it is next to it."""
+"""Times that a draw of the parameters is moved towards the mode: then it is next to it. [halvings; by judgement]"""
 LEVEL = Part(Constant(), Constant(), 0.3, 1.0)
 """A constant, the last component of every structure's model: the mean of y over the rows is not that of the function.
 [weights: standard deviations of y; by judgement]"""
