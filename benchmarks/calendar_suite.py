@@ -26,8 +26,8 @@ import pandas as pd
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier import Forecaster
-from farrier.model.scores import coverage, rmse
 from farrier.series.holidays import read_holidays
+from farrier.series.scores import coverage, rmse
 
 DESCRIPTION = "made series of hours, days and business days with weekends, holidays, month ends, promotions, gaps"
 LEVEL = 95

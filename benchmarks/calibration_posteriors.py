@@ -29,7 +29,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Matern12, SquaredExponential
 from farrier.model.members import SERIES_DRAWS
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
+from farrier.search.learned_priors import Clock
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Part, horseshoe_model
 

@@ -28,7 +28,7 @@ from benchmarks.table_peers import class_peers
 from farrier import Classifier
 from farrier.baselines import BASELINES
 from farrier.cli.compare import OURS
-from farrier.model.scores import log_score
+from farrier.series.scores import log_score
 
 DESCRIPTION = "classes of three medical tables, beside the paper's numbers"
 AS_PRINTED = ("sets-classifier", "free-sets-classifier")

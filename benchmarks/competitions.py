@@ -22,7 +22,7 @@ from benchmarks.competition_data import PARTS, SETS, Series, chosen, read_set
 from benchmarks.competition_methods import COLUMNS, DEFAULT_METHODS, METHODS, STATSFORECAST, check_installed
 from benchmarks.competition_table import tables
 from benchmarks.record import Clock, Recorder, key, tell
-from farrier.model.scores import coverage, mase, msis, smape
+from farrier.series.scores import coverage, mase, msis, smape
 
 DESCRIPTION = "forecasts of the series of the M and Tourism competitions beside naive ones and statsforecast's"
 

@@ -190,7 +190,7 @@ def _forecasters(path: Path) -> str:
         "and pmdarima (the economy of the United States, Germany and Denmark, rivers, sunspots, the sea, beer, wine, "
         "wool, a heart, the lynx), cut at 80 % and 90 %; the tenth after the cut is forecast as a whole. ARIMA is "
         "pmdarima's `auto_arima`, the form of exponential smoothing is chosen by AICc. How wrong earlier forecasts of "
-        "lynx and sunspots were led to the cycles of series of years (`search/cycles.py`). "
+        "lynx and sunspots were led to the cycles of series of years (`search/enriching.py`). "
         f"`python -m benchmarks run forecasters`.\n\n{forecasters.summary(path)}\n"
     )
 

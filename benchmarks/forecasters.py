@@ -5,7 +5,7 @@ rivers, sunspots, the sea, beer, wine, wool, a heart, the lynx. Of a long one th
 twice: the first 80 % and the first 90 % train, the tenth after them is forecast as a whole. ARIMA is pmdarima's
 `auto_arima`; the form of exponential smoothing (errors, trend, damping, season) is chosen by AICc.
 
-What these series taught was how wrong lynx and sunspots were (search/cycles.py and evidence.py); the numbers
+What these series taught was how wrong lynx and sunspots were (search/enriching.py and evidence.py); the numbers
 of both come from other series.
 """
 
@@ -21,7 +21,7 @@ import pandas as pd
 
 from benchmarks.record import Clock, Recorder, read, tell, version_of
 from farrier import Forecaster
-from farrier.model.scores import coverage, rmse
+from farrier.series.scores import coverage, rmse
 
 DESCRIPTION = "forecasts of public series beside auto-ARIMA, exponential smoothing, Theta and naive ones"
 OURS = "farrier"

@@ -17,7 +17,7 @@ import pandas as pd
 
 from benchmarks.record import Clock, Recorder, tell
 from farrier import Forecaster, datasets
-from farrier.model.scores import coverage, rmse
+from farrier.series.scores import coverage, rmse
 
 DESCRIPTION = "forecasts of made monthly series against the last year again, and the coverage of their intervals"
 STRUCTURES = ("line + season", "growth * season", "walk + season", "growing season", "slow cycle + season")

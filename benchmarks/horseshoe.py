@@ -27,13 +27,13 @@ from farrier.inference.linalg import one_thread
 from farrier.kernels.registry import CentredPeriodic, SquaredExponential
 from farrier.model.predictions import Prediction
 from farrier.model.problem import Problem
-from farrier.model.scores import coverage, log_score, mase, msis, seasonal_scale
 from farrier.model.series import pool_fit
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import exact_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part
+from farrier.series.scores import coverage, log_score, mase, msis, seasonal_scale
 
 DESCRIPTION = "ways to infer the weights of the default pool: Laplace, the mode, variational, half-Cauchy, a sampler"
 PAGE = Path(__file__).parent.parent / "docs" / "how-it-works.md"

@@ -26,8 +26,7 @@ from farrier.model.members import Contender
 from farrier.model.problem import Problem
 from farrier.model.series import pool_fit
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
-from farrier.search.learned_priors import GROWTHS, PARAMETERS, TABLE, LogNormal, Priors
+from farrier.search.learned_priors import GROWTHS, PARAMETERS, TABLE, Clock, LogNormal, Priors
 
 FREQUENCIES = {
     "yearly": "m1_yearly",

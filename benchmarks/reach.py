@@ -22,8 +22,8 @@ from farrier.baselines import BASELINES
 from farrier.data.tables import Scale
 from farrier.model.fit import fit
 from farrier.model.problem import Problem
-from farrier.model.scores import gaussian_log_score, log_score
 from farrier.series.calendar import TimeAxis
+from farrier.series.scores import gaussian_log_score, log_score
 
 DESCRIPTION = "seconds to the test log-likelihood that the paper's algorithm ends with"
 SETS = ("airline", "mauna", "concrete")

@@ -19,8 +19,8 @@ from benchmarks import timeseries, uci
 from benchmarks.published import TIMESERIES_ROWS, UCI
 from benchmarks.record import Clock, Recorder, tell
 from farrier.baselines import BASELINES
-from farrier.model.scores import coverage, gaussian_log_score, rmse
 from farrier.paper.selection import FIRST_STAGE
+from farrier.series.scores import coverage, gaussian_log_score, rmse
 
 DESCRIPTION = "the paper's algorithm and its comparisons on the paper's data, with the course of the bound"
 SERIES_ROWS = {"airline": TIMESERIES_ROWS["airline"], "mauna400": 360}

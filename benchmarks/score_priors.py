@@ -23,8 +23,7 @@ from farrier.model.problem import Problem
 from farrier.model.series import pool_fit
 from farrier.model.tiers import exact_posterior
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
-from farrier.search.learned_priors import LogNormal, Priors
+from farrier.search.learned_priors import Clock, LogNormal, Priors
 
 SIZES = ("line", "trend", "walk", "season", "ar", "noise")
 """Sizes of components, any of which a series may not need: half-Cauchy."""

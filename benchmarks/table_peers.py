@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from farrier.model.scores import coverage, gaussian_log_score, rmse
+from farrier.series.scores import coverage, gaussian_log_score, rmse
 
 FOLDS = 5
 """Parts of the training rows in the cross-validation that gives the standard deviation of a prediction."""

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from farrier.data.tables import Scale
-from farrier.model.block_scales import scale_of_blocks
+from farrier.model.block_fits import scale_of_blocks
 
 RNG = np.random.default_rng(3)
 X = RNG.normal(size=(50, 3))

@@ -19,9 +19,8 @@ from farrier.model.problem import Problem
 from farrier.model.target_scale import LOG_ODDS, TargetScale, named
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
 from farrier.search.evidence import CHANCE
-from farrier.search.learned_priors import GROWTHS
+from farrier.search.learned_priors import GROWTHS, Clock
 from farrier.search.scoring import Evaluator
 
 N = 40

@@ -7,8 +7,8 @@ from numpy.testing import assert_allclose
 from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.student_t import StudentT
-from farrier.model.noise_choice import STUDENTS_T
 from farrier.model.problem import Problem
+from farrier.model.student_t_noise import STUDENTS_T
 from farrier.model.tables import fit_table
 
 ROWS = 90

@@ -31,7 +31,7 @@ FOLDERS = {
     "kernels": None,
     "evaluation": None,
     "inference": None,
-    "search": ("appraisal", "beliefs", "polishing", "projection", "scoring", "signatures", "structure"),
+    "search": ("appraisal", "beliefs", "polishing", "projection", "scoring", "starting_values", "structure"),
 }
 """The mathematical core: whole folders, and of the search what scores structures."""
 TOO_SLOW = {"tests/kernels/test_numpy_and_jax.py"}

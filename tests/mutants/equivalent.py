@@ -108,7 +108,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "False",
     ): "There are as many matrices as components: the line before cuts them to that number.",
     (
-        "signatures.py",
+        "starting_values.py",
         "return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))",
         "True",
         "False",

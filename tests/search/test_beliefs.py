@@ -20,8 +20,7 @@ from farrier.kernels.registry import (
     Weekend,
 )
 from farrier.search.beliefs import PRIOR_SCALE, VOCABULARY, Beliefs
-from farrier.search.clock import Clock
-from farrier.search.learned_priors import LogNormal, priors_for
+from farrier.search.learned_priors import Clock, LogNormal, priors_for
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Part
 

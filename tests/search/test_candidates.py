@@ -36,8 +36,8 @@ from farrier.search.candidates import (
     split_rows,
     table,
 )
-from farrier.search.clock import Clock
-from farrier.search.signatures import Signature
+from farrier.search.learned_priors import Clock
+from farrier.search.starting_values import Signature
 
 X = np.linspace(-1.7, 1.7, 60)
 BELIEFS = Beliefs(Clock.of(X))

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.search.clock import Clock
+from farrier.search.learned_priors import Clock
 
 X = np.linspace(-1.7, 1.7, 60)
 STEP = float(X[1] - X[0])

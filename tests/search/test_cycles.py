@@ -9,8 +9,8 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import ordinary_series
-from farrier.search.clock import Clock
-from farrier.search.cycles import fit_ordinary
+from farrier.search.enriching import fit_ordinary
+from farrier.search.learned_priors import Clock
 from farrier.search.scoring import Evaluator
 
 YEARS = np.datetime64("1900", "Y") + np.arange(80)

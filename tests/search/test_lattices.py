@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from farrier.search.lattices import find_lattices
+from farrier.search.periods import find_lattices
 
 RNG = np.random.default_rng(3)
 ROW, COLUMN = (one.ravel() for one in np.meshgrid(np.arange(60), np.arange(50), indexing="ij"))

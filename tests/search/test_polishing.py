@@ -11,8 +11,8 @@ from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredE
 from farrier.search.beliefs import Beliefs
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.polishing import LEAST_GAIN, TRIES, plainest, polished, worth
+from farrier.search.rows import series_moves
 from farrier.search.scoring import Evaluator
-from farrier.search.series_moves import series_moves
 from farrier.search.structure import Move, Part, Structure
 from tests.search.made_series import (
     LINE_AND_SEASON,

@@ -7,9 +7,8 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.search.beliefs import PRIOR_SCALE, Beliefs
 from farrier.search.regressors import acts_on, curves_for, effects, lines, noise_beside, simpler
-from farrier.search.rows import Rows
+from farrier.search.rows import Rows, series_moves
 from farrier.search.scoring import Evaluator
-from farrier.search.series_moves import series_moves
 
 RNG = np.random.default_rng(0)
 TIME = np.linspace(-1.7, 1.7, 70)

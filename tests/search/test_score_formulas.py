@@ -12,7 +12,7 @@ from farrier.inference.exact import ExactObjective
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 from farrier.search import scoring
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
+from farrier.search.learned_priors import Clock
 from farrier.search.scoring import Evaluator, PartOfRows
 from farrier.search.starting_values import INPUT_LENGTHSCALE
 from farrier.search.structure import Move, Structure

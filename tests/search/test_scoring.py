@@ -16,8 +16,7 @@ from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, RandomWa
 from farrier.search import scoring
 from farrier.search.appraisal import Z95, intervals
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
-from farrier.search.learned_priors import LogNormal, priors_for
+from farrier.search.learned_priors import Clock, LogNormal, priors_for
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Move, Structure
 

@@ -1,7 +1,7 @@
 """Laws of the moves of a series: a step where the level changes, sides of changes, growth, and simpler kernels."""
 
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential, Step
-from farrier.search.series_moves import series_moves
+from farrier.search.rows import series_moves
 from tests.search.made_series import LINE_AND_SEASON, SIZE, STEP, WHITE, fitted, of_curve, of_months
 
 

@@ -6,7 +6,7 @@ import pytest
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import SquaredExponential, Step
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
+from farrier.search.learned_priors import Clock
 from farrier.search.scoring import Evaluator
 from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_values import SAME_CHANGE

@@ -9,7 +9,7 @@ from farrier.inference.lbfgs import climb, moving_of
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.search import scoring
 from farrier.search.beliefs import Beliefs
-from farrier.search.clock import Clock
+from farrier.search.learned_priors import Clock
 from farrier.search.scoring import Evaluator
 from farrier.search.starting_curvature import curvature_at_start, places_before
 from farrier.search.structure import LEVEL

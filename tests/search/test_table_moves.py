@@ -9,9 +9,8 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.starting_values import INPUT_LENGTHSCALE
-from farrier.search.table_candidates import interaction, ordinary_table, sets_of_inputs, simpler, table
+from farrier.search.table_candidates import Warps, interaction, ordinary_table, sets_of_inputs, simpler, table
 from farrier.search.table_moves import Columns
-from farrier.search.warps import Warps
 
 RNG = np.random.default_rng(1)
 X = RNG.uniform(-1.7, 1.7, (120, 4))

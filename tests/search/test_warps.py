@@ -5,7 +5,7 @@ from scipy.stats import skew
 
 from farrier.kernels.registry import Matern12, SquaredExponential
 from farrier.kernels.warped import warped
-from farrier.search.warps import Warps
+from farrier.search.table_candidates import Warps
 
 RNG = np.random.default_rng(0)
 RAW = np.column_stack([np.exp(RNG.standard_normal(300)), RNG.standard_normal(300), RNG.integers(0, 3, 300)])

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.model.scores import msis
 from farrier.series.backtests import QUANTILES, backtest, origins, season_of
 from farrier.series.calendar import TimeAxis
+from farrier.series.scores import msis
 
 Y = np.arange(40.0) % 4 + 0.1 * np.arange(40.0)
 

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from farrier.cli import rivals
-from farrier.model.scores import coverage, gaussian_log_score, log_score, rmse
+from farrier.series.scores import coverage, gaussian_log_score, log_score, rmse
 
 if TYPE_CHECKING:
     from farrier.estimators.regressor import Regressor

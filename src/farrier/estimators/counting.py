@@ -12,7 +12,7 @@ from farrier.inference.counts import NegativeBinomial, Poisson
 from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
 from farrier.model.problem import Given, Problem
-from farrier.model.site_fits import SITE_FITS
+from farrier.model.sites import SITE_FITS
 
 COUNTS = ("poisson", "negative-binomial")
 """The likelihoods of counts."""

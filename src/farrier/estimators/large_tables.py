@@ -21,7 +21,7 @@ from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told, watched
 from farrier.inference.collapsed import RowBlocks
 from farrier.inference.likelihoods import Likelihood
-from farrier.model.block_scales import scale_of_blocks
+from farrier.model.block_fits import scale_of_blocks
 from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
 from farrier.model.problem import Problem

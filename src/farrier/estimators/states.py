@@ -16,9 +16,9 @@ from farrier.data.records import Hook, Records
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.fitted_series import FittedSeries, TimeRegressor
 from farrier.estimators.panel import Panel
+from farrier.estimators.result_state import HOOKS, result_from, state_of
 from farrier.explain.context import Context
 from farrier.model.result import Result
-from farrier.model.state import HOOKS, result_from, state_of
 from farrier.series.observed import Layout, Observed
 from farrier.series.steps import Steps
 

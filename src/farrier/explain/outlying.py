@@ -9,9 +9,9 @@ from farrier.explain.context import Setting
 from farrier.explain.facts import Target
 from farrier.explain.numbers import capital, count, is_time, listing, significant
 from farrier.inference.student_t import StudentT
-from farrier.model.noise_choice import STUDENTS_T
 from farrier.model.outliers import LISTED, outliers_of
 from farrier.model.result import Result
+from farrier.model.student_t_noise import STUDENTS_T
 
 MOST_ROWS = 20_000
 """Most rows of a fit whose outliers are told; of more, `outliers()` gives the table. By judgement: it takes time."""

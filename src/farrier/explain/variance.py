@@ -5,9 +5,9 @@ from typing import Any
 
 from farrier.explain.markup import join, text
 from farrier.explain.numbers import listing, per_cent
+from farrier.explain.variance_shares import Share, variance_shares
 from farrier.inference.likelihoods import Gaussian
 from farrier.model.result import Result
-from farrier.model.variance_shares import Share, variance_shares
 
 TITLE = "What carries the variance"
 SMALLEST = 0.01

@@ -8,7 +8,7 @@ With u = (x - location) / unit and the power p
     w = -((1 - u)^(2 - p) - 1) / (2 - p)        for u < 0     (-log(1 - u) for p = 2)
 
 A price, an age or a frequency often has most of its rows near zero and a long tail. A kernel with one lengthscale for
-the whole range suits neither end. The power is chosen from the inputs alone (search/warps.py) and is not trained.
+the whole range suits neither end. The power is chosen from the inputs alone and is not trained.
 Lengthscales are those of w. A power of 1 leaves the input as it is.
 """
 

@@ -18,9 +18,9 @@ from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Alone, Fitted
-from farrier.model.long_rows import SEARCH_ROWS, resolved_rows, uncommon_rows
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS
+from farrier.model.windows import SEARCH_ROWS, resolved_rows, uncommon_rows
 from farrier.search.appraisal import Appraisal
 from farrier.search.beliefs import Beliefs
 from farrier.search.structure import Decision, Structure

@@ -17,11 +17,11 @@ from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil
 from farrier.model.finishing import Predictor, finished
 from farrier.model.fitted import Fitted
-from farrier.model.long_rows import window_rows
 from farrier.model.problem import Given, Problem
-from farrier.model.site_fits import SITE_FITS, fit_in_turn, predictor_of
+from farrier.model.sites import SITE_FITS, fit_in_turn, predictor_of
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import POSTERIORS, bound_of, climbed, tier_for
+from farrier.model.windows import window_rows
 from farrier.search.scoring import START_NOISE
 from farrier.search.structure import LEVEL, Part, Structure, horseshoe_model
 

@@ -21,15 +21,15 @@ from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
-from farrier.model.long_rows import window_rows
 from farrier.model.many_rows import many_rows_set
 from farrier.model.members import Contender, RowNoise, fitted_set
 from farrier.model.problem import Problem
-from farrier.model.row_noise import alternately, noise_around
 from farrier.model.series import ROBUST_ROUNDS, refit_series
-from farrier.model.site_fits import fit_in_turn, marginals
+from farrier.model.sites import fit_in_turn, marginals
+from farrier.model.student_t_noise import alternately, noise_around
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS, Tell, bound_of, climbed, tier_for
+from farrier.model.windows import window_rows
 from farrier.search.appraisal import appraise, appraise_sites
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part, Structure, horseshoe_model

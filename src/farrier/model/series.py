@@ -28,15 +28,13 @@ from farrier.inference.linalg import one_thread
 from farrier.inference.student_t import StudentT
 from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
-from farrier.model.long_rows import SEARCH_ROWS
 from farrier.model.members import SMALLEST_SHARE, Contender, RowNoise, fitted_set, shares_of
-from farrier.model.noise_choice import better_noise
 from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
-from farrier.model.row_noise import alternately, noise_after, noise_around
+from farrier.model.student_t_noise import alternately, better_noise, noise_after, noise_around
 from farrier.model.target_scale import TargetScale, Transform
 from farrier.model.tiers import POSTERIORS, bound_of
-from farrier.model.windows import Windows, fitted_to
+from farrier.model.windows import SEARCH_ROWS, Windows, fitted_to
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import SHORTEST_PERIOD
 from farrier.search.enriching import SMALLEST
@@ -130,7 +128,7 @@ def _robust_fits(
     """The pools with Student-t noise on the scales that predict, from their values with Gaussian noise: of each pool
     the scale with the highest evidence.
 
-    The model and the expected precisions of its rows are fitted alternately (row_noise.py).
+    The model and the expected precisions of its rows are fitted alternately (student_t_noise.py).
     """
     best: list[Contender] = []
     likely = {one.scale.transform.name for one in (gaussian, *gaussian.others)}

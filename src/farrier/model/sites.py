@@ -1,34 +1,118 @@
-"""From rows to a fitted model for likelihoods that are not Gaussian: classes, and outliers (Student-t).
+"""From rows to a fitted model for likelihoods that are not Gaussian: classes, counts, and outliers (Student-t).
 
-Each row is represented by a Gaussian site (inference/gaussian_sites.py). The pool is fitted to the first sites and
-projected; then sites and structure are fitted to each other, and the projection is made again with the new sites. For
-outliers of a large table the structure is found on the other rows (tables.py).
+Each row is represented by a Gaussian site (inference/gaussian_sites.py). With fixed sites, a model is fitted as for
+Gaussian noise; with a fixed model, the sites take steps along the natural gradient. The pool is fitted to the first
+sites and projected; then sites and structure are fitted to each other, and the projection is made again with the new
+sites. For outliers of a large table the structure is found on the other rows (tables.py).
 """
 
-from collections.abc import Sequence
-from dataclasses import replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
+from farrier.inference.counts import NegativeBinomial
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Likelihood
 from farrier.inference.linalg import one_thread
+from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.student_t import StudentT
-from farrier.model.finishing import finished, search_rows
+from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.problem import Problem
-from farrier.model.site_fits import SITE_FITS, SiteFit, fit_in_turn, marginals, predictor_of, updated_sites
 from farrier.model.table_fits import Scaled
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import EXACT_ROWS, collapsed_fit, exact_posterior, tier_for
+from farrier.model.tiers import EXACT_ROWS, POSTERIORS, bound_of, collapsed_fit, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Part, Structure
 from farrier.search.table_moves import Columns
+
+SITE_FITS = 2
+"""Times that parameters and sites are fitted alternately. [fits; by judgement]"""
+
+
+@final
+@dataclass(frozen=True, eq=False)
+class SiteFit:
+    """A model with its sites and its posterior."""
+
+    model: ExactModel
+    """The model, with the variances of the sites as the noise of its rows."""
+    sites: Sites
+    likelihood: Likelihood
+    posterior: Any
+    bound: float
+    """The evidence lower bound of y on the scale of the model."""
+
+
+def predictor_of(fit: SiteFit, rows: int) -> Predictor:
+    """What predicts so many rows."""
+    return Predictor(fit.model, fit.posterior, tuple(fit.model.pool), tier_for(rows), fit.bound)
+
+
+def marginals(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Means and variances of f at the rows, averaged over the draws of the weights."""
+    return moments(*posterior.draws(X))
+
+
+def updated_sites(
+    model: ExactModel,
+    sites: Sites,
+    likelihood: Likelihood,
+    X: np.ndarray,
+    y: np.ndarray,
+    tier: str,
+) -> tuple[Sites, Likelihood]:
+    """The sites after eight natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
+    for _ in range(8):
+        posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target)
+        mean, variance = marginals(posterior, X)
+        # a full step would set the sites to their optimum for the current posterior
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, 0.7)
+        likelihood = _with_scale(likelihood, y, mean, variance)
+    return sites, likelihood
+
+
+def fit_in_turn(
+    fit: Callable[[Sites], ExactModel],
+    sites: Sites,
+    likelihood: Likelihood,
+    X: np.ndarray,
+    y: np.ndarray,
+    tier: str,
+) -> SiteFit:
+    """Alternate between `fit`, which fits a model to sites, and updates of the sites."""
+    model = None
+    for _ in range(SITE_FITS):
+        model = fit(sites)
+        sites, likelihood = updated_sites(model, sites, likelihood, X, y, tier)
+    assert model is not None
+    model = replace(model, rows=sites.variance)
+    posterior = POSTERIORS[tier](model, X, sites.target)
+    correction = sites.correction(y, *marginals(posterior, X), likelihood)
+    bound = bound_of(tier, model, X, sites.target) + correction
+    return SiteFit(model, sites, likelihood, posterior, bound)
+
+
+def _with_scale(likelihood: Likelihood, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Likelihood:
+    """A Student-t likelihood after one EM step of its scale, a negative binomial with its best size.
+
+    Other likelihoods have no scale and stay.
+    """
+    if isinstance(likelihood, NegativeBinomial):
+        return likelihood.with_best_size(y, mean, variance)
+    if not isinstance(likelihood, StudentT):
+        return likelihood
+    degrees, scale = float(likelihood.degrees), float(likelihood.scale)
+    square = (y - mean) ** 2 + variance
+    weight = (degrees + 1.0) / (degrees + square / scale**2)
+    return StudentT.with_degrees(float(np.sqrt(np.mean(weight * square))), degrees)
 
 
 def fit_sites(problem: Problem, likelihood: Likelihood) -> Fitted:

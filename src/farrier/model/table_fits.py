@@ -28,13 +28,13 @@ from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.codes import Codes
 from farrier.search.evidence import HOPELESS
-from farrier.search.lattices import find_lattices
+from farrier.search.periods import find_lattices
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
+from farrier.search.table_candidates import Warps
 from farrier.search.table_moves import TABLE_ROWS, Columns
-from farrier.search.warps import Warps
 
 FITTED_ROWS = 800
 """Most rows of a table to which the members of the average are fitted; all rows predict. [rows; by judgement]"""

@@ -36,8 +36,7 @@ from farrier.kernels.registry import (
     Step,
     StepUntil,
 )
-from farrier.search.clock import Clock
-from farrier.search.learned_priors import Priors, priors_for
+from farrier.search.learned_priors import Clock, Priors, priors_for
 from farrier.search.structure import LEVEL, Part
 from farrier.search.thresholds import jumps_of
 

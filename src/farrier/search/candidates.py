@@ -29,7 +29,6 @@ from farrier.kernels.registry import (
 from farrier.search.beliefs import Beliefs
 from farrier.search.periods import REPEATS, find_periods, multiples_of
 from farrier.search.regressors import acts_on
-from farrier.search.signatures import distinct
 from farrier.search.starting_values import (
     CHANGEPOINT_WIDTH,
     INPUT_LENGTHSCALE,
@@ -38,6 +37,7 @@ from farrier.search.starting_values import (
     SAME_CHANGE,
     SAME_PERIOD,
     SHAPES,
+    distinct,
 )
 
 MOST_FACTORS = 3

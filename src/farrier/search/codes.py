@@ -3,6 +3,17 @@
 Only `Category` acts on a code: each category alone, a category times a line or a smooth kernel of a number (an effect
 that differs between the levels), and pairs of categories that are both found. The candidates of the numbers are those
 of any table (candidates.py): they are made as if there were no codes, and then moved to the columns of the numbers.
+
+Empty cells of a number: is there an effect of being empty, or only the effect of the number, averaged?
+
+An empty cell counts as the mean of the others, and a code, the flag, says where (data/input_columns.py). If cells are
+empty by chance, rows with them lie on average at the mean of f(x) over all x, and not at f(mean of x). The flag then
+has an effect, though being empty says nothing of y. So what counts is
+
+    l = (effect of the flag) - (average of f over rows that are not empty, minus f where cells are empty)
+
+a linear function of two components, with a normal posterior in closed form. Its average over a few rows at unknown x
+varies by the variance of f over their number.
 """
 
 from collections.abc import Callable, Collection, Sequence
@@ -11,12 +22,13 @@ from functools import reduce
 from operator import add
 from typing import final
 
+import numpy as np
+
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Category, Linear, SquaredExponential
 from farrier.search import candidates
 from farrier.search.candidates import PAIRED_INPUTS
-from farrier.search.signatures import distinct
-from farrier.search.starting_values import INPUT_LENGTHSCALES
+from farrier.search.starting_values import INPUT_LENGTHSCALES, distinct
 
 
 @final
@@ -130,3 +142,42 @@ def _differing(coded: Sequence[int], there: set[int], useful: Sequence[int]) -> 
         smooth = (SquaredExponential(length, dims=(d,)) for length in lengths)
         kernels += [Category(dims=(c,)) * kernel for kernel in (Linear(0.0, dims=(d,)), *smooth)]
     return kernels
+
+
+def flags_of(X: np.ndarray, coded: Sequence[int]) -> dict[int, int]:
+    """The codes that say where a number is empty, each with its number, for standardised rows.
+
+    The levels of a flag are 0 and 1, and where it is 1 the number is at its mean.
+    """
+    found, rounding = {}, float(np.sqrt(np.finfo(float).eps))
+    for flag in coded:
+        empty = X[:, flag] == 1.0
+        if not empty.any() or not np.isin(X[:, flag], (0.0, 1.0)).all():
+            continue
+        numbers = [d for d in range(X.shape[1]) if d not in coded and np.abs(X[empty, d]).max() < rounding]
+        if numbers and np.ptp(X[:, numbers[0]]) > rounding:
+            found[flag] = numbers[0]
+    return found
+
+
+def acts_on(kernel: Kernel, inputs: int) -> set[int]:
+    """The inputs of a product."""
+    return {int(d) for factor in kernel.products()[0] for d in factor.positions(inputs)}
+
+
+def beyond_average(flag: np.ndarray, effect: np.ndarray, C: np.ndarray, y: np.ndarray, empty: np.ndarray) -> float:
+    """How much speaks for an effect of being empty: half of the squared mean of l over its variance. [nats]
+
+    `flag` and `effect` are the covariances of the rows that belong to the flag and to the number alone, C is that of y.
+    """
+    known, at = np.flatnonzero(~empty), int(np.flatnonzero(empty)[0])
+    # row weights of l, for the flag and for the effect of the number
+    apart, average = np.zeros((2, len(y)))
+    apart[at], apart[known[0]] = 1.0, -1.0
+    average[at], average[known] = 1.0, -1.0 / len(known)
+    with_y = flag @ apart + effect @ average
+    solved = np.linalg.solve(C, np.column_stack([y, with_y]))
+    mean = float(with_y @ solved[:, 0])
+    variance = float(apart @ flag @ apart + average @ effect @ average - with_y @ solved[:, 1])
+    curve = effect @ solved[:, 0]
+    return 0.5 * mean**2 / (max(variance, 0.0) + float(curve[known].var()) / int(empty.sum()))

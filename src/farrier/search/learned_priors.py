@@ -5,12 +5,18 @@ There are two models, told apart by what growth fades to: a line, or nothing.
 `learned_priors.csv` beside this file is the table, and its first lines say which command made it from which series.
 Sizes are standard deviations of what a component adds, y having standard deviation one; times are counted in seasons
 (years of monthly data, days of hourly data), or in steps where there is no season.
+
+The times of a series: where it starts, the step between rows, and the seasons of the calendar.
 """
 
 import csv
+from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, final
+
+import numpy as np
 
 TABLE = Path(__file__).with_name("learned_priors.csv")
 STEPS = {"quarterly": 4, "monthly": 12, "weekly": 52, "daily": 7, "hourly": 24}
@@ -52,3 +58,36 @@ def _table() -> dict[tuple[str, str], Priors]:
 def priors_for(frequency: str, growth: str = "line") -> Priors:
     """The priors of a frequency; of one that was not learned, those of "other"."""
     return dict(_table().get((growth, frequency), _table()[growth, "other"]))
+
+
+@final
+@dataclass(frozen=True)
+class Clock:
+    """The first time, the step between rows, and the seasons, shortest first."""
+
+    origin: float
+    """One step before the first row: trend and walk start there."""
+    step: float
+    seasons: tuple[float, ...] = ()
+    of_time: bool = True
+    """Whether rows are known to be a series in time, as those are from which priors were learned."""
+    complete: bool = False
+    """Whether there are no other seasons: the rows are dated, and the calendar has no more."""
+
+    @classmethod
+    def of(cls, x: np.ndarray, seasons: Sequence[float] | None = None, *, of_time: bool = True) -> "Clock":
+        """From the times of the rows, and all their seasons in the same units; None if they are not known."""
+        distinct = np.unique(x)
+        step = float(np.median(np.diff(distinct)))
+        known = tuple(sorted(seasons or ()))
+        return cls(float(distinct[0]) - step, step, known, of_time or bool(known), seasons is not None)
+
+    @property
+    def unit(self) -> float:
+        """What times of the priors are counted in: the shortest season, or a step."""
+        return self.seasons[0] if self.seasons else self.step
+
+    @property
+    def frequency(self) -> str:
+        """Which priors suit it."""
+        return frequency_of(self.unit / self.step if self.seasons else None)

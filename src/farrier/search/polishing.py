@@ -1,6 +1,6 @@
 """Small changes of a structure, judged by its evidence: what the projection hands over is polished here.
 
-A component comes or goes, loses a factor, gets one, or another one takes its place (series_moves.py, table_moves.py).
+A component comes or goes, loses a factor, gets one, or another one takes its place (rows.py, table_moves.py).
 Each change is first tried with all else fixed, and the best are fitted. The structure with the highest evidence is the
 next one, until none is better.
 

@@ -15,15 +15,15 @@ from farrier.kernels.registry import (
     RationalQuadratic,
     SquaredExponential,
 )
-from farrier.search import candidates, codes, empty_cells, table_candidates
+from farrier.search import candidates, codes, table_candidates
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.evidence import VERY_STRONG
-from farrier.search.lattices import Lattice
+from farrier.search.periods import Lattice
 from farrier.search.scoring import Evaluator
-from farrier.search.signatures import distinct
+from farrier.search.starting_values import distinct
 from farrier.search.structure import Move, Part, Structure
+from farrier.search.table_candidates import Warps
 from farrier.search.thresholds import threshold_kernels
-from farrier.search.warps import Warps
 
 TABLE_ROWS = 400
 """Most rows of a table that the search uses; more rows are predicted by interactions of all orders too, which on yacht
@@ -88,12 +88,12 @@ class Columns:
 
         The pool that predicts keeps them.
         """
-        flags = empty_cells.flags_of(evaluator.X, self.coded)
+        flags = codes.flags_of(evaluator.X, self.coded)
         if not flags or structure.model is None:
             return structure
         grams, inputs = evaluator.covariance.grams(structure.model.pool), evaluator.X.shape[1]
         weighted = [part.weight**2 * K for part, K in zip(structure.parts, grams, strict=False)]
-        acting = [empty_cells.acts_on(part.kernel, inputs) for part in structure.parts]
+        acting = [codes.acts_on(part.kernel, inputs) for part in structure.parts]
         C = evaluator.noisy(evaluator.covariance_at(structure), structure)
         for flag, number in flags.items():
             own = [K for K, there in zip(weighted, acting, strict=True) if there == {flag}]
@@ -101,7 +101,7 @@ class Columns:
             if not own or not effect:
                 continue
             covariances = np.sum(own, axis=0), np.sum(effect, axis=0), C
-            evidence = empty_cells.beyond_average(*covariances, evaluator.y, evaluator.X[:, flag] > 0.0)
+            evidence = codes.beyond_average(*covariances, evaluator.y, evaluator.X[:, flag] > 0.0)
             if evidence < VERY_STRONG:
                 kept = [part for part, there in zip(structure.parts, acting, strict=True) if there != {flag}]
                 return self.without_flags(evaluator, evaluator.fit(kept, structure.noise))
@@ -110,7 +110,7 @@ class Columns:
     def _additional(self, evaluator: Evaluator, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
         """Candidates for an additional component."""
         inputs, warps = evaluator.X.shape[1], self.warps
-        flags = empty_cells.flags_of(evaluator.X, self.coded)
+        flags = codes.flags_of(evaluator.X, self.coded)
         useful = _by_correlation(evaluator, structure) if warps is None or self.coded else []
         if warps is None:
             return codes.table(inputs, self.coded, found, useful, flags=flags)

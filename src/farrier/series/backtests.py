@@ -14,8 +14,8 @@ from numbers import Real
 import numpy as np
 
 from farrier.data.quoting import quoted
-from farrier.model.scores import crps, crps_levels, seasonal_scale
 from farrier.series.calendar import TimeAxis
+from farrier.series.scores import crps, crps_levels, seasonal_scale
 
 LEVELS = (80, 95)
 """Levels of the intervals whose coverage is counted, in per cent."""

@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 
 import farrier
+from farrier.explain.variance_shares import variance_shares
 from farrier.model.problem import Problem
 from farrier.model.tables import fit_table
-from farrier.model.variance_shares import variance_shares
 
 X = np.random.default_rng(8).uniform(-np.sqrt(3.0), np.sqrt(3.0), (120, 3))
 NOISE = 0.05 * np.random.default_rng(9).standard_normal(120)

@@ -8,8 +8,8 @@ import pytest
 from numpy.testing import assert_array_equal
 
 import farrier
+from farrier.estimators.result_state import result_from, state_of
 from farrier.kernels.algebra import Kernel
-from farrier.model.state import result_from, state_of
 
 X = 2000.0 + (np.arange(48)[:, None] + 0.5) / 12.0
 Y = 10.0 + (X[:, 0] - 2000.0) + np.sin(2 * np.pi * X[:, 0]) + 0.2 * np.random.default_rng(0).normal(size=48)

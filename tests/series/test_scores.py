@@ -5,7 +5,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import norm
 
-from farrier.model.scores import (
+from farrier.series.scores import (
     coverage,
     crps,
     crps_levels,

@@ -9,8 +9,8 @@ from farrier import Forecaster, Regressor
 from farrier.inference.student_t import StudentT
 from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
-from farrier.model.row_noise import expected_factors, noise_after
 from farrier.model.series import fit_series
+from farrier.model.student_t_noise import expected_factors, noise_after
 from tests.model.test_noise_choice import CLEAN, TIMES, N, T, made, rows_of
 
 SEEDS = range(4)

@@ -1,4 +1,4 @@
-"""Student-t noise as normal noise whose variance differs from row to row.
+"""Student-t noise as normal noise whose variance differs from row to row, and the choice between it and Gaussian noise.
 
 A Student-t with d degrees of freedom and scale s is a normal of variance s^2 / g with g ~ Gamma(d/2, d/2). A model and
 the expected precisions of its rows are fitted alternately (EM):
@@ -21,6 +21,8 @@ from farrier.model.fitted import Fitted
 from farrier.model.members import Contender, RowNoise
 from farrier.model.outliers import Doubt
 from farrier.model.tiers import EXACT_ROWS, exact_posterior, linear_posterior
+from farrier.search.evidence import VERY_STRONG
+from farrier.search.structure import Decision
 
 
 def noise_after(doubt: Doubt) -> RowNoise:
@@ -77,3 +79,22 @@ def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> 
 def expected_factors(square: np.ndarray, degrees: float) -> np.ndarray:
     """1 / E g of rows, for a normal of variance s^2 / g, given their squared residuals over s^2."""
     return (degrees + square) / (degrees + 1.0)
+
+
+STUDENTS_T = "noise: Student-t"
+"""The name of Student-t noise in the record of the decisions."""
+
+
+def better_noise(gaussian: Fitted, robust: Fitted, *, chosen: bool, gain: float | None = None) -> Fitted:
+    """Student-t noise if its evidence is clearly higher, or if it was chosen; with the decision in the record.
+
+    `gain` replaces the difference of evidence.
+    """
+    gain = float(robust.bound - gaussian.bound) if gain is None else gain
+    needed = VERY_STRONG
+    if chosen:
+        decision, best = Decision(0, "kept", STUDENTS_T, gain, "asked for"), robust
+    else:
+        action, best = ("kept", robust) if gain > needed else ("dropped", gaussian)
+        decision = Decision(0, action, STUDENTS_T, gain, "evidence of the noise")
+    return replace(best, record=(*best.record, decision))
