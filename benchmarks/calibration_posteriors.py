@@ -80,11 +80,11 @@ def _laplace(kind: str, generator: np.random.Generator) -> dict[str, float]:
     drawn = vector.model(u)
     truth = _rows(list(drawn.pool), drawn.prior.quantile(0.5), float(drawn.noise), generator)
     evaluator = Evaluator(X[:ROWS], truth.y[:ROWS], covariance_of(X[:ROWS]), (YEAR / ROWS,), beliefs=beliefs)
-    mode = evaluator.fit([part], beliefs.noise).mode
-    assert mode is not None
+    structure = evaluator.fit([part], beliefs.noise)
+    mode = structure.at_mode()
     places = {"weight": 0, "noise": count}
     found = {name: float(ndtr((u[i] - mode.u[i]) / mode.deviations[i])) for name, i in places.items()}
-    models = mode.models(SERIES_DRAWS)
+    models = evaluator.models(structure, SERIES_DRAWS)
     posteriors = [_posterior(list(one.pool), one.prior.quantile(0.5)[None], one.noise, truth.y) for one in models]
     return found | _predicted(posteriors, np.array([float(one.noise) for one in models]), truth)
 

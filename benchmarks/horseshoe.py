@@ -10,6 +10,7 @@ variance 0.09; and `white noise`, the default `Regressor` on one plain input tha
 import argparse
 import warnings
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -52,19 +53,22 @@ def configure(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--sets", nargs="+", choices=SETS, default=list(DEVELOPMENT), metavar="SET")
     parser.add_argument("--series", type=int, default=40, metavar="N", help="a sample of N series of each set")
     parser.add_argument("--seeds", type=int, nargs="*", default=list(range(20)), help="of the two checks of the noise")
+    methods = ", ".join(METHODS)
+    parser.add_argument("--methods", nargs="+", choices=METHODS, default=list(METHODS), metavar="NAME", help=methods)
     parser.add_argument("--jobs", type=int, default=1, help="processes, with one BLAS thread each")
 
 
 def run(arguments: argparse.Namespace, record: Recorder) -> None:
     """Each series and each seed that has no lines yet."""
-    done = record.all_done()
+    done, methods = record.all_done(), arguments.methods
     tasks: list[tuple[Any, tuple[Any, ...], list[tuple[dict[str, Any], int]]]] = [
-        (of_series, (name, series), [(_settings(name, series, method), 0) for method in METHODS])
+        (of_series, (name, series, methods), [(_settings(name, series, method), 0) for method in methods])
         for name in arguments.sets
         for series in chosen(read_set(arguments.data_dir, name), "learn", arguments.series)
     ]
     for seed in arguments.seeds:
-        tasks.append((two_sines, (seed,), [({"rows": "two sines", "method": method}, seed) for method in METHODS]))
+        sines = [({"rows": "two sines", "method": method}, seed) for method in methods]
+        tasks.append((two_sines, (seed, methods), sines))
         tasks.append((white_noise, (seed,), [(settings, seed) for settings in _white()]))
     waiting = [(work, given) for work, given, lines in tasks if not all(key(*line) in done for line in lines)]
     tell(f"{len(waiting)} series and seeds to measure")
@@ -100,15 +104,16 @@ class Task(NamedTuple):
         return Prediction(1.0, self.scale, np.array(means), np.array(sds))
 
 
-def of_series(name: str, series: Series) -> list[Measured]:
+def of_series(name: str, series: Series, methods: Sequence[str]) -> list[Measured]:
     """The figures of each method on one series."""
     season = SETS[name].season
     task, ahead = default_pool(series, SETS[name].stamps(len(series.past)))
     found: list[Measured] = []
     with one_thread():
-        for method, infer in METHODS.items():
+        for method in methods:
             clock = Clock()
-            inferred = infer(task.evaluator, task.parts)
+            # a copy, which remembers no fit of another method
+            inferred = METHODS[method](replace(task.evaluator), task.parts)
             prediction = task.predicted(inferred, ahead)
             quantiles = prediction.quantiles(LEVELS)
             clock.stop()
@@ -146,7 +151,7 @@ def scores(quantiles: np.ndarray, densities: np.ndarray, series: Series, season:
     }
 
 
-def two_sines(seed: int) -> list[Measured]:
+def two_sines(seed: int, methods: Sequence[str]) -> list[Measured]:
     """The noise variance that each method finds with a pool of 24 components."""
     x = np.linspace(-1.7, 1.7, 100)[:, None]
     generator = np.random.default_rng(seed)
@@ -160,9 +165,9 @@ def two_sines(seed: int) -> list[Measured]:
     parts = [evaluator.part(kernel, evaluator.beliefs.scale(kernel)) for kernel in kernels]
     found: list[Measured] = []
     with one_thread():
-        for method, infer in METHODS.items():
+        for method in methods:
             clock = Clock()
-            inferred = infer(evaluator, parts)
+            inferred = METHODS[method](replace(evaluator), parts)
             figures = {"noise": inferred.noise * float(y.var()), "tau": inferred.tau}
             found.append(({"rows": "two sines", "method": method}, seed, figures, clock.stop()))
     return found

@@ -135,7 +135,7 @@ def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, grow
     beliefs = Beliefs(Clock.of(x[: len(past), 0], [season / known.std()] if season > 1 else []), priors, growth=growth)
     fits = []
     series = Problem(x[: len(past)], past, timed=True)
-    for scale in series.scales("auto"):
+    for scale in series.scales:
         contender = pool_fit(series, beliefs, scale)
         fits.append(_drawn(contender, past, x, ahead))
     before = np.concatenate([one.log_prior(priors) for one in fits])
@@ -145,7 +145,8 @@ def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, grow
 def _drawn(contender: Contender, past: np.ndarray, x: np.ndarray, ahead: np.ndarray) -> Drawn:
     mode, count = contender.structure.mode, len(past)
     assert mode is not None
-    models, z = mode.models(DRAWS)[1:], contender.scale.forward(past)
+    # a density that is the same everywhere moves no draw: `values` are the draws of Laplace's approximation itself
+    models, z = mode.models(DRAWS, lambda u: 0.0)[1:], contender.scale.forward(past)
     posterior = LaplacePosterior(
         tuple(exact_posterior(one, x[:count], z, one.prior.quantile(0.5)[None]) for one in models)
     )

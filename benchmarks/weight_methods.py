@@ -55,19 +55,18 @@ class Inferred(NamedTuple):
 
 def laplace(evaluator: Evaluator, parts: Sequence[Part]) -> Inferred:
     """Draws from Laplace's approximation, tau integrated out."""
-    return _with_tau(_mode(evaluator, parts).models(SERIES_DRAWS))
+    return _with_tau(evaluator.models(evaluator.fit_pool(parts), SERIES_DRAWS))
 
 
 def mode(evaluator: Evaluator, parts: Sequence[Part]) -> Inferred:
     """The mode alone."""
-    return _with_tau(_mode(evaluator, parts).models(0))
+    return _with_tau([evaluator.fit_pool(parts).at_mode().model])
 
 
 def sampler(evaluator: Evaluator, parts: Sequence[Part]) -> Inferred:
     """Draws by Hamiltonian Monte Carlo from the mode."""
-    top = _mode(evaluator, parts)
-    y = evaluator.covariance.scatter(evaluator.y)
-    objective = ExactObjective(top.model, evaluator.covariance, y, np.zeros((1, 0)))
+    top = evaluator.fit_pool(parts).at_mode()
+    objective = evaluator.objective_at(top)
     draws = sampled(objective, top.u, top.moving, top.laplace, objective.limits(), JUDGE)
     return _with_tau([objective.model(u) for u in draws])
 
@@ -83,7 +82,8 @@ def half_cauchy(evaluator: Evaluator, parts: Sequence[Part]) -> Inferred:
     H = curvature(objective, found.numbers, moving, CURVATURE_STEP * objective.typical(), found.slope)
     top = Laplace.of(found.numbers[moving], H, LEAST_CURVATURE)
     model = objective.model(found.numbers)
-    return Inferred(Mode(model, found.numbers, moving, top).models(SERIES_DRAWS), [])
+    models = Mode(model, found.numbers, moving, top).models(SERIES_DRAWS, lambda u: objective.value(u).total)
+    return Inferred(models, [])
 
 
 def variational(evaluator: Evaluator, parts: Sequence[Part]) -> Inferred:
@@ -105,10 +105,6 @@ METHODS: dict[str, Callable[[Evaluator, Sequence[Part]], Inferred]] = {
     "half-cauchy": half_cauchy,
     "sampler": sampler,
 }
-
-
-def _mode(evaluator: Evaluator, parts: Sequence[Part]) -> Mode:
-    return evaluator.fit_pool(parts).at_mode()
 
 
 def _with_tau(models: list[ExactModel]) -> Inferred:

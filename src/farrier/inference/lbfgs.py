@@ -13,9 +13,11 @@ from scipy.optimize import OptimizeResult, minimize
 
 ITERATIONS = 80
 """Most iterations of a fit. [iterations; by judgement]"""
-TOLERANCE = 0.1
-"""Gain of the last iterations together below which a fit ends. [nats; measured on series and tables: forecasts and
-structures are those of smaller ones]"""
+TOLERANCE = 0.01
+"""Gain of the last iterations together below which a fit ends. [nats; measured on 62 made series of known structure at
+a signal-to-noise ratio of 1: precision and recall 0.92 and 0.84, as with less, and 0.88 and 0.81 with 0.1]"""
+ROUGH_TOLERANCE = 10.0 * TOLERANCE
+"""The same for fits to very many rows, and for those from which others start. [nats]"""
 
 MEMORY = 20
 """Pairs of steps and gradient changes from which L-BFGS estimates the curvature. [pairs; by judgement]"""
@@ -63,7 +65,7 @@ class Climb(NamedTuple):
 def climb(
     objective: Objective,
     iterations: int = ITERATIONS,
-    tolerance: float = TOLERANCE,
+    tolerance: float = ROUGH_TOLERANCE,
     window: int | None = None,
     callback: Callable[[int, Any], None] | None = None,
     curvature: np.ndarray | None = None,

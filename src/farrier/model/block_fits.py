@@ -24,7 +24,7 @@ from farrier.inference.collapsed import (
 from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.inducing_points import PointLimits, choose
 from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb, moving_of
+from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, climb, moving_of
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
@@ -159,7 +159,7 @@ class _Fit:
         self, objective: CollapsedBound, parts: Sequence[Part], iterations: int, phase: str
     ) -> tuple[Structure, np.ndarray]:
         # in proportion to the rows, since each iteration reads them
-        tolerance = TOLERANCE * objective.count / 200
+        tolerance = ROUGH_TOLERANCE * objective.count / 200
         tell = self.search.tell
         u, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(phase, t.total))
         self.search.steps += len(terms)

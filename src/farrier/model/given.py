@@ -7,7 +7,7 @@ import numpy as np
 
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.lbfgs import ITERATIONS, TOLERANCE
+from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, TOLERANCE
 from farrier.inference.likelihoods import Likelihood
 from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
@@ -49,7 +49,7 @@ def fit_given(problem: Problem, given: Given, likelihood: Likelihood | None = No
     if given.prior != "horseshoe":
         model = replace(model, prior=PRIORS[given.prior].initial(len(parts)))
     # given kernels are compared with those of others: the bound is then within 0.004 nats of its maximum
-    least = TOLERANCE if tier == "linear" else 0.05 * TOLERANCE
+    least = ROUGH_TOLERANCE if tier == "linear" else 0.5 * TOLERANCE
     structure, steps = climbed(
         tier,
         model,

@@ -14,7 +14,7 @@ from farrier.evaluation.grid import on_grid
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
 from farrier.inference.inducing_points import PointLimits
-from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, climb
+from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, climb
 from farrier.inference.linalg import one_thread
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_model import FeatureLimits
@@ -79,7 +79,7 @@ def climbed(
     z: np.ndarray,
     *,
     iterations: int = ITERATIONS,
-    tolerance: float = TOLERANCE,
+    tolerance: float = ROUGH_TOLERANCE,
     tell: Callable[[Terms], None] = lambda terms: None,
 ) -> tuple[Structure, int]:
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
