@@ -17,6 +17,7 @@ from scipy.special import betainc, expit, gammaln, logsumexp, pdtr
 from farrier.inference.likelihoods import (
     NODES,
     NORMAL_REACH,
+    REACH,
     Likelihood,
     floored,
     log_integral,
@@ -24,7 +25,6 @@ from farrier.inference.likelihoods import (
     reach_of_peak,
 )
 from farrier.inference.linalg import NUMPY, World
-from farrier.inference.parameter_vector import REACH
 
 HALVINGS = 50
 """Halvings of an interval, after which its ends agree to all digits."""

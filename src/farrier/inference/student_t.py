@@ -15,9 +15,8 @@ from typing import Any, final
 import numpy as np
 from scipy.special import digamma, gammaincinv, gammaln, ndtri, polygamma, stdtrit
 
-from farrier.inference.likelihoods import Likelihood, log_integral, log_normal_at, reach_of_peak, trapezoid
+from farrier.inference.likelihoods import REACH, Likelihood, log_integral, log_normal_at, reach_of_peak, trapezoid
 from farrier.inference.linalg import NUMPY, World
-from farrier.inference.parameter_vector import REACH
 from farrier.kernels.parameters import positive
 
 NORMALS = 32
