@@ -91,7 +91,7 @@ class Mode:
                 u = self.u.copy()
                 u[self.moving] = self.laplace.mode + away
                 u[self.changes] = self.u[self.changes]
-                if density(u) > top - 0.5 * float(away @ H @ away) - VERY_STRONG:
+                if density(u) > top - 0.5 * float(away @ H @ away) - 2.0 * VERY_STRONG:
                     break
                 away = 0.5 * away
             found.append(vector.model(u))
