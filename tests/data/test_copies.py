@@ -38,7 +38,8 @@ def test_a_table_with_copies_has_the_model_of_the_table_without():
     some = np.tile(np.arange(60), 2)
     one, other = (farrier.Regressor().fit(X[rows], Y[rows]) for rows in (some, np.arange(60)))
     new = RNG.standard_normal((5, 2))
-    assert_allclose(one.predict(new), other.predict(new), atol=1e-6)
+    # draws and optimisers multiply what rounding does
+    assert_allclose(one.predict(new), other.predict(new), atol=1e-5)
     assert "rows" in str(one.explain())
 
 

@@ -53,7 +53,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "A stationary factor acts on one column, so each constant has one entry.",
     (
         "products.py",
-        "numbers = np.where(self.positive, np.exp(np.where(self.positive, u, 0.0)), u)",
+        "return self.with_numbers(np.where(self.positive, np.exp(np.where(self.positive, u, 0.0)), u))",
         "0.0",
         "1.0",
     ): "The value stands where the outer choice takes u: it only keeps exp from overflowing.",

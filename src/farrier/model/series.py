@@ -34,7 +34,7 @@ from farrier.model.problem import Problem
 from farrier.model.student_t_noise import alternately, better_noise, noise_after, noise_around
 from farrier.model.target_scale import TargetScale, Transform
 from farrier.model.tiers import POSTERIORS, bound_of
-from farrier.model.windows import SEARCH_ROWS, Windows, fitted_to
+from farrier.model.windows import SEARCH_ROWS, Windows, fitted_to, uncommon_rows
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import SHORTEST_PERIOD
 from farrier.search.enriching import SMALLEST
@@ -211,18 +211,21 @@ def _rows(series: Problem, beliefs: Beliefs) -> np.ndarray:
     """The rows to which a pool is fitted: of a series in time the last ones, of a curve some from everywhere.
 
     If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
-    shortest season still shows: a week of hours cannot be learned from 300 of them.
+    shortest season still shows: a week of hours cannot be learned from 300 of them. Of a series with regressors, rows
+    in which these have rare values come too: the size of an effect cannot be learned from rows without it.
     """
     if not beliefs.of_time:
         return search_rows(series.X, timed=True)
-    order = np.argsort(series.X[:, 0], kind="stable")
-    rows, clock = SEARCH_ROWS, beliefs.clock
-    if clock is None or not clock.seasons or len(order) <= rows:
-        return order[-rows:]
-    needed = REPEATS * clock.seasons[-1] / clock.step
-    every = int(np.ceil(needed / rows))
-    shows = clock.seasons[0] / clock.step >= SHORTEST_PERIOD * every
-    return order[::-1][:: every if shows else 1][:rows][::-1]
+    order, clock, every = np.argsort(series.X[:, 0], kind="stable"), beliefs.clock, 1
+    if clock is not None and clock.seasons:
+        needed = int(np.ceil(REPEATS * clock.seasons[-1] / clock.step / SEARCH_ROWS))
+        shows = clock.seasons[0] / clock.step >= SHORTEST_PERIOD * needed
+        every = needed if shows and len(order) > SEARCH_ROWS else 1
+    rows = order[::-1][::every][:SEARCH_ROWS][::-1]
+    if series.X.shape[1] == 1 or len(rows) == len(order):
+        return rows
+    found = np.union1d(rows, uncommon_rows(series.X, rows, SEARCH_ROWS))
+    return found[np.argsort(series.X[found, 0], kind="stable")]
 
 
 def _useful(fits: Sequence[Contender]) -> list[Transform]:
