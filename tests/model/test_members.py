@@ -13,7 +13,7 @@ from farrier.inference.mixtures import moments
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
 from farrier.model import members
 from farrier.model.fit import fit
-from farrier.model.members import Contender, fitted_set, member, predicting, shares_of
+from farrier.model.members import Contender, fitted_set, member, shares_of
 from farrier.model.predictions import LEVELS, MIDDLE
 from farrier.model.problem import Problem
 from farrier.model.target_scale import LOG_ODDS, TargetScale, named
@@ -49,15 +49,9 @@ def contenders():
     ]
 
 
-@pytest.fixture(scope="module")
-def few():
-    """The structure that explains."""
-    return contender("log", LINE, CYCLE)
-
-
-def the_set(contenders, explains):
-    told = appraise(explains.evaluator, explains.structure)
-    return fitted_set(contenders, explains, X, Y, appraisal=told, record=(), steps=0)
+def the_set(contenders):
+    told = appraise(contenders[0].evaluator, contenders[0].structure)
+    return fitted_set(contenders, X, Y, appraisal=told, record=(), steps=0)
 
 
 def raised(one, nats):
@@ -66,49 +60,10 @@ def raised(one, nats):
 
 
 @pytest.fixture(scope="module")
-def mixed(contenders, few):
+def mixed(contenders):
     """A set with members on two scales that predict about as much."""
     first, other, _ = contenders
-    return the_set([first, raised(other, first.height - other.height - 0.5)], few)
-
-
-# all rows
-
-HALF = N // 2
-
-
-@pytest.fixture(scope="module")
-def of_half():
-    """A structure that was fitted to the last half of the rows."""
-    scale = TargetScale.of(named("log"), Y)
-    beliefs = Beliefs(Clock.of(X[:, 0], [SEASON], of_time=True))
-    evaluator = Evaluator(X[HALF:], scale.forward(Y[HALF:]), covariance_of(X[HALF:]), beliefs=beliefs)
-    structure = evaluator.fit([evaluator.part(kernel, 0.5) for kernel in (LINE, CYCLE)], 0.2)
-    return Contender("half", structure, evaluator, scale, Y[HALF:])
-
-
-def test_a_structure_fitted_to_all_rows_is_where_a_fit_that_began_with_them_ends(of_half):
-    whole, own = of_half.on_all_rows(X, Y), contender("log", LINE, CYCLE)
-    assert_array_equal(whole.rows, Y)
-    noises = [one.structure.noise for one in (of_half, whole, own)]
-    assert_allclose(noises[1], noises[2], rtol=1e-2)
-    assert abs(noises[0] / noises[2] - 1.0) > 0.1
-    assert_allclose(whole.height, own.height, atol=1e-2)
-
-
-def test_a_structure_that_has_seen_all_rows_is_not_fitted_again(contenders):
-    assert contenders[0].on_all_rows(X, Y) is contenders[0]
-
-
-def test_what_has_no_share_in_a_series_is_not_fitted_to_all_rows(of_half):
-    kept = predicting([of_half, raised(of_half, -20.0), raised(of_half, -1.0)], X, Y)
-    assert [len(one.rows) for one in kept] == [N, N]
-
-
-def test_of_rows_that_are_no_series_all_are_kept(contenders):
-    beliefs = Beliefs(Clock.of(X[:, 0], of_time=False))
-    one = replace(contenders[0], evaluator=replace(contenders[0].evaluator, beliefs=beliefs))
-    assert len(predicting([one, raised(one, -90.0)], X, Y)) == 2
+    return the_set([first, raised(other, first.height - other.height - 0.5)])
 
 
 # shares
@@ -198,16 +153,16 @@ def test_the_first_is_the_model_and_the_other_predicts_with_its_share(mixed):
     assert_allclose(mixed.share + mixed.others[0].share, 1.0)
     assert mixed.scale.transform.name == "log"
     assert mixed.others[0].scale.transform.name == "identity"
-    assert (mixed.survivors, mixed.level) == (2, 3)
-    assert [str(kernel) for kernel in mixed.explaining.kernels] == ["Lin", "Per0"]
+    assert (mixed.survivors, mixed.level) == (3, 3)
+    assert [str(kernel) for kernel in mixed.explaining.kernels][:3] == ["Lin", "Per0", "Mat12"]
     (said,) = mixed.record
     assert (said.action, said.formula) == ("averaged", "identity 2")
     assert_allclose(said.gain, -0.5)
 
 
-def test_one_that_does_not_predict_is_in_the_record(contenders, few):
+def test_one_that_does_not_predict_is_in_the_record(contenders):
     first = contenders[0]
-    found = the_set([first, raised(first, -30.0)], few)
+    found = the_set([first, raised(first, -30.0)])
     assert found.others == ()
     assert found.share == 1.0
     assert found.record[0].action == "dropped"
@@ -243,9 +198,9 @@ def test_the_density_is_the_mixture_and_integrates_to_one_with_members_on_two_sc
 
 
 def test_the_parts_add_up_to_the_average_of_the_structures(mixed):
-    mean, variance = mixed.parts(NEW, [0, 1])
-    # level, line, cycle, and the rest
-    assert mean.shape == variance.shape == (4, 3)
+    mean, variance = mixed.parts(NEW, [0, 1, 2])
+    # level, line, cycle, what is rough, and the rest
+    assert mean.shape == variance.shape == (5, 3)
     own = mixed.posterior.draws(NEW)[0].mean(axis=0)
     other = mixed.others[0]
     there = mixed.scale.forward(other.scale.inverse(other.posterior.draws(NEW)[0].mean(axis=0)))
@@ -253,9 +208,9 @@ def test_the_parts_add_up_to_the_average_of_the_structures(mixed):
     assert np.all(variance >= 0.0)
 
 
-def test_the_joint_distribution_is_that_of_all_structures_on_the_scale(contenders, few):
+def test_the_joint_distribution_is_that_of_all_structures_on_the_scale(contenders):
     first, _, line = contenders
-    found = the_set([first, raised(line, first.height - line.height)], few)
+    found = the_set([first, raised(line, first.height - line.height)])
     assert_allclose(found.share, 0.5)
     mean, covariance = found.joint(NEW)
     each = [moments(*one.posterior.draws(NEW)) for one in (found, found.others[0])]
@@ -268,11 +223,11 @@ def test_the_joint_distribution_is_that_of_all_structures_on_the_scale(contender
 # later rows
 
 
-def test_a_refit_to_the_same_rows_keeps_the_set_and_its_predictions(contenders, few, monkeypatch):
+def test_a_refit_to_the_same_rows_keeps_the_set_and_its_predictions(contenders, monkeypatch):
     # two structures of real evidence, the second on another scale
     first, other, _ = contenders
     monkeypatch.setattr(members, "SMALLEST_SHARE", 1e-12)
-    fitted = the_set([first, other], few)
+    fitted = the_set([first, other])
     again = fit(Problem(X, Y), fitted)
     assert [one.scale for one in again.others] == [one.scale for one in fitted.others]
     assert [str(kernel) for kernel in again.kernels] == [str(kernel) for kernel in fitted.kernels]
@@ -282,10 +237,10 @@ def test_a_refit_to_the_same_rows_keeps_the_set_and_its_predictions(contenders, 
     assert again.beliefs == fitted.beliefs
 
 
-def test_a_refit_drops_the_structures_that_later_values_make_impossible(contenders, few):
+def test_a_refit_drops_the_structures_that_later_values_make_impossible(contenders):
     # the first is on the identity, the second on the logarithm
     _, identity, line = contenders
-    fitted = the_set([identity, raised(line, identity.height - line.height)], contender("identity", LINE, CYCLE))
+    fitted = the_set([identity, raised(line, identity.height - line.height)])
     assert len(fitted.others) == 1
     below = np.where(np.arange(N) == 3, -0.1, Y)
     again = fit(Problem(X, below), fitted)

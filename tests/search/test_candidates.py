@@ -275,13 +275,6 @@ def test_places_of_change_lie_between_distinct_values_with_rows_on_either_side()
     assert list(places_between(np.arange(3.0), 3)) == []
 
 
-def test_patterns_of_the_calendar_come_before_steps_if_they_gain():
-    kernels = [Step(0.2, 0.1), DayOfWeek(), SquaredExponential(0.3), Step(0.2, 0.1) * Linear(0.2), Weekend()]
-    assert candidates.steps_last(kernels, np.array([9.0, 2.0, 5.0, 1.0, -1.0])) == [2, 1, 0, 3, 4]
-    # a pattern that gains nothing does not hold a step back
-    assert candidates.steps_last(kernels, np.array([9.0, -2.0, 5.0, 1.0, -1.0])) == [0, 2, 3, 4, 1]
-
-
 def test_patterns_that_were_found_are_not_offered_again():
     patterns = [DayOfWeek(), Weekend(), CentredPeriodic(1.0, 0.7) * Weekend()]
     offered = candidates.of_calendar(patterns, [Weekend(origin=0.3)])

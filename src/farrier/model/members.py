@@ -12,14 +12,13 @@ from typing import Any, final
 
 import numpy as np
 
-from farrier.evaluation.covariance import covariance_of
 from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.laplace import Trajectories, sampled
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.posteriors import LaplacePosterior
 from farrier.inference.student_t import StudentT
-from farrier.model.fitted import Alone, Fitted, Member
+from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
 from farrier.model.stacking import DRAWS, LeftOut, Stacking, spread_of, stacked
 from farrier.model.target_scale import LOG_ODDS, TargetScale
@@ -109,18 +108,6 @@ class Contender:
             return [self.for_all_rows(model)]
         return [self.for_all_rows(model) for model in self.evaluator.models(self.structure, draws)]
 
-    def on_all_rows(self, X: np.ndarray, y: np.ndarray) -> "Contender":
-        """The same structure fitted to all rows, from the values that it has; itself if it was fitted to them."""
-        if len(self.evaluator.y) == len(y):
-            return self
-        factors = self.factors if self.noise is None else self.noise.factors
-        covariance = covariance_of(X, timed=self.evaluator.of_series)
-        changes = {"X": X, "y": self.scale.forward(y), "covariance": covariance, "factors": factors}
-        evaluator = replace(self.evaluator, **changes)
-        parts, noise = self.structure.parts, self.structure.noise
-        structure = evaluator.fit(parts, noise)
-        return replace(self, structure=structure, evaluator=evaluator, rows=y)
-
     def for_all_rows(self, model: ExactModel) -> ExactModel:
         """A model with the noise of all rows."""
         return replace(model, factors=self.factors if self.noise is None else self.noise.factors)
@@ -128,7 +115,6 @@ class Contender:
 
 def fitted_set(
     contenders: Sequence[Contender],
-    explains: Contender | None,
     X: np.ndarray,
     y: np.ndarray,
     *,
@@ -136,10 +122,7 @@ def fitted_set(
     record: Sequence[Decision],
     steps: int,
 ) -> Fitted:
-    """The fitted model: all contenders predict, `explains` (None: the first of them) explains.
-
-    The components of the first contender begin with those of `explains`.
-    """
+    """The fitted model: all contenders predict, and the first of them explains."""
     stacking = None
     if not any(one.evaluator.beliefs.of_time for one in contenders):
         shares, stacking, members = stacked_members(contenders, X, y)
@@ -147,7 +130,6 @@ def fitted_set(
         shares = shares_of(contenders)
         members = [member(one, float(share), X, y) for one, share in zip(contenders, shares, strict=True) if share > 0]
     first, size = contenders[0], len(contenders[0].structure.parts)
-    survivors = size if explains is None else len(explains.structure.parts)
     mode = first.structure.at_mode()
     heights = [one.height for one in contenders]
     said = [
@@ -159,13 +141,12 @@ def fitted_set(
         likelihood=first.likelihood(mode.model),
         prior=weights_of_structure(first.structure),
         kernels=tuple(mode.model.pool),
-        survivors=survivors,
+        survivors=size,
         scale=first.scale,
         bound=max(heights),
         tier="exact",
         steps=steps,
         level=size,
-        alone=None if explains is None or survivors == 0 else alone(explains, X, y),
         record=(*record, *said),
         appraisal=appraisal,
         noises=members[0].noises,
@@ -174,15 +155,6 @@ def fitted_set(
         stacking=stacking,
         beliefs=first.evaluator.beliefs,
     )
-
-
-def alone(contender: Contender, X: np.ndarray, y: np.ndarray) -> Alone:
-    """The structure that explains, without the other candidates."""
-    mode, count = contender.structure.at_mode(), len(contender.structure.parts)
-    # a quarter of the draws
-    posterior = member(contender, 0.25, X, y).posterior
-    weights, kernels = weights_of_structure(contender.structure), tuple(mode.model.pool)[:count]
-    return Alone(posterior, weights, kernels, count, mode.model.noise)
 
 
 def weights_of_structure(structure: Structure) -> PointHorseshoe:
@@ -209,16 +181,6 @@ def shares_of(contenders: Sequence[Contender]) -> np.ndarray:
     shares /= shares.sum()
     kept = np.where((shares >= smallest) | (np.arange(len(shares)) == 0), np.maximum(shares, smallest * 1e-3), 0.0)
     return kept / kept.sum()
-
-
-def predicting(contenders: Sequence[Contender], X: np.ndarray, y: np.ndarray) -> list[Contender]:
-    """The contenders of a series that have a share in its predictions, the first in any case, fitted to all rows.
-
-    Unless rows are a series in time, evidence does not decide, and all are fitted.
-    """
-    of_time = any(one.evaluator.beliefs.of_time for one in contenders)
-    shares = shares_of(contenders) if of_time else np.ones(len(contenders))
-    return [one.on_all_rows(X, y) for one, share in zip(contenders, shares, strict=True) if share > 0]
 
 
 def stacked_members(

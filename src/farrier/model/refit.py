@@ -68,7 +68,6 @@ def _refit_set(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fitt
     first = contenders[0]
     return fitted_set(
         contenders,
-        None,
         X,
         y,
         appraisal=appraise(first.evaluator, first.structure),

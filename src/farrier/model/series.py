@@ -240,7 +240,7 @@ def _fitted(found: Sequence[Contender], series: Problem) -> Fitted:
     steps = sum(one.evaluator.steps for one in found)
     if series.tier != "exact":
         return _long(ranked[0], series, steps)
-    fitted = fitted_set(ranked, None, series.X, series.y, appraisal=None, record=(), steps=steps)
+    fitted = fitted_set(ranked, series.X, series.y, appraisal=None, record=(), steps=steps)
     return replace(fitted, projects=True)
 
 

@@ -131,7 +131,6 @@ def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitte
     with one_thread(small=len(X) <= EXACT_ROWS):
         return fitted_set(
             contenders,
-            None,
             X,
             y,
             appraisal=appraise(best.evaluator, structure),

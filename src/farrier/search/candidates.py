@@ -134,17 +134,6 @@ def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel]) -> list[Ker
     return distinct(patterns, found)
 
 
-def steps_last(kernels: Sequence[Kernel], gains: np.ndarray) -> list[int]:
-    """The indices of candidates by their gain, highest first; steps come after all patterns of the calendar that gain.
-
-    A set of steps can follow any pattern that repeats, so the patterns are tried before a step is accepted.
-    """
-    order = [int(i) for i in np.argsort(gains)[::-1]]
-    last = max((place for place, i in enumerate(order) if gains[i] > 0.0 and is_calendar(kernels[i])), default=0)
-    early = [i for i in order[:last] if has_step(kernels[i])]
-    return [*(i for i in order[: last + 1] if i not in early), *early, *order[last + 1 :]] if early else order
-
-
 def has_step(kernel: Kernel) -> bool:
     """Whether a product has a changepoint."""
     return any(isinstance(factor, Step | StepUntil) for factor in kernel.products()[0])
