@@ -1,10 +1,10 @@
-"""A table with more rows than exact inference can explain (`rows.exact_table`), for Gaussian noise.
+"""A table with more rows than exact inference can explain (`EXACT_TABLE_ROWS`), for Gaussian noise.
 
 Structure and pools are fitted to a part of the rows by exact inference (table_fits.py). Then
 
 1. the structure is fitted to all rows by collapsed inference, and explains;
 2. the pool of each scale with interactions of all orders predicts at its mode, exactly, given as many rows as memory
-   allows (`rows.predict`): inducing points would blur a function of many inputs;
+   allows (`PREDICTING_ROWS`): inducing points would blur a function of many inputs;
 3. the shares of all of them follow from their leave-one-out predictions at some rows (stacking.py). Where effects are
    few and noise is large the structure predicts best, which has seen all rows; where rows are dense the pools do.
 """

@@ -42,7 +42,7 @@ SMALLEST_SHARE = 0.02
 @final
 @dataclass(frozen=True, eq=False)
 class RowNoise:
-    """Student-t noise as normal noise whose variance differs from row to row (robust_structural.py)."""
+    """Student-t noise as normal noise whose variance differs from row to row (student_t_noise.py)."""
 
     degrees: float
     """Degrees of freedom."""

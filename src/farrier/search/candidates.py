@@ -15,7 +15,6 @@ import numpy as np
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.normal import simplify
 from farrier.kernels.registry import (
-    CALENDAR,
     CentredPeriodic,
     DampedTrend,
     Linear,
@@ -137,11 +136,6 @@ def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel]) -> list[Ker
 def has_step(kernel: Kernel) -> bool:
     """Whether a product has a changepoint."""
     return any(isinstance(factor, Step | StepUntil) for factor in kernel.products()[0])
-
-
-def is_calendar(kernel: Kernel) -> bool:
-    """Whether a factor of a product is a pattern of the calendar."""
-    return any(isinstance(factor, CALENDAR) for factor in kernel.products()[0])
 
 
 def narrowed(kernel: Kernel, flat: float) -> Kernel | None:
