@@ -155,7 +155,7 @@ def test_a_forecast_says_how_much_of_it_is_that_of_other_structures(airline, tol
     assert shares[0] == fitted.share
     assert sum(shares) == pytest.approx(1.0)
     said, *_ = told["shared"]
-    assert f"the structure explained here ({100 * fitted.share:.0f} %, " in said
+    assert f"growth that goes on ({100 * fitted.share:.0f} %, " in said
     ends = [one["end"] for one in told["structures"]]
     median = told["series"]["future"]["median"][-1]
     assert min(ends) < median < max(ends)

@@ -57,36 +57,38 @@ def expectation(result: Result, found: Findings, curves: Mapping[str, Any]) -> l
 
 
 def structures(result: Result, end: np.ndarray | None) -> list[dict[str, Any]]:
-    """The structures that share the forecast, the one that explains first; `end` holds the inputs of its last step."""
+    """The models that share the forecast; `end` holds the inputs of its last step."""
     fitted = result.explained
-    pools = [fitted, *fitted.others]
+    # what explains is a projection of all of them together, or the first one
+    together = fitted.remainder is not None
     found = []
-    for i, one in enumerate(pools):
-        kernels = one.kernels[: fitted.survivors] if i == 0 else one.kernels
+    for i, one in enumerate((fitted, *fitted.others)):
+        kernels = one.kernels[: fitted.survivors] if i == 0 and not together else one.kernels
         last = None if end is None else one.scale.inverse(one.posterior.draws(end)[0].mean(axis=0))[0]
+        growth = fitted.beliefs.growth if i == 0 else fitted.others[i - 1].growth
         found.append(
             {
                 "share": float(one.share),
                 "formula": " + ".join(dict.fromkeys(kernel.formula(result.names) for kernel in kernels)) or "constant",
                 "scale": one.scale.transform.name,
                 "end": None if last is None else float(last),
-                "explains": i == 0,
-                "growth": None if i == 0 or one.searched else one.growth,
+                "explains": i == 0 and not together,
+                "growth": growth if together else None,
             }
         )
     return found
 
 
-GROWTHS = {"line": "whose growth goes on", "nothing": "whose growth fades"}
-"""What tells the models of ordinary series apart."""
+GROWTHS = {"line": "growth that goes on", "nothing": "growth that fades"}
+"""What tells the models of a series apart, in words."""
 
 
 def sharing(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    """Sentences on the structures that share the forecast; none if one has nearly all of it."""
+    """Sentences on the models that share the forecast; none if one has nearly all of it."""
     if len(found) < 2 or 1.0 - found[0]["share"] <= WORTH_A_WORD:
         return []
-    if all(one.get("growth") is not None for one in found[1:]):
-        return [_with_standard_models(found)]
+    if all(one.get("growth") is not None for one in found):
+        return _growths(found)
     others = len(found) - 1
     who = "one other" if others == 1 else f"{count(others)} others"
     ends = [one["end"] for one in found if one["end"] is not None and math.isfinite(one["end"])]
@@ -97,22 +99,18 @@ def sharing(found: Sequence[Mapping[str, Any]]) -> list[str]:
     return [f"The structure explained here has {share} of this forecast, {who} {rest}{apart}."]
 
 
-def _with_standard_models(found: Sequence[Mapping[str, Any]]) -> str:
-    """The structure that explains and the models of ordinary series: their shares, and the last step of each."""
-    kinds = [(words, [one for one in found[1:] if one["growth"] == growth]) for growth, words in GROWTHS.items()]
-    groups = [("the structure explained here", found[:1])]
-    for words, alike in kinds:
-        if alike:
-            groups.append((f"{'one' if len(groups) > 1 else 'a standard trend model'} {words}", alike))
-    ends = [_last(alike) for _, alike in groups]
-    apart = len(set(filter(None, ends))) > 1
-    named = []
-    for (words, alike), end in zip(groups, ends, strict=True):
-        step = " at the last step" if not named else ""
-        share = per_cent(sum(one["share"] for one in alike))
-        named.append(f"{words} ({share}{f', {end}{step}' if apart and end else ''})")
-    why = "Past rows tell little of which is right, so three" if len(groups) > 2 else "Two"
-    return f"{why} models share this forecast: {listing(named)}."
+def _growths(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The shares of models whose growth goes on and of those whose growth fades, and the last step of both; nothing
+    where they expect the same."""
+    groups = {words: [one for one in found if one["growth"] == growth] for growth, words in GROWTHS.items()}
+    ends = {words: _last(alike) for words, alike in groups.items() if alike}
+    if len(set(filter(None, ends.values()))) < 2:
+        return []
+    said = [
+        f"{words} ({per_cent(sum(one['share'] for one in groups[words]))}, {end}{'' if place else ' at the last step'})"
+        for place, (words, end) in enumerate(ends.items())
+    ]
+    return [f"Past rows tell little of which is right, so two models share this forecast: {listing(said)}."]
 
 
 def _last(alike: Sequence[Mapping[str, Any]]) -> str:
