@@ -10,13 +10,14 @@ from typing import final
 import numpy as np
 
 from farrier.kernels.algebra import Kernel
-from farrier.kernels.registry import Linear, RandomWalk
+from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.search import candidates, regressors
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import best_change, shifted
 from farrier.search.enriching import enriched, fit_ordinary, split
 from farrier.search.periods import find_periods
 from farrier.search.scoring import START_NOISE, Evaluator
+from farrier.search.starting_values import LENGTHSCALES
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.table_moves import Columns
 
@@ -133,16 +134,19 @@ class Rows:
         return [*structure.parts, *(evaluator.part(kernel, weight, scale) for kernel in others)]
 
     def simple(self, evaluator: Evaluator) -> list[Structure]:
-        """Structures of a series or a curve that its pool hides: one change of level, and two regimes."""
+        """Structures that a pool hides: one change of level, two regimes, and in a curve a cycle whose shape drifts, where
+        smooth curves beside an exact cycle imitate it."""
         if not evaluator.of_series:
             return []
-        noise = START_NOISE
+        x, extent = evaluator.X[:, 0], candidates.Extent.of(evaluator.X[:, 0])
         place, gain = best_change(evaluator, evaluator.empty())
-        step = candidates.step_at(place, candidates.Extent.of(evaluator.X[:, 0]))
-        each = [[step]] if gain > np.log(len(evaluator.y)) else []
+        each = [[candidates.step_at(place, extent)]] if gain > np.log(len(evaluator.y)) else []
         each += [regimes] if evaluator.rows is None and (regimes := split(evaluator)) else []
+        drift = SquaredExponential(LENGTHSCALES[1] * extent.range)
+        periods = () if evaluator.beliefs.of_time else find_periods(x, evaluator.y, 1)
+        each += [[drift * CentredPeriodic(period)] for period in periods]
         parts = [[evaluator.part(kernel, PRIOR_SCALE) for kernel in kernels] for kernels in each]
-        return [shifted(evaluator, evaluator.fit(one, noise)) for one in parts]
+        return [shifted(evaluator, evaluator.fit(one, START_NOISE)) for one in parts]
 
     def moves(self, evaluator: Evaluator, structure: Structure) -> list[Move]:
         """The kernels that may come into the explanation."""
