@@ -134,8 +134,10 @@ class Rows:
         return [*structure.parts, *(evaluator.part(kernel, weight, scale) for kernel in others)]
 
     def simple(self, evaluator: Evaluator) -> list[Structure]:
-        """Structures that a pool hides: one change of level, two regimes, and in a curve a cycle whose shape drifts, where
-        smooth curves beside an exact cycle imitate it."""
+        """Structures that a pool hides: one change of level, two regimes, and in a curve a cycle whose shape drifts.
+
+        Smooth curves beside an exact cycle imitate the last.
+        """
         if not evaluator.of_series:
             return []
         x, extent = evaluator.X[:, 0], candidates.Extent.of(evaluator.X[:, 0])
