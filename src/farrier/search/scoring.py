@@ -141,8 +141,8 @@ class Evaluator:
         noise.
 
         From a noise that is far too small, the first steps of a fit can lead to the far end of the limits. If rows are
-        clearly less likely at the end than as white noise, the fit starts again with a larger noise; with regressors,
-        which explain some of y also there, if it ends with weights that should be others. A fit that gets no score is
+        clearly less likely at the end than as white noise, or a fit of a series ends with weights that should be others,
+        it starts again with a larger noise. A fit that gets no score is
         only a start for the next one, and ends earlier.
         """
         driven = self.of_series and self.X.shape[1] > 1
@@ -156,7 +156,7 @@ class Evaluator:
             end = self.fit(*start, least=least)
             assert end.terms is not None
             likely = end.terms.evidence > lowest or self.rows is not None
-            if likely and (not driven or self._settled(end)):
+            if likely and (not self.of_series or self._settled(end)):
                 return end
             ends.append(end)
         return max(ends, key=lambda one: one.terms.total)
