@@ -141,9 +141,8 @@ class Evaluator:
         noise.
 
         From a noise that is far too small, the first steps of a fit can lead to the far end of the limits. If rows are
-        clearly less likely at the end than as white noise, or a fit of a series ends with weights that should be others,
-        it starts again with a larger noise. A fit that gets no score is
-        only a start for the next one, and ends earlier.
+        clearly less likely at the end than as white noise, or a fit of a series ends with weights that should be
+        others, it starts again with a larger noise. A fit that gets no score is only a start for the next one.
         """
         driven = self.of_series and self.X.shape[1] > 1
         usual = self.beliefs.noise if self.beliefs.of_time else START_NOISE
