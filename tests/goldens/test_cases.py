@@ -1,8 +1,8 @@
 """The kept fits come out as they were: the same structures, the same predictions, the same words.
 
 On the processor that made them, numbers agree to a millionth (`python -m tests.goldens.cases` compares nine digits).
-Another one rounds differently, and a search multiplies what rounding does: there predictions may move by a fiftieth of
-their standard deviation.
+Another one rounds differently, and a search multiplies what rounding does: there predictions may move by a fifth of their
+standard deviation.
 """
 
 import json
@@ -13,9 +13,10 @@ import pytest
 
 from tests.goldens.cases import CASES, FOLDER, differences, golden, machine
 
-PART_OF_SD, DRAWN = 0.02, 0.5
-"""How far a prediction may move on another processor, in its own standard deviations; and that of a small table, whose
-pools predict at Hamiltonian draws: a proposal may be accepted on one processor and not on another."""
+PART_OF_SD, DRAWN = 0.2, 0.5
+"""How far a prediction may move on another processor, in its own standard deviations: a fit may end a step earlier or
+later, and a draw be moved to the mode or not. And that of a small table, whose pools predict at Hamiltonian draws: a
+proposal may be accepted on one processor and not on another."""
 HERE = json.loads((FOLDER / "machine.json").read_text()) == machine()
 """Whether this machine made the goldens."""
 
