@@ -1,7 +1,7 @@
 """The kept fits come out as they were: the same structures, the same predictions, the same words.
 
 On the processor that made them, numbers agree to a millionth (`python -m tests.goldens.cases` compares nine digits).
-Another one rounds differently, and a search multiplies what rounding does: there predictions may move by a fifth of their
+Another one rounds differently, and fits multiply what rounding does: there predictions may move by a fifth of their
 standard deviation.
 """
 
