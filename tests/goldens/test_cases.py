@@ -1,8 +1,8 @@
 """The kept fits come out as they were: the same structures, the same predictions, the same words.
 
 On the processor that made them, numbers agree to a millionth (`python -m tests.goldens.cases` compares nine digits).
-Another one rounds differently, and fits multiply what rounding does: there predictions may move by a fifth of their
-standard deviation.
+Another one rounds differently, and fits multiply what rounding does: there predictions may move by a fiftieth of
+their standard deviation.
 """
 
 import json
@@ -13,13 +13,12 @@ import pytest
 
 from tests.goldens.cases import CASES, FOLDER, differences, golden, machine
 
-PART_OF_SD, DRAWN = 0.2, 0.5
-"""How far a prediction may move on another processor, in its own standard deviations: a fit may end a step earlier or
-later, and a draw be moved to the mode or not. And that of a small table, whose pools predict at Hamiltonian draws: a
-proposal may be accepted on one processor and not on another."""
-TWO_MODES = {"co2"}
-"""Fits with two modes, two nats apart: which one is reached is a matter of rounding, so that away from the machine that
-made them only structure and words are compared."""
+PART_OF_SD, DRAWN = 0.02, 0.5
+"""How far a prediction may move on another processor, in its own standard deviations; and that of a table. Inside the
+whole suite "table, categories" moved by 0.24, and why is not known."""
+UNSTEADY = {"co2"}
+"""Fits that end elsewhere inside the whole suite (by 0.06 standard deviations, or 2.1 nats) and not when this file runs
+alone. Why is not known: there only structure and words are compared."""
 HERE = json.loads((FOLDER / "machine.json").read_text()) == machine()
 """Whether this machine made the goldens."""
 
@@ -44,7 +43,7 @@ def test_a_kept_fit_comes_out_as_it_was(name):
     assert [row["formula"] for row in found["components"]] == [row["formula"] for row in expected["components"]]
     assert (found["scale"], found["tier"]) == (expected["scale"], expected["tier"])
     assert words(found.get("sentences", "")) == words(expected.get("sentences", ""))
-    if name in TWO_MODES and not HERE:
+    if name in UNSTEADY and not HERE:
         return
     assert moved(found, expected) < (DRAWN if name.startswith("table") else PART_OF_SD)
     assert abs(found["elbo"] - expected["elbo"]) < 0.1
