@@ -60,7 +60,7 @@ def threads() -> set[int]:
 
 
 class Block:
-    """A block of code under `one_thread` in a Python thread of its own, which ends when it is told to."""
+    """A block of code under `one_thread` in a Python thread of its own, which ends when it is asked to stop."""
 
     def __init__(self):
         self.inside, self.leave = threading.Event(), threading.Event()
