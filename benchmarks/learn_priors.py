@@ -44,6 +44,8 @@ START = {
     "season": LogNormal(-0.75, 0.5),
     "shape": LogNormal(float(np.log(0.7)), 0.5),
     "drift": LogNormal(float(np.log(8.0)), 0.8),
+    "levels": LogNormal(-2.0, 0.5),
+    "levels_drift": LogNormal(float(np.log(8.0)), 0.8),
     "ar": LogNormal(-1.25, 0.5),
     "ar_length": LogNormal(float(np.log(0.25)), 0.7),
     "level": LogNormal(float(np.log(2.0)), 0.5),

@@ -25,9 +25,9 @@ from farrier.model.tiers import exact_posterior
 from farrier.search.beliefs import Beliefs
 from farrier.search.learned_priors import Clock, LogNormal, Priors
 
-SIZES = ("line", "trend", "walk", "season", "ar", "noise")
+SIZES = ("line", "trend", "walk", "season", "levels", "ar", "noise")
 """Sizes of components, any of which a series may not need: half-Cauchy."""
-TIMES = ("damping", "shape", "drift", "ar_length")
+TIMES = ("damping", "shape", "drift", "levels_drift", "ar_length")
 """Hyperparameters: log-normal."""
 ORIGINS = 3
 """Origins of each series, a horizon apart; by judgement: more of them share most of their rows."""

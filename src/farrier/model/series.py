@@ -36,7 +36,6 @@ from farrier.model.target_scale import TargetScale, Transform
 from farrier.model.tiers import POSTERIORS, bound_of
 from farrier.model.windows import SEARCH_ROWS, Windows, fitted_to, uncommon_rows
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidates import SHORTEST_PERIOD
 from farrier.search.enriching import SMALLEST
 from farrier.search.learned_priors import GROWTHS
 from farrier.search.periods import REPEATS
@@ -46,6 +45,9 @@ from farrier.search.structure import Structure
 
 ROBUST_ROUNDS = 3
 """Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
+RUN = 5
+"""Rows of a run where a fit leaves out runs of rows. [rows; on 28 hourly learn series the error is 2 % below that of
+every second row; five shares no factor with the seasons of hours and days, so that each hour of a week is seen]"""
 
 
 def fit_series(series: Problem, *, likelihood: str = "auto") -> Fitted:
@@ -210,18 +212,17 @@ def pool_fit(
 def _rows(series: Problem, beliefs: Beliefs) -> np.ndarray:
     """The rows to which a pool is fitted: of a series in time the last ones, of a curve some from everywhere.
 
-    If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
-    shortest season still shows: a week of hours cannot be learned from 300 of them. Of a series with regressors, rows
-    in which these have rare values come too: the size of an effect cannot be learned from rows without it.
+    If they hold too few of the longest season, every second (third, ...) run of `RUN` rows of a longer time is taken: a
+    week of hours cannot be learned from 300 of them, and neighbours show what is rough. Of a series with regressors,
+    rows in which these have rare values come too: the size of an effect cannot be learned from rows without it.
     """
     if not beliefs.of_time:
         return search_rows(series.X, timed=True)
     order, clock, every = np.argsort(series.X[:, 0], kind="stable"), beliefs.clock, 1
-    if clock is not None and clock.seasons:
-        needed = int(np.ceil(REPEATS * clock.seasons[-1] / clock.step / SEARCH_ROWS))
-        shows = clock.seasons[0] / clock.step >= SHORTEST_PERIOD * needed
-        every = needed if shows and len(order) > SEARCH_ROWS else 1
-    rows = order[::-1][::every][:SEARCH_ROWS][::-1]
+    if clock is not None and clock.seasons and len(order) > SEARCH_ROWS:
+        every = int(np.ceil(REPEATS * clock.seasons[-1] / clock.step / SEARCH_ROWS))
+    kept = np.arange(len(order)) // RUN % every == 0
+    rows = order[::-1][kept][:SEARCH_ROWS][::-1]
     if series.X.shape[1] == 1 or len(rows) == len(order):
         return rows
     found = np.union1d(rows, uncommon_rows(series.X, rows, SEARCH_ROWS))

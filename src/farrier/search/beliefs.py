@@ -45,6 +45,9 @@ PRIOR_SCALE = 0.5
 [standard deviations of y; by judgement]"""
 ROUNDING_OF_PERIODS = 1e-6
 """Relative difference up to which two periods are the same. [part of the period; by judgement]"""
+FEWEST_STEPS, MOST_STEPS = 13, 100
+"""Steps of a season that also has a level of its own for each step: months are few enough for one smooth shape, and of
+more than a hundred steps the rows of a fit show too few rounds. [steps; by judgement]"""
 
 
 @final
@@ -102,10 +105,8 @@ class Beliefs:
 
     def scale(self, kernel: Kernel) -> float:
         """The prior scale of the weight of a product."""
-        name = _size_of(kernel.products()[0])
-        if self.clock is None or name is None:
-            return PRIOR_SCALE
-        return self._median(name)
+        name = self._size_of(kernel)
+        return PRIOR_SCALE if self.clock is None or name is None else self._median(name)
 
     def model(self, parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
         """The model of some components; `rows` is the known noise variance of each row, if there is one."""
@@ -141,7 +142,8 @@ class Beliefs:
         """What ordinary series are made of, at the medians of the priors.
 
         A trend whose slope fades, a walk, AR(1), seasons that move, and a line if growth fades to one. The size of a
-        line is that over standardised inputs. A cycle that is no season moves in its own periods.
+        line is that over standardised inputs. A cycle that is not a season moves in its own periods. The first season
+        has a smooth shape, and where it has many steps also a level for each of them: corners, and weeks with holidays.
         """
         clock = self.clock
         if clock is None:
@@ -152,11 +154,34 @@ class Beliefs:
             DampedTrend(self._median("damping") / unit, clock.origin, unit),
             RandomWalk(clock.origin, unit),
             Matern12(self._median("ar_length") * unit),
+            # before the seasons: a fit that starts from another one takes the values of the first with its formula
+            *(
+                Matern12(self._median("levels_drift") * unit) * CentredPeriodic(period, self._step_shape(period))
+                for period in clock.seasons[:1]
+                if FEWEST_STEPS <= period / clock.step <= MOST_STEPS
+            ),
             *(
                 Matern12(self._median("drift") * (unit if clock.seasons else periods[0])) * cycle
                 for cycle in self._cycles(periods)
             ),
         ]
+
+    def _step_shape(self, period: float) -> float:
+        """The lengthscale of a cycle whose steps have next to nothing in common."""
+        assert self.clock is not None
+        return float(np.pi) * self.clock.step / period
+
+    def has_levels(self, kernel: Kernel) -> bool:
+        """Whether a product is a season with a level for each step."""
+        return self.clock is not None and any(
+            isinstance(factor, CentredPeriodic)
+            and np.size(factor.period) == 1
+            and abs(
+                float(np.ravel(factor.lengthscale)[0]) / self._step_shape(float(np.ravel(factor.period)[0])) - 1.0
+            )
+            < ROUNDING_OF_PERIODS
+            for factor in kernel.products()[0]
+        )
 
     def _cycles(self, periods: Sequence[float]) -> list[Kernel]:
         """A cycle for each period. One that holds a shorter one a whole number of times, as a week holds days, is a
@@ -217,12 +242,11 @@ class Beliefs:
         That is (u + offset) * factor for a name, offset and factor; None for a parameter without a learned prior.
         """
         pool, unit = model.pool, 0.0 if self.clock is None else float(np.log(self.clock.unit))
-        sizes = [_size_of(factors) for factors in (kernel.products()[0] for kernel in pool)]
+        sizes = [self._size_of(kernel) for kernel in pool]
         found: list[tuple[str, float, float] | None] = [None if one is None else (one, 0.0, 1.0) for one in sizes]
         found.append(("noise", 0.0, 0.5))
         for number in pool.layout:
-            factors = pool.kernels[number.product]
-            name = _parameter_of(factors, factors[number.factor], number.name)
+            name = self._parameter_of(pool, number)
             offset = {"damping": unit, "shape": 0.0}.get(name or "", -unit)
             found.append(None if name is None else (name, offset, 1.0))
         return found
@@ -242,6 +266,18 @@ class Beliefs:
     def _noise_scale(self) -> float | None:
         """The prior scale of the noise's standard deviation, if it was learned."""
         return None if self.clock is None else self._median("noise")
+
+    def _size_of(self, kernel: Kernel) -> str | None:
+        """The name of the learned prior of a product's weight; None if there is none."""
+        return "levels" if self.has_levels(kernel) else _size_of(kernel.products()[0])
+
+    def _parameter_of(self, pool: Products, number: Number) -> str | None:
+        """The name of the learned prior of a hyperparameter; None if there is none."""
+        factors = pool.kernels[number.product]
+        name = _parameter_of(factors, factors[number.factor], number.name)
+        if name in ("shape", "drift") and self.has_levels(pool[number.product]):
+            return None if name == "shape" else "levels_drift"
+        return name
 
     def _spreads(self, pool: Products) -> np.ndarray:
         """The prior standard deviation of each hyperparameter: 0 if it is known, infinite if its prior is uniform."""
@@ -271,8 +307,10 @@ class Beliefs:
 
     def _learned(self, pool: Products, number: Number) -> tuple[float, float] | None:
         """Mean and spread of a learned prior in the units of the rows, on the unbounded scale."""
-        factors = pool.kernels[number.product]
-        name = _parameter_of(factors, factors[number.factor], number.name)
+        factors, name = pool.kernels[number.product], self._parameter_of(pool, number)
+        factor = factors[number.factor]
+        if number.name == "lengthscale" and isinstance(factor, CentredPeriodic) and self.has_levels(pool[number.product]):
+            return float(np.log(np.ravel(factor.lengthscale)[0])), 0.0
         if self.clock is None or name is None:
             return None
         mean, sd = self._priors[name]

@@ -21,7 +21,7 @@ import numpy as np
 TABLE = Path(__file__).with_name("learned_priors.csv")
 STEPS = {"quarterly": 4, "monthly": 12, "weekly": 52, "daily": 7, "hourly": 24}
 """Steps in a season, by frequency: those of the calendar."""
-PARAMETERS = ("line", "trend", "damping", "walk", "season", "shape", "drift", "ar", "ar_length", "level", "noise")
+PARAMETERS = ("line", "trend", "damping", "walk", "season", "shape", "drift", "levels", "levels_drift", "ar", "ar_length", "level", "noise")
 """What a structural model has priors for: sizes of its components, and the hyperparameters that follow them."""
 GROWTHS = ("line", "nothing")
 """What growth fades to; one structural model for each."""

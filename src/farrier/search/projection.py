@@ -129,16 +129,20 @@ class Projection:
             yield structure
 
     def _needed(self, start: Structure) -> list[Part]:
-        """The components without those that are dropped together before any fit."""
+        """The components without those that are dropped together before any fit.
+
+        The levels of the steps of a season go: its smooth shape, which takes their place, can become as rough.
+        """
         each, level = self.grams(start.parts), self._level(start)
         C = level + each.sum(axis=0)
-        base, kept = self.value(C, start.noise), list(range(len(start.parts)))
+        base = self.value(C, start.noise)
+        kept = [i for i, part in enumerate(start.parts) if not self.beliefs.has_levels(part.kernel)]
         losses = [base - self.value(C - one, start.noise) for one in each]
         for i in np.argsort(losses):
             if base - self.value(C - each[i], start.noise) > WEAK:
                 break
             C = C - each[i]
-            kept.remove(int(i))
+            kept = [one for one in kept if one != i]
         return [start.parts[i] for i in kept]
 
     def _step(self, structure: Structure) -> Structure:
