@@ -2,11 +2,13 @@
 
     python -m benchmarks learn-priors --data-dir DIR
 
-For each frequency the structural model (farrier/model/series.py) is fitted to the series of the part "learn". The
-mean and the spread of each log parameter over the series, and its posterior variance within each, are the next prior;
-for sizes it is the half-Cauchy of highest likelihood.
-After a few rounds the priors move on to where forecasts of these series are likeliest (score_priors.py). The table is
-written to farrier/search/learned_priors.csv. Series of the part "report" are never read.
+For each frequency the structural model (farrier/model/series.py) is fitted to the series of the part "learn", on each
+scale of the target; a series counts on a scale as much as its evidence says that it belongs there. The mean and the
+spread of each log parameter over the series, and its posterior variance within each, are the next prior; for sizes it
+is the half-Cauchy of highest likelihood. After a few rounds the priors move on to where forecasts of these series are
+likeliest (score_priors.py): how growth ends is seen in what came, not in the rows before. The table is written to
+farrier/search/learned_priors.csv; other frequencies than those that are asked for stay as they are. Series of the part
+"report" are never read.
 
 A component that a series does not need drives its size to zero, and would pull the scale down without end. Its size
 counts no lower than `LOWEST`, which is nothing beside the noise.
@@ -21,21 +23,32 @@ import numpy as np
 
 from benchmarks.competition_data import SETS, Series, chosen, read_set
 from benchmarks.record import commit, tell
-from benchmarks.score_priors import SIZES, improved
+from benchmarks.score_priors import SIZES, SMALLEST_SHARE, improved, shares_of
 from farrier.model.members import Contender
 from farrier.model.problem import Problem
 from farrier.model.series import pool_fit
 from farrier.search.beliefs import Beliefs
-from farrier.search.learned_priors import GROWTHS, PARAMETERS, TABLE, Clock, LogNormal, Priors
+from farrier.search.learned_priors import (
+    GROWTHS,
+    PARAMETERS,
+    SCALES,
+    TABLE,
+    Clock,
+    LogNormal,
+    Priors,
+    priors_for,
+)
 
 FREQUENCIES = {
-    "yearly": "m1_yearly",
-    "quarterly": "m1_quarterly",
-    "monthly": "m1_monthly",
-    "weekly": "m4_weekly",
-    "hourly": "m4_hourly",
+    "yearly": ("m1_yearly", "m3_yearly", "tourism_yearly", "m3_other"),
+    "quarterly": ("m1_quarterly", "m3_quarterly", "tourism_quarterly"),
+    "monthly": ("m1_monthly", "m3_monthly", "tourism_monthly"),
+    "weekly": ("m4_weekly",),
+    "hourly": ("m4_hourly",),
 }
-"""The set from which each frequency learns."""
+"""The sets from which each frequency learns; one without a season has the priors of years."""
+Both = dict[str, Priors]
+"""The priors on each scale of the target."""
 START = {
     "line": LogNormal(-0.75, 0.75),
     "trend": LogNormal(-0.75, 0.75),
@@ -52,6 +65,8 @@ START = {
     "noise": LogNormal(-1.25, 0.5),
 }
 """Priors of the first round, by judgement: those of a trial on M1."""
+KINDS = [(growth, scale, name) for growth in GROWTHS for scale in SCALES for name in FREQUENCIES]
+"""Growth, scale and frequency of each row of the table."""
 KEPT = ("level",)
 """What is not learned: the level of a standardised series says nothing."""
 LOWEST = -4.5
@@ -62,37 +77,43 @@ HALF_CAUCHY_SD = float(np.pi / 2)
 """The standard deviation of the logarithm of a half-Cauchy."""
 HALVINGS = 50
 """Bisections for the scale of a half-Cauchy."""
-SHARE = 0.05
-"""Share of the evidence from which a scale of the target counts."""
 
 
 def configure(parser: argparse.ArgumentParser) -> None:
     """The options of this command."""
     parser.add_argument("--data-dir", type=Path, required=True, help="the folder that holds forecast/")
+    parser.add_argument("--frequencies", nargs="+", choices=FREQUENCIES, default=list(FREQUENCIES), metavar="NAME")
     parser.add_argument("--rounds", type=int, default=3, help="of fitting all series by empirical Bayes")
-    parser.add_argument("--score-rounds", type=int, default=1, help="of improving forecasts")
+    parser.add_argument("--score-rounds", type=int, default=3, help="of improving forecasts")
     parser.add_argument("--series", type=int, default=None, help="at most so many of each set")
     parser.add_argument("--out", type=Path, default=TABLE, help="where the table is written")
 
 
 def run(arguments: argparse.Namespace) -> Path:
-    """Learn all frequencies and write the table."""
-    found, counts = {}, {}
+    """Learn some frequencies and write the table."""
+    found = {(growth, scale, name): priors_for(name, growth, scale) for growth, scale, name in KINDS}
+    counts = {}
+    for frequency in arguments.frequencies:
+        series, season = [], 1
+        for name in FREQUENCIES[frequency]:
+            some = chosen(read_set(arguments.data_dir, name), "learn", arguments.series)
+            counts[name], season = len(some), SETS[name].season
+            series += some
+        for growth in GROWTHS:
+            tell(f"{frequency}, growth that fades to {growth}")
+            for scale, priors in learned_in_two_stages(series, season, growth, arguments).items():
+                found[growth, scale, frequency] = priors
     for growth in GROWTHS:
-        for frequency, name in FREQUENCIES.items():
-            series = chosen(read_set(arguments.data_dir, name), "learn", arguments.series)
-            counts[name] = len(series)
-            tell(f"growth that fades to {growth}, {frequency}")
-            found[growth, frequency] = learned_in_two_stages(series, SETS[name].season, growth, arguments)
-        found[growth, "other"] = pooled([found[growth, frequency] for frequency in FREQUENCIES])
+        for scale in SCALES:
+            found[growth, scale, "other"] = pooled([found[growth, scale, name] for name in FREQUENCIES])
     rounds = f"{arguments.rounds} rounds and {arguments.score_rounds} of forecasts"
     arguments.out.write_text(table(found, counts, rounds), encoding="utf-8")
     return arguments.out
 
 
-def learned_in_two_stages(series: list[Series], season: int, growth: str, arguments: argparse.Namespace) -> Priors:
-    """The priors of one structural model: by empirical Bayes, then by forecasts."""
-    priors = dict(START)
+def learned_in_two_stages(series: list[Series], season: int, growth: str, arguments: argparse.Namespace) -> Both:
+    """The priors of one kind of growth on both scales: by empirical Bayes, then by forecasts."""
+    priors = {scale: dict(START) for scale in SCALES}
     for number in range(arguments.rounds):
         priors = learned([one.past for one in series], season, priors, growth)
         tell(f"round {number + 1}: {said(priors)}")
@@ -103,18 +124,28 @@ def learned_in_two_stages(series: list[Series], season: int, growth: str, argume
     return priors
 
 
-def said(priors: Priors) -> str:
-    """The priors in one line."""
-    return ", ".join(f"{key} {one.mean:.2f} ± {one.sd:.2f}" for key, one in priors.items())
+def said(both: Both) -> str:
+    """The priors in one line for each scale."""
+    return "".join(
+        f"\n  {scale}: " + ", ".join(f"{key} {one.mean:.2f} ± {one.sd:.2f}" for key, one in priors.items())
+        for scale, priors in both.items()
+    )
 
 
-def learned(series: list[np.ndarray], season: int, priors: Priors, growth: str = "line") -> Priors:
+def learned(series: list[np.ndarray], season: int, both: Both, growth: str = "line") -> Both:
     """The priors after one round over all series."""
-    values: dict[str, list[tuple[float, float, float]]] = {name: [] for name in PARAMETERS}
+    values: dict[str, dict[str, list[tuple[float, float, float]]]]
+    values = {scale: {name: [] for name in PARAMETERS} for scale in both}
     for y in series:
-        for share, fit in fits(y, season, priors, growth):
+        for share, fit in fits(y, season, both, growth):
             for name, value, sd in parameters(fit):
-                values[name].append((max(value, LOWEST) if name in SIZES else value, sd, share))
+                size = max(value, LOWEST) if name in SIZES else value
+                values[fit.scale.transform.name][name].append((size, sd, share))
+    return {scale: _next(priors, values[scale]) for scale, priors in both.items()}
+
+
+def _next(priors: Priors, values: dict[str, list[tuple[float, float, float]]]) -> Priors:
+    """The priors on one scale, from values with their posterior standard deviations and the shares of their series."""
     new = dict(priors)
     for name, triples in values.items():
         if not triples or name in KEPT:
@@ -124,7 +155,7 @@ def learned(series: list[np.ndarray], season: int, priors: Priors, growth: str =
             new[name] = LogNormal(half_cauchy_scale(value, share), HALF_CAUCHY_SD)
             continue
         mean = float(np.average(value, weights=share))
-        # what a series does not tell is no wider than the prior
+        # what a series does not show is no wider than the prior
         within = np.minimum(sd, priors[name].sd) ** 2
         spread = float(np.sqrt(np.average((value - mean) ** 2 + within, weights=share)))
         new[name] = LogNormal(mean, float(np.clip(spread, NARROWEST, WIDEST)))
@@ -141,19 +172,19 @@ def half_cauchy_scale(value: np.ndarray, share: np.ndarray) -> float:
     return 0.5 * (low + high)
 
 
-def fits(y: np.ndarray, season: int, priors: Priors, growth: str = "line") -> Iterator[tuple[float, Contender]]:
+def fits(y: np.ndarray, season: int, both: Both, growth: str = "line") -> Iterator[tuple[float, Contender]]:
     """The fits of one series on each scale of the target, with their shares of the evidence."""
     times = np.arange(len(y), dtype=float)
     x = (times - times.mean()) / times.std()
-    beliefs = Beliefs(Clock.of(x, [season / times.std()] if season > 1 else []), priors, growth=growth)
-    rows = Problem(x[:, None], y, timed=True)
-    found = [pool_fit(rows, beliefs, one) for one in (rows.scales if np.ptp(y) > 0 else ())]
+    clock, rows = Clock.of(x, [season / times.std()] if season > 1 else []), Problem(x[:, None], y, timed=True)
+    found = [
+        pool_fit(rows, Beliefs(clock, both[one.name], growth=growth), one)
+        for one in (rows.scales if np.ptp(y) > 0 else ())
+    ]
     if not found:
         return
-    heights = np.array([fit.height for fit in found])
-    shares = np.exp(heights - heights.max())
-    for share, fit in zip(shares / shares.sum(), found, strict=True):
-        if share > SHARE:
+    for share, fit in zip(shares_of([fit.height for fit in found]), found, strict=True):
+        if share > SMALLEST_SHARE:
             yield float(share), fit
 
 
@@ -177,18 +208,18 @@ def pooled(tables: list[Priors]) -> Priors:
     return found
 
 
-def table(found: dict[tuple[str, str], Priors], counts: dict[str, int], rounds: str) -> str:
+def table(found: dict[tuple[str, str, str], Priors], counts: dict[str, int], rounds: str) -> str:
     """The table as text."""
     said = ", ".join(f"{count} of {name}" for name, count in counts.items())
     lines = [
         "# Priors of what ordinary series are made of: mean and standard deviation of the logarithm of each parameter.",
-        "# There are two models: growth fades to a line, or to nothing.",
+        "# There are four models: growth fades to a line, or to nothing; components add up to y, or to its logarithm.",
         "# Sizes (trend, walk, season, ar, level, noise) are half-Cauchy: the mean is the logarithm of the scale.",
         "# Made by: python -m benchmarks learn-priors --data-dir DIR",
         f"# on {datetime.now(UTC):%Y-%m-%d} at commit {commit()}, {rounds}; series of the part learn: {said}.",
-        "growth,frequency,parameter,mean,sd",
+        "growth,scale,frequency,parameter,mean,sd",
     ]
-    for (growth, frequency), priors in found.items():
-        start = f"{growth},{frequency}"
+    for kind, priors in found.items():
+        start = ",".join(kind)
         lines += [f"{start},{name},{priors[name].mean:.3f},{priors[name].sd:.3f}" for name in PARAMETERS]
     return "\n".join(lines) + "\n"

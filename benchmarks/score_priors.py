@@ -35,6 +35,8 @@ FEWEST = 12, 3
 """Fewest rows, and seasons, before an origin; by judgement."""
 MOST = 520
 """Most rows before an origin, as in the competitions."""
+SMALLEST_SHARE = 0.05
+"""Share of the evidence from which a scale of the target counts; by judgement."""
 DRAWS = 64
 """Draws of the parameters of each fit; by judgement."""
 SPREAD = 0.7
@@ -64,6 +66,8 @@ class Drawn:
     """The log density of each next row, (S, H)."""
     height: float
     """The log evidence."""
+    scale: str
+    """The name of the scale of the target."""
 
     def log_prior(self, priors: Priors) -> np.ndarray:
         """The log prior density of each draw, up to a constant, (S,)."""
@@ -80,31 +84,48 @@ class Drawn:
 @final
 @dataclass(frozen=True)
 class Window:
-    """The draws for the rows after one origin, on all scales of the target."""
+    """The draws for the rows after one origin, on one scale of the target."""
 
-    fits: tuple[Drawn, ...]
+    fit: Drawn
     before: np.ndarray
     """The log prior of all draws when they were made."""
     unit: float
     """The log of the mean step between rows."""
+    share: float
+    """The share of this scale in the evidence of all."""
 
     def score(self, priors: Priors) -> float:
         """The mean log density of the next rows in units of the mean step."""
-        now = np.concatenate([one.log_prior(priors) for one in self.fits])
-        height = np.concatenate([np.full(len(one.values), one.height) for one in self.fits])
-        share = now - self.before + height
-        density = np.concatenate([one.densities for one in self.fits])
-        mixed = np.asarray(logsumexp((share - logsumexp(share))[:, None] + density, axis=0))
-        return float(np.logaddexp(mixed.mean() + self.unit, FLOOR))
+        share = self.fit.log_prior(priors) - self.before
+        mixed = np.asarray(logsumexp((share - logsumexp(share))[:, None] + self.fit.densities, axis=0))
+        return self.share * float(np.logaddexp(mixed.mean() + self.unit, FLOOR))
+
+
+def shares_of(heights: Sequence[float]) -> np.ndarray:
+    """The share of each fit in the evidence of all."""
+    found = np.exp(np.array(heights) - max(heights))
+    return found / found.sum()
 
 
 def improved(
-    series: Sequence[tuple[np.ndarray, int]], season: int, priors: Priors, first: Priors, growth: str = "line"
-) -> Priors:
+    series: Sequence[tuple[np.ndarray, int]],
+    season: int,
+    both: dict[str, Priors],
+    first: dict[str, Priors],
+    growth: str = "line",
+) -> dict[str, Priors]:
     """The priors after one round; `series` are all rows with the horizon, `first` the priors of the first stage."""
     parts = [part for rows, horizon in series for part in windows(rows, horizon, season)]
-    kept = [one for past, ahead in parts if (one := drawn(past, ahead, season, priors, growth)) is not None]
-    names = [name for name in (*SIZES, *TIMES) if any(name in fit.names for one in kept for fit in one.fits)]
+    kept = [one for past, ahead in parts for one in drawn(past, ahead, season, both, growth)]
+    return {
+        scale: _improved([one for one in kept if one.fit.scale == scale], priors, first[scale])
+        for scale, priors in both.items()
+    }
+
+
+def _improved(kept: Sequence[Window], priors: Priors, first: Priors) -> Priors:
+    """The priors on one scale after one round."""
+    names = [name for name in (*SIZES, *TIMES) if any(name in one.fit.names for one in kept)]
     anchor, start = _vector(first, names), _vector(priors, names)
 
     def loss(vector: np.ndarray) -> float:
@@ -124,21 +145,29 @@ def windows(rows: np.ndarray, horizon: int, season: int) -> list[tuple[np.ndarra
     return [(rows[max(0, one - MOST) : one], rows[one : one + horizon]) for one in enough]
 
 
-def drawn(past: np.ndarray, ahead: np.ndarray, season: int, priors: Priors, growth: str = "line") -> Window | None:
-    """The draws of the structural model of `past`, with the densities of `ahead`; None if all rows are alike."""
+def drawn(
+    past: np.ndarray, ahead: np.ndarray, season: int, both: dict[str, Priors], growth: str = "line"
+) -> list[Window]:
+    """The draws of the structural model of `past` on each scale, with the densities of `ahead`; none if all rows are
+    alike."""
     if np.ptp(past) == 0.0:
-        return None
+        return []
     times = np.arange(len(past) + len(ahead), dtype=float)
     known = times[: len(past)]
     x = ((times - known.mean()) / known.std())[:, None]
-    beliefs = Beliefs(Clock.of(x[: len(past), 0], [season / known.std()] if season > 1 else []), priors, growth=growth)
-    fits = []
+    clock = Clock.of(x[: len(past), 0], [season / known.std()] if season > 1 else [])
     series = Problem(x[: len(past)], past, timed=True)
-    for scale in series.scales:
-        contender = pool_fit(series, beliefs, scale)
-        fits.append(_drawn(contender, past, x, ahead))
-    before = np.concatenate([one.log_prior(priors) for one in fits])
-    return Window(tuple(fits), before, float(np.log(np.mean(np.abs(np.diff(past))))))
+    fits = [
+        _drawn(pool_fit(series, Beliefs(clock, both[scale.name], growth=growth), scale), past, x, ahead)
+        for scale in series.scales
+    ]
+    unit = float(np.log(np.mean(np.abs(np.diff(past)))))
+    shares = shares_of([one.height for one in fits])
+    return [
+        Window(one, one.log_prior(both[one.scale]), unit, float(share))
+        for one, share in zip(fits, shares, strict=True)
+        if share > SMALLEST_SHARE
+    ]
 
 
 def _drawn(contender: Contender, past: np.ndarray, x: np.ndarray, ahead: np.ndarray) -> Drawn:
@@ -164,6 +193,7 @@ def _drawn(contender: Contender, past: np.ndarray, x: np.ndarray, ahead: np.ndar
         values=np.stack([(values[:, place] + offset) * factor for place, (_, offset, factor) in kept], axis=1),
         densities=np.where(possible, each + slopes, -np.inf),
         height=contender.height,
+        scale=contender.scale.transform.name,
     )
 
 

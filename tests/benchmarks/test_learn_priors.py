@@ -7,6 +7,7 @@ from benchmarks.learn_priors import fits as fits_of
 from farrier.search.learned_priors import PARAMETERS, LogNormal
 
 RNG = np.random.default_rng(0)
+BOTH = {"identity": dict(START), "log": dict(START)}
 
 
 def seasonal(amplitude):
@@ -15,7 +16,7 @@ def seasonal(amplitude):
 
 
 def test_a_large_season_is_learned_as_large():
-    large, small = (learned([seasonal(size) for _ in range(4)], 12, dict(START)) for size in (3.0, 0.01))
+    large, small = (learned([seasonal(size) for _ in range(4)], 12, BOTH)["identity"] for size in (3.0, 0.01))
     assert large["season"].mean > small["season"].mean + 0.5
     assert small["noise"].mean > large["noise"].mean
     assert small["season"].mean >= LOWEST
@@ -23,9 +24,9 @@ def test_a_large_season_is_learned_as_large():
 
 
 def test_parameters_are_counted_in_seasons_and_as_standard_deviations():
-    (first, *_) = (fit for _, fit in fits_of(seasonal(3.0), 12, dict(START)))
+    (first, *_) = (fit for _, fit in fits_of(seasonal(3.0), 12, BOTH))
     found = {name: value for name, value, _ in parameters(first)}
-    assert set(found) == set(PARAMETERS)
+    assert set(found) == set(PARAMETERS) - {"levels", "levels_drift"}
     model = first.structure.model
     assert np.isclose(found["noise"], 0.5 * np.log(model.noise))
     trend = model.pool.kernels[1][0]
@@ -33,18 +34,25 @@ def test_parameters_are_counted_in_seasons_and_as_standard_deviations():
 
 
 def test_the_table_holds_every_frequency_and_parameter():
-    both = {("line", "monthly"): dict(START), ("nothing", "other"): pooled([dict(START), dict(START)])}
-    text = table(both, {"m1_monthly": 7}, "3 rounds")
+    kinds = {("line", "log", "monthly"): dict(START), ("nothing", "identity", "other"): pooled([START, START])}
+    text = table(kinds, {"m1_monthly": 7}, "3 rounds")
     assert "7 of m1_monthly" in text
-    assert text.count("\nline,monthly,") == len(PARAMETERS) == text.count("\nnothing,other,")
+    assert text.count("\nline,log,monthly,") == len(PARAMETERS) == text.count("\nnothing,identity,other,")
 
 
 def test_growth_that_fades_to_nothing_has_no_line():
     with_line, without = (
-        {name for _, fit in fits_of(seasonal(3.0), 12, dict(START), growth) for name, _, _ in parameters(fit)}
+        {name for _, fit in fits_of(seasonal(3.0), 12, BOTH, growth) for name, _, _ in parameters(fit)}
         for growth in ("line", "nothing")
     )
     assert with_line - without == {"line"}
+
+
+def test_a_series_counts_on_the_scale_to_which_it_belongs():
+    growing = np.exp(0.05 * np.arange(60) + 0.05 * RNG.standard_normal(60))
+    after = learned([growing], 1, BOTH)
+    assert after["log"]["noise"].mean < BOTH["log"]["noise"].mean
+    assert after["identity"] == BOTH["identity"]
 
 
 def test_what_differs_between_frequencies_widens_the_prior_of_all():

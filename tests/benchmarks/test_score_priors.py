@@ -10,6 +10,7 @@ from scipy.special import logsumexp
 from farrier.search.learned_priors import LogNormal
 
 HORIZON = 4
+BOTH = {"identity": dict(START), "log": dict(START)}
 
 
 def growing(seed, rows=24):
@@ -20,7 +21,7 @@ def growing(seed, rows=24):
 @pytest.fixture(scope="module")
 def window():
     rows = growing(0)
-    return drawn(rows[:-HORIZON], rows[-HORIZON:], 1, dict(START))
+    return drawn(rows[:-HORIZON], rows[-HORIZON:], 1, BOTH)[0]
 
 
 def test_windows_follow_each_other_and_start_with_enough_rows():
@@ -34,15 +35,12 @@ def test_windows_follow_each_other_and_start_with_enough_rows():
 
 
 def test_under_the_priors_of_the_draws_all_draws_of_a_fit_count_the_same(window):
-    heights = np.array([one.height for one in window.fits])
-    each = [logsumexp(one.densities, axis=0) - np.log(len(one.densities)) for one in window.fits]
-    shares = heights - logsumexp(heights)
-    mixed = np.mean(logsumexp(shares[:, None] + np.array(each), axis=0)) + window.unit
-    assert_allclose(window.score(dict(START)), mixed, atol=0.02)
+    mixed = np.mean(logsumexp(window.fit.densities, axis=0)) - np.log(len(window.fit.densities)) + window.unit
+    assert_allclose(window.score(dict(START)), window.share * mixed, atol=0.02)
 
 
 def test_a_prior_that_holds_better_draws_scores_higher(window):
-    one = window.fits[0]
+    one = window.fit
     value, worth = one.values[:, one.names.index("damping")], one.densities.mean(axis=1)
     better = float(np.average(value, weights=np.exp(4.0 * (worth - worth.max()))))
     near, far = (START | {"damping": LogNormal(mean, 0.2)} for mean in (better, 2.0 * value.mean() - better))
@@ -50,14 +48,21 @@ def test_a_prior_that_holds_better_draws_scores_higher(window):
 
 
 def test_rows_that_are_all_alike_teach_nothing():
-    assert drawn(np.ones(20), np.ones(HORIZON), 1, dict(START)) is None
+    assert drawn(np.ones(20), np.ones(HORIZON), 1, BOTH) == []
 
 
 def test_a_round_moves_the_priors_a_bounded_way_to_a_higher_score():
-    series, first = [(growing(seed), HORIZON) for seed in range(3)], dict(START)
+    series, first = [(growing(seed), HORIZON) for seed in range(3)], BOTH
     after = improved(series, 1, first, first)
-    kept = [drawn(past, ahead, 1, first) for rows, horizon in series for past, ahead in windows(rows, horizon, 1)]
-    assert sum(one.score(after) for one in kept) > sum(one.score(first) for one in kept)
-    assert max(abs(after[name].mean - first[name].mean) for name in first) <= STEP + 1e-9
-    assert after["season"] == first["season"]
-    assert after["level"] == first["level"]
+    kept = [one for rows, ahead in series for part in windows(rows, ahead, 1) for one in drawn(*part, 1, first)]
+    for scale in BOTH:
+        own = [one for one in kept if one.fit.scale == scale]
+        assert sum(one.score(after[scale]) for one in own) > sum(one.score(first[scale]) for one in own)
+        assert max(abs(after[scale][name].mean - first[scale][name].mean) for name in START) <= STEP + 1e-9
+        assert after[scale]["season"] == first[scale]["season"]
+        assert after[scale]["level"] == first[scale]["level"]
+
+
+def test_the_shares_of_both_scales_add_up_to_one():
+    found = drawn(growing(1)[:-HORIZON], growing(1)[-HORIZON:], 1, BOTH)
+    assert 0.9 < sum(one.share for one in found) <= 1.0 + 1e-12

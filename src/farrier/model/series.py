@@ -183,7 +183,7 @@ def pool_fit(
     `near` is another fit, from whose values this one starts; `again` takes its components too. Below a log likelihood
     of `least` it gets no score.
     """
-    X, y = series.X, series.y
+    X, y, beliefs = series.X, series.y, replace(beliefs, transform=transform.name)
     scale = TargetScale.of(transform, y if noise is None else y[noise.ordinary])
     rows = _rows(series, beliefs)
     each = series.factors if noise is None else noise.factors

@@ -60,6 +60,8 @@ class Beliefs:
     """Priors in place of the learned ones."""
     growth: str = "line"
     """What the growth of an ordinary series fades to: a line, or nothing."""
+    transform: str = "identity"
+    """The name of the scale of the target on which components add up."""
 
     @classmethod
     def of(
@@ -176,9 +178,7 @@ class Beliefs:
         return self.clock is not None and any(
             isinstance(factor, CentredPeriodic)
             and np.size(factor.period) == 1
-            and abs(
-                float(np.ravel(factor.lengthscale)[0]) / self._step_shape(float(np.ravel(factor.period)[0])) - 1.0
-            )
+            and abs(float(np.ravel(factor.lengthscale)[0]) / self._step_shape(float(np.ravel(factor.period)[0])) - 1.0)
             < ROUNDING_OF_PERIODS
             for factor in kernel.products()[0]
         )
@@ -255,7 +255,7 @@ class Beliefs:
     def _priors(self) -> Priors:
         if self.given is not None:
             return self.given
-        return priors_for("other" if self.clock is None else self.clock.frequency, self.growth)
+        return priors_for("other" if self.clock is None else self.clock.frequency, self.growth, self.transform)
 
     @property
     def noise(self) -> float:
@@ -309,7 +309,11 @@ class Beliefs:
         """Mean and spread of a learned prior in the units of the rows, on the unbounded scale."""
         factors, name = pool.kernels[number.product], self._parameter_of(pool, number)
         factor = factors[number.factor]
-        if number.name == "lengthscale" and isinstance(factor, CentredPeriodic) and self.has_levels(pool[number.product]):
+        if (
+            number.name == "lengthscale"
+            and isinstance(factor, CentredPeriodic)
+            and self.has_levels(pool[number.product])
+        ):
             return float(np.log(np.ravel(factor.lengthscale)[0])), 0.0
         if self.clock is None or name is None:
             return None

@@ -1,6 +1,7 @@
 """Priors of the structural models, learned from many series: one log-normal for each parameter and frequency.
 
-There are two models, told apart by what growth fades to: a line, or nothing.
+There are four models. Growth fades to a line, or to nothing. The components add up to y, or to its logarithm. Growth
+by a constant amount goes on longer than growth by a constant factor.
 
 `learned_priors.csv` beside this file is the table, and its first lines say which command made it from which series.
 Sizes are standard deviations of what a component adds, y having standard deviation one; times are counted in seasons
@@ -21,10 +22,26 @@ import numpy as np
 TABLE = Path(__file__).with_name("learned_priors.csv")
 STEPS = {"quarterly": 4, "monthly": 12, "weekly": 52, "daily": 7, "hourly": 24}
 """Steps in a season, by frequency: those of the calendar."""
-PARAMETERS = ("line", "trend", "damping", "walk", "season", "shape", "drift", "levels", "levels_drift", "ar", "ar_length", "level", "noise")
+PARAMETERS = (
+    "line",
+    "trend",
+    "damping",
+    "walk",
+    "season",
+    "shape",
+    "drift",
+    "levels",
+    "levels_drift",
+    "ar",
+    "ar_length",
+    "level",
+    "noise",
+)
 """What a structural model has priors for: sizes of its components, and the hyperparameters that follow them."""
 GROWTHS = ("line", "nothing")
 """What growth fades to; one structural model for each."""
+SCALES = ("identity", "log")
+"""The scales of the target for which priors were learned; others have those of the identity."""
 
 
 class LogNormal(NamedTuple):
@@ -46,18 +63,19 @@ def frequency_of(steps: float | None) -> str:
 
 
 @cache
-def _table() -> dict[tuple[str, str], Priors]:
+def _table() -> dict[tuple[str, str, str], Priors]:
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if not line.startswith("#")]
-    found: dict[tuple[str, str], Priors] = {}
+    found: dict[tuple[str, str, str], Priors] = {}
     for row in csv.DictReader(lines):
-        priors = found.setdefault((row["growth"], row["frequency"]), {})
+        priors = found.setdefault((row["growth"], row["scale"], row["frequency"]), {})
         priors[row["parameter"]] = LogNormal(float(row["mean"]), float(row["sd"]))
     return found
 
 
-def priors_for(frequency: str, growth: str = "line") -> Priors:
-    """The priors of a frequency; of one that was not learned, those of "other"."""
-    return dict(_table().get((growth, frequency), _table()[growth, "other"]))
+def priors_for(frequency: str, growth: str = "line", scale: str = "identity") -> Priors:
+    """The priors of a frequency on a scale of the target; of a frequency that was not learned, those of "other"."""
+    kind = growth, scale if scale in SCALES else SCALES[0]
+    return dict(_table().get((*kind, frequency), _table()[*kind, "other"]))
 
 
 @final
