@@ -123,8 +123,8 @@ class Evaluator:
         """
         start = (*map(id, parts), noise, iterations, least)
         if start not in self._fitted:
-            # the parts are stored too, so that their ids stay unique
-            self._fitted[start] = parts, self._climbed(parts, noise, iterations, least)
+            # the parts are stored too, whatever happens to their list, so that their ids stay unique
+            self._fitted[start] = tuple(parts), self._climbed(parts, noise, iterations, least)
         return self._fitted[start][1]
 
     def fit_briefly(self, parts: Sequence[Part], structure: Structure, least: float) -> Structure:
