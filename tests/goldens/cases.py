@@ -4,8 +4,11 @@
     python -m tests.goldens.cases --write    # make the files again: only where a change of results is meant
 
 A golden holds predictions, components and the record of the search of one small fit: one for every path through the
-engines (paths.py), and five whose sentences are kept too. Another processor rounds differently, and a search multiplies
-what rounding does, so machine.json says on which one they were made.
+engines (paths.py), and five whose sentences are kept too. Other instructions round differently, and a search multiplies
+what rounding does, so machine.json says with which ones they were made. To see what another machine would give:
+
+    OPENBLAS_CORETYPE=SkylakeX python -m tests.goldens.cases
+    NPY_DISABLE_CPU_FEATURES="X86_V4 AVX512_ICL" python -m tests.goldens.cases
 """
 
 import json
@@ -17,7 +20,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy
+import scipy.linalg  # loads its BLAS
 from threadpoolctl import threadpool_info
 
 from tests.goldens.paths import PATHS
@@ -122,11 +125,16 @@ def kept(model: Any, X: np.ndarray) -> dict[str, Any]:
 
 
 def machine() -> dict[str, str]:
-    """What digits depend on: the processor and the libraries of linear algebra."""
+    """What digits depend on: the processor, the libraries of linear algebra, and the instructions that numpy uses.
+
+    Processors of one name may have other instructions. Libraries that other modules load do not count.
+    """
     blas = sorted(
         f"{one['internal_api']} {one['version']} {one.get('architecture')}, {one['num_threads']} threads"
         for one in threadpool_info()
+        if one["user_api"] == "blas"
     )
+    instructions: Any = np.show_config(mode="dicts")
     cpu = (
         re.search(r"model name\s*:\s*(.*)", Path("/proc/cpuinfo").read_text())
         if Path("/proc/cpuinfo").exists()
@@ -134,6 +142,7 @@ def machine() -> dict[str, str]:
     )
     return {
         "cpu": cpu[1] if cpu else platform.processor(),
+        "instructions": " ".join(instructions["SIMD Extensions"]["found"]),
         "blas": ", ".join(dict.fromkeys(blas)),
         "numpy": np.__version__,
         "scipy": scipy.__version__,

@@ -105,6 +105,17 @@ def test_the_derivative_is_that_of_finite_differences_in_every_field(X, field):
     assert_allclose(gradient @ along, (plus - minus) / 2e-5, rtol=1e-5)
 
 
+@each
+@pytest.mark.parametrize("field", ["prior.w", "Linear.location", "noise"])
+def test_derivatives_hold_where_weights_are_so_large_that_jitter_is_as_large_as_the_noise(X, field):
+    large = replace(model(), noise=1e-3, prior=replace(model().prior, w=np.array([0.5, 300.0, 300.0])))
+    y, along = np.sin(3.0 * X[:, 0]), along_field(large, field, RNG)
+    for bound in (exact(large, X, y), projected(large, X, moments_of(len(X))[2])):
+        gradient = bound.terms(bound.start())[1]
+        plus, minus = (bound.terms(bound.start() + step * along)[0].total for step in (1e-4, -1e-4))
+        assert_allclose(gradient @ along, (plus - minus) / 2e-4, rtol=1e-4, atol=1e-3)
+
+
 def test_the_projection_of_a_member_of_the_family_is_that_member():
     template = model()
     K = np.einsum("i,inm->nm", np.asarray(template.prior.w) ** 2, template.pool.gram(GRID, GRID))

@@ -22,7 +22,7 @@ from scipy.linalg.blas import dsyr  # pyright: ignore[reportAttributeAccessIssue
 from scipy.linalg.lapack import dlauum, dpotrf, dpotri, dpotrs, dtrtrs  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.covariance import Covariance, covariance_of
-from farrier.inference.linalg import inverse_of_upper, jitter
+from farrier.inference.linalg import add_slope_of_jitter, inverse_of_upper, jitter
 from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
 from farrier.inference.weight_priors import quasi_normal
 
@@ -149,6 +149,7 @@ class ExactObjective(Parametrised):
                 return Terms.of(-np.inf, made), np.zeros_like(numbers)
             values.append(found)
         dnoise = float(np.einsum("snn,n->", C, self._relative)) if self.common_noise else 0.0
+        add_slope_of_jitter(C)
         slopes, dw2 = self.covariance.backward(saved, C)
         share = 1.0 / len(values)
         gradient = self.gradient(made, share * slopes, share * dw2, share * dnoise)
@@ -178,5 +179,6 @@ class ProjectedObjective(ExactObjective):
         C[0] = 2.0 * np.tril(G, -1)
         C[0][np.diag_indices(len(A))] = np.where(filled, np.diagonal(G), 0.0)
         dnoise = float((np.where(filled, np.diagonal(G), 0.0) * self._relative).sum()) if self.common_noise else 0.0
+        add_slope_of_jitter(C)
         slopes, dw2 = self.covariance.backward(saved, C)
         return Terms.of(value, made), self.gradient(made, slopes, dw2, dnoise)

@@ -64,6 +64,13 @@ def jitter(C: np.ndarray) -> float:
     return relative_jitter(C.dtype) * float(np.trace(C)) / len(C)
 
 
+def add_slope_of_jitter(G: np.ndarray) -> None:
+    """Turn derivatives by C + jitter(C) I, matrices (S, N, N), into those by C: each entry of its diagonal is in the
+    jitter of all. Only diagonals change."""
+    diagonals = np.einsum("snn->sn", G)
+    diagonals += relative_jitter(G.dtype) * diagonals.mean(axis=1, keepdims=True)
+
+
 def cholesky(K: np.ndarray) -> np.ndarray:
     """L with L L' = K + jitter I."""
     return np.linalg.cholesky(K + max(jitter(K), least_jitter(K.dtype)) * np.eye(len(K)))

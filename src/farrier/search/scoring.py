@@ -51,6 +51,8 @@ each squared unit of a logarithm; by judgement]"""
 CURVATURE_STEP = 1e-3
 """Step of the differences that give the curvature of the log posterior density. [parts of the typical posterior
 deviation of a parameter; by judgement]"""
+UNFINISHED = 1.0
+"""Gain that Newton's method expects after a fit above which the fit goes on. [nats; by judgement]"""
 HIGHER_NOISES = tuple(4.0**k for k in range(8))
 """Noise variances that are tried for the leave-one-out error without some of the components. [parts of the noise
 variance; by judgement]"""
@@ -121,8 +123,8 @@ class Evaluator:
         """
         start = (*map(id, parts), noise, iterations, least)
         if start not in self._fitted:
-            # the parts are stored too, so that their ids stay unique
-            self._fitted[start] = parts, self._climbed(parts, noise, iterations, least)
+            # the parts are stored too, whatever happens to their list, so that their ids stay unique
+            self._fitted[start] = tuple(parts), self._climbed(parts, noise, iterations, least)
         return self._fitted[start][1]
 
     def fit_briefly(self, parts: Sequence[Part], structure: Structure, least: float) -> Structure:
@@ -192,7 +194,12 @@ class Evaluator:
         top, mode, score = found.terms[-1], None, -np.inf
         self.tell("fitting", top.total)
         if top.evidence >= least:
-            mode, top = self._mode(objective, found, 0.1 * TOLERANCE)
+            mode, top, left = self._mode(objective, found, 0.1 * TOLERANCE)
+            if left > UNFINISHED and len(found.terms) < iterations:
+                objective = self.objective_at(mode)
+                found = climb(objective, iterations, TOLERANCE)
+                self.steps += len(found.terms)
+                mode, top, _ = self._mode(objective, found, 0.1 * TOLERANCE)
             score = self._evidence(top, mode) + self.beliefs.log_structure(parts, *self.X.shape[::-1])
         fitted = objective.model(found.numbers) if mode is None else mode.model
         weights = fitted.prior.quantile(0.5)
@@ -213,8 +220,8 @@ class Evaluator:
         part = ExactObjective(template, covariance_of(self.X[some]), self.y[some], objective.draws)
         return PartOfRows(objective, part)
 
-    def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms]:
-        """The mode near the end of a climb, and the terms there.
+    def _mode(self, objective: ExactObjective, climbed: Climb, enough: float) -> tuple[Mode, Terms, float]:
+        """The mode near the end of a climb, the terms there, and what one more step of Newton's method should gain.
 
         Steps of Newton's method lead to it, until one gains less than `enough`, or is expected to.
         """
@@ -236,7 +243,8 @@ class Evaluator:
             gain = there.total - top.total
             if gain > 0.0:
                 u, top, slope = better, there, gradient
-        return Mode(objective.model(u), u, moving, replace(laplace, mode=u[moving])), top
+        left = laplace.expected_gain(slope[moving]) if whole else 0.0
+        return Mode(objective.model(u), u, moving, replace(laplace, mode=u[moving])), top, left
 
     def _evidence(self, top: Terms, mode: Mode) -> float:
         """Laplace's approximation of the log evidence; changes at one time of a series may be one."""
