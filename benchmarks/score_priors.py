@@ -37,7 +37,7 @@ MOST = 520
 """Most rows before an origin, as in the competitions."""
 SMALLEST_SHARE = 0.05
 """Share of the evidence from which a scale of the target counts; by judgement."""
-DRAWS = 64
+DRAWS = 32
 """Draws of the parameters of each fit; by judgement."""
 SPREAD = 0.7
 """Moves of means and log spreads are believed to be normal with this standard deviation, and a window counts as one

@@ -220,7 +220,8 @@ def _rows(series: Problem, beliefs: Beliefs) -> np.ndarray:
         return search_rows(series.X, timed=True)
     order, clock, every = np.argsort(series.X[:, 0], kind="stable"), beliefs.clock, 1
     if clock is not None and clock.seasons and len(order) > SEARCH_ROWS:
-        every = int(np.ceil(REPEATS * clock.seasons[-1] / clock.step / SEARCH_ROWS))
+        needed = min(REPEATS * clock.seasons[-1] / clock.step, len(order))
+        every = int(np.ceil(needed / SEARCH_ROWS))
     kept = np.arange(len(order)) // RUN % every == 0
     rows = order[::-1][kept][:SEARCH_ROWS][::-1]
     if series.X.shape[1] == 1 or len(rows) == len(order):

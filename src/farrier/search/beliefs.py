@@ -144,8 +144,8 @@ class Beliefs:
         """What ordinary series are made of, at the medians of the priors.
 
         A trend whose slope fades, a walk, AR(1), seasons that move, and a line if growth fades to one. The size of a
-        line is that over standardised inputs. A cycle that is not a season moves in its own periods. The first season
-        has a smooth shape, and where it has many steps also a level for each of them: corners, and weeks with holidays.
+        line is that over standardised inputs. The first season has a smooth shape, and where it has many steps also a
+        level for each of them: corners, and weeks with holidays.
         """
         clock = self.clock
         if clock is None:
@@ -158,13 +158,13 @@ class Beliefs:
             Matern12(self._median("ar_length") * unit),
             # before the seasons: a fit that starts from another one takes the values of the first with its formula
             *(
-                Matern12(self._median("levels_drift") * unit) * CentredPeriodic(period, self._step_shape(period))
+                Matern12(self._median("levels_drift") * period) * CentredPeriodic(period, self._step_shape(period))
                 for period in clock.seasons[:1]
                 if FEWEST_STEPS <= period / clock.step <= MOST_STEPS
             ),
             *(
-                Matern12(self._median("drift") * (unit if clock.seasons else periods[0])) * cycle
-                for cycle in self._cycles(periods)
+                Matern12(self._median("drift") * period) * cycle
+                for period, cycle in zip(periods, self._cycles(periods), strict=True)
             ),
         ]
 
@@ -241,14 +241,13 @@ class Beliefs:
 
         That is (u + offset) * factor for a name, offset and factor; None for a parameter without a learned prior.
         """
-        pool, unit = model.pool, 0.0 if self.clock is None else float(np.log(self.clock.unit))
+        pool = model.pool
         sizes = [self._size_of(kernel) for kernel in pool]
         found: list[tuple[str, float, float] | None] = [None if one is None else (one, 0.0, 1.0) for one in sizes]
         found.append(("noise", 0.0, 0.5))
         for number in pool.layout:
             name = self._parameter_of(pool, number)
-            offset = {"damping": unit, "shape": 0.0}.get(name or "", -unit)
-            found.append(None if name is None else (name, offset, 1.0))
+            found.append(None if name is None else (name, self._offset(name, pool.kernels[number.product]), 1.0))
         return found
 
     @property
@@ -318,8 +317,18 @@ class Beliefs:
         if self.clock is None or name is None:
             return None
         mean, sd = self._priors[name]
-        unit = float(np.log(self.clock.unit))
-        return mean + (-unit if name == "damping" else 0.0 if name == "shape" else unit), sd
+        return mean - self._offset(name, factors), sd
+
+    def _offset(self, name: str, factors: Sequence[Base]) -> float:
+        """What is added to the logarithm of a hyperparameter to have it in the units of its learned prior.
+
+        Times are counted in the shortest season, and the drift of a cycle in its own periods.
+        """
+        if self.clock is None or name == "shape":
+            return 0.0
+        periods = [float(np.ravel(factor.period)[0]) for factor in factors if isinstance(factor, _CYCLES)]
+        unit = float(np.log(max(periods, default=self.clock.unit)))
+        return unit if name == "damping" else -unit
 
 
 VOCABULARY = (Linear, DampedTrend, RandomWalk, SquaredExponential, Matern12, CentredPeriodic, Step)
