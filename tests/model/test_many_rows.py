@@ -11,11 +11,11 @@ from farrier.evaluation.covariance import covariance_of
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
 from farrier.kernels.registry import Linear, RationalQuadratic, SquaredExponential
-from farrier.model import many_rows
+from farrier.model import rows as rows_module
 from farrier.model.fit import fit
-from farrier.model.many_rows import judged_rows, predicting_rows
 from farrier.model.outliers import left_out_score
 from farrier.model.problem import Problem
+from farrier.model.rows import judged_rows, predicting_rows
 from farrier.model.tables import fit_table
 from farrier.search.structure import Part, horseshoe_model
 
@@ -93,8 +93,8 @@ def test_the_structure_has_inducing_points_and_pools_are_exact_given_the_rows():
 
 
 def test_rows_are_drawn_once_and_judged_ones_are_known_to_pools(monkeypatch):
-    monkeypatch.setattr(many_rows, "PREDICTING_ROWS", 130)
-    monkeypatch.setattr(many_rows, "FITTED_ROWS", 70)
+    monkeypatch.setattr(rows_module, "PREDICTING_ROWS", 130)
+    monkeypatch.setattr(rows_module, "FITTED_ROWS", 70)
     known, judged = predicting_rows(N), judged_rows(N)
     assert len(known) == 130
     assert len(np.unique(judged)) == 70

@@ -52,8 +52,6 @@ class Member:
     """The noise variance of each draw of the posterior."""
     scale: TargetScale
     kernels: tuple[Kernel, ...]
-    searched: bool = True
-    """Whether a search has chosen its components."""
     growth: str = "line"
     """What growth fades to (search/beliefs.py)."""
 
@@ -157,8 +155,7 @@ class Fitted:
         """All structures that predict, this one first, where each draw of a posterior has its own noise."""
         assert isinstance(self.posterior, LaplacePosterior)
         assert self.noises is not None
-        searched = self.alone is not None or self.survivors == 0
-        own = Member(self.share, self.posterior, self.noises, self.scale, self.kernels, searched, self.beliefs.growth)
+        own = Member(self.share, self.posterior, self.noises, self.scale, self.kernels, self.beliefs.growth)
         return (own, *self.others)
 
     @property

@@ -17,14 +17,11 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.linalg import one_thread
-from farrier.model.finishing import search_rows
-from farrier.model.fitted import Fitted
-from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, stacked_members
+from farrier.inference.noise import ALIKE, Noise
+from farrier.model.members import SMALLEST_SHARE, Contender, stacked_members
 from farrier.model.problem import Problem
+from farrier.model.rows import fitting_rows, search_rows
 from farrier.model.target_scale import LOG_ODDS, TargetScale, Transform
-from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
-from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
 from farrier.search.codes import Codes
 from farrier.search.evidence import HOPELESS
@@ -35,9 +32,6 @@ from farrier.search.scoring import Evaluator
 from farrier.search.structure import Decision, Structure
 from farrier.search.table_candidates import Warps
 from farrier.search.table_moves import TABLE_ROWS, Columns
-
-FITTED_ROWS = 800
-"""Most rows of a table to which the members of the average are fitted; all rows predict. [rows; by judgement]"""
 
 
 @final
@@ -51,8 +45,8 @@ class Scaled:
     kind: Rows
     whole: Structure
     """The shrunk pool of the ordinary candidates."""
-    factors: np.ndarray | None = None
-    """The noise variance of each row over the common one; None if all rows have the same."""
+    noise: Noise = ALIKE
+    """The noise of all rows."""
     pool: tuple[Evaluator, Structure] | None = None
     """The pool for the rows of the members."""
     orders: Structure | None = None
@@ -64,8 +58,8 @@ class Scaled:
     @classmethod
     def of(cls, transform: Transform, table: Problem) -> "Scaled":
         """The pool on one scale."""
-        X, factors, coded = table.X, table.factors, table.coded
-        scale, rows = TargetScale.of(transform, table.y), search_rows(X)
+        X, coded = table.X, table.coded
+        scale, rows = table.scale_by(transform), search_rows(X)
         z, numbers = scale.forward(table.y), Codes(coded, X.shape[1]).numbers
         evaluator = Evaluator(
             X[rows],
@@ -73,12 +67,12 @@ class Scaled:
             covariance_of(X[rows]),
             tell=table.tell,
             beliefs=Beliefs.of(X, None, coded=coded),
-            factors=None if factors is None else factors[rows],
+            noise=table.noise.at(rows),
         )
         table.tell("shrinking a pool of candidates", np.nan)
         warps, lattices = Warps.of(X[:, numbers]), find_lattices(X, z, numbers)
         kind = Rows(Columns(coded, warps, lattices))
-        return cls(scale, evaluator, kind, kind.pool(evaluator), factors)
+        return cls(scale, evaluator, kind, kind.pool(evaluator), table.noise)
 
     def explain(self) -> Structure:
         """Project the pool onto few components."""
@@ -123,22 +117,6 @@ def projected_table(table: Problem) -> list[Scaled]:
     return [found[i] for i in order]
 
 
-def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
-    """The model of a table whose rows are few enough for exact inference."""
-    best, contenders = found[0], table_contenders(found, X, y)
-    structure = best.structure
-    assert structure is not None
-    with one_thread(small=len(X) <= EXACT_ROWS):
-        return fitted_set(
-            contenders,
-            X,
-            y,
-            appraisal=appraise(best.evaluator, structure),
-            record=best.record,
-            steps=sum(one.evaluator.steps for one in contenders),
-        )
-
-
 def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, few: bool = False) -> list[Contender]:
     """What predicts a table, fitted to the rows of the members: the structure, and the pools of all scales.
 
@@ -152,7 +130,7 @@ def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, f
     rows, evaluator = fitting_rows(X), best.pool[0]
     if len(rows) > len(best.evaluator.y):
         structure = evaluator.fit(structure.parts, structure.noise)
-    contenders = [Contender("the structure", structure, evaluator, best.scale, y[rows], factors=best.factors)]
+    contenders = [Contender("the structure", structure, evaluator, best.scale, y[rows], noise=best.noise)]
     for scaled in found:
         assert scaled.pool is not None
         evaluator, pool = scaled.pool
@@ -161,27 +139,8 @@ def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, f
             if one is None or (few and one is pool and scaled.orders is not None):
                 continue
             own = Contender(f"{name} on the {scaled.scale.transform.name} scale", one, evaluator, scaled.scale, y[rows])
-            contenders.append(replace(own, mode_only=True, factors=best.factors))
+            contenders.append(replace(own, mode_only=True, noise=best.noise))
     return contenders
-
-
-def fitting_rows(X: np.ndarray) -> np.ndarray:
-    """The rows to which the members are fitted: all, or a part that is the same at every call.
-
-    Of a large table half of them are a few rows with their neighbours: rows drawn at random are far apart, and what
-    varies between neighbours would be taken for noise.
-    """
-    generator = np.random.default_rng(0)
-    if len(X) <= FITTED_ROWS:
-        return np.arange(len(X))
-    if len(X) <= EXACT_TABLE_ROWS:
-        return np.sort(generator.choice(len(X), FITTED_ROWS, replace=False))
-    size = FITTED_ROWS // 2 // 4
-    centres = X[generator.choice(len(X), 4, replace=False)]
-    near = [np.argpartition(np.sum((X - centre) ** 2, axis=1), size)[:size] for centre in centres]
-    others = np.setdiff1d(np.arange(len(X)), near)
-    spread = generator.choice(others, FITTED_ROWS - len(np.unique(near)), replace=False)
-    return np.union1d(near, spread)
 
 
 def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
@@ -193,7 +152,7 @@ def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
     for scaled in found:
         seen = scaled.scale.inverse(scaled.evaluator.y)
         one = Contender("", scaled.whole, scaled.evaluator, scaled.scale, seen, mode_only=True)
-        contenders.append(replace(one, factors=scaled.evaluator.factors))
+        contenders.append(replace(one, noise=scaled.evaluator.noise))
     shares, _, _ = stacked_members(contenders, own.X, found[0].scale.inverse(own.y), at_mode=True)
     return [scaled for scaled, share in zip(found, shares, strict=True) if share >= SMALLEST_SHARE]
 
@@ -211,8 +170,8 @@ def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Evalua
     orders = evaluator.fit_pool(parts) if parts else None
     if len(rows) == len(evaluator.y):
         return (evaluator, whole), orders
-    larger = replace(evaluator, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
-    larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
+    z, covariance = scaled.scale.forward(y[rows]), covariance_of(X[rows])
+    larger = replace(evaluator, X=X[rows], y=z, covariance=covariance, noise=scaled.noise.at(rows))
     found = [one and larger.fit(one.parts, one.noise) for one in (whole, orders)]
     assert found[0] is not None
     return (larger, found[0]), found[1]

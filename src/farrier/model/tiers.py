@@ -5,7 +5,6 @@ This file chooses between them, and has the bound, the fit and the posterior of 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -19,6 +18,7 @@ from farrier.inference.linalg import one_thread
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_model import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.inference.posteriors import GaussianPosterior
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
@@ -83,12 +83,12 @@ def climbed(
     tell: Callable[[Terms], None] = lambda terms: None,
 ) -> tuple[Structure, int]:
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
-    objective = objective_of(tier, model, X, z, DRAWS)
+    objective = objective_of(tier, model, X, z, DRAWS if model.prior.noise_size else 1)
     with one_thread(small=tier != "collapsed"):
         numbers, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(t))
     model = objective.model(numbers)
     medians = model.prior.quantile(0.5)
-    found = tuple(Part(model.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
+    found = tuple(Part(model.pool[i], part.centre, float(medians[i]), part.scale) for i, part in enumerate(parts))
     return Structure(found, model.noise, terms[-1].total, model, terms[-1]), len(terms)
 
 
@@ -99,14 +99,10 @@ def collapsed_fit(
     z: np.ndarray,
     tell: Tell,
     rounds: int = 2,
-    rows: np.ndarray | None = None,
-    factors: np.ndarray | None = None,
+    row_noise: Noise = ALIKE,
 ) -> ExactModel:
-    """Components fitted to all rows by collapsed inference; inducing points are chosen again in each round.
-
-    `rows` is the known noise variance of each row, if there is one, and `factors` are those over the common one.
-    """
-    model = replace(horseshoe_model(parts, noise, X.shape[1], rows), factors=factors)
+    """Components fitted to all rows by collapsed inference; inducing points are chosen again in each round."""
+    model = horseshoe_model(parts, noise, X.shape[1], row_noise)
     for _ in range(rounds):
         structure, _ = climbed(
             "collapsed",
@@ -133,9 +129,7 @@ def exact_posterior(
 ) -> GaussianPosterior:
     """The exact posterior of a model given all rows; draws of the weights are from its q(w) if not given."""
     weights = weights_of(model, DRAWS) if weights is None else weights
-    common = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
-    noise = common if model.rows is None else model.rows
-    return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
+    return GaussianPosterior(model.pool, weights, model.row_noise.variances(model.noise, len(z)), snapped(X), z)
 
 
 def snapped(X: np.ndarray) -> np.ndarray:
@@ -156,8 +150,7 @@ def collapsed_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> Coll
 
 def linear_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LinearPosterior:
     """The posterior of a model given all rows of a long series."""
-    noise = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
-    noise = noise if model.rows is None else np.asarray(model.rows, float)
+    noise = model.row_noise.variances(model.noise, len(z))
     return LinearPosterior(model.pool, weights_of(model, DRAWS), noise, X, z, FEATURE_LIMITS)
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.laplace import Laplace
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel, ParameterVector, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Constant, Step, StepUntil
@@ -146,11 +147,11 @@ class Structure:
         return self.mode
 
 
-def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
-    """The model of some components under the paper's horseshoe; `rows` is the known noise variance of each row."""
+def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, row_noise: Noise = ALIKE) -> ExactModel:
+    """The model of some components under the paper's horseshoe."""
     pool = Products.of([part.kernel for part in parts], inputs)
     centre = Products.of([part.centre for part in parts], inputs).unbounded
-    return ExactModel(_horseshoe(np.array([part.weight for part in parts])), noise, pool, centre, rows)
+    return ExactModel(_horseshoe(np.array([part.weight for part in parts])), noise, pool, centre, row_noise)
 
 
 def _horseshoe(weights: np.ndarray) -> Horseshoe:
