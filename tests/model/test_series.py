@@ -119,7 +119,7 @@ def test_the_scales_of_the_target_are_averaged_by_their_evidence():
     members = {(found.beliefs.growth, found.scale.transform.name): found.share}
     members |= {(one.growth, one.scale.transform.name): one.share for one in found.others}
     for fit, share in zip(fits, shares_of(fits), strict=True):
-        told = members.get((fit.kind[1], fit.scale.transform.name), 0.0)
+        told = members.get((fit.growth, fit.scale.transform.name), 0.0)
         assert told == pytest.approx(share, abs=SMALLEST_SHARE)
 
 

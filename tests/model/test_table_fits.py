@@ -64,7 +64,7 @@ def test_stacking_prefers_what_predicts_left_out_rows():
     X = inputs()
     y = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(6).standard_normal(ROWS)
     (scaled,) = scales_of(X, y, "identity")
-    search, pool = scaled.pool
+    search, pool = scaled.pools[0].evaluator, scaled.pools[0].structure
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
     shares, _, _ = stacked_members(rivals, X, y)
     assert shares[1] > 0.9

@@ -62,13 +62,15 @@ ALIKE = Noise()
 """Gaussian noise with one variance for all rows."""
 
 
-def alternately(fit: Callable[[Noise, bool], tuple[Found, np.ndarray]], noise: Noise) -> tuple[Found, Noise]:
+def alternately(
+    fit: Callable[[Noise, bool], tuple[Found, np.ndarray]], noise: Noise, rounds: int | None = None
+) -> tuple[Found, Noise]:
     """The last of some fits with Student-t noise and what it expects, each given what the one before expects.
 
     `fit` takes the noise, and whether it is the last time. It gives what was fitted, and the expected squared residual
     of each row over the squared scale.
     """
-    for _ in range(ROBUST_ROUNDS - 1):
+    for _ in range((rounds or ROBUST_ROUNDS) - 1):
         noise = noise.expecting(fit(noise, False)[1])
     found, square = fit(noise, True)
     return found, noise.expecting(square)

@@ -27,7 +27,7 @@ from farrier.model.student_t_noise import at_rows, noise_after, noise_around
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import POSTERIORS, climbed, tier_for
 from farrier.search.scoring import START_NOISE
-from farrier.search.structure import LEVEL, Part, Structure, horseshoe_model
+from farrier.search.structure import LEVEL, Part, Structure, horseshoe_model, parts_in
 
 PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "horseshoe": Horseshoe,
@@ -36,6 +36,10 @@ PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "spike-and-slab": SpikeAndSlab,
 }
 """The priors on the weights, by name."""
+GIVEN_ROUNDS = 8
+"""Times that given kernels and the precisions of their rows are fitted alternately: the fit with Gaussian noise, where
+they start, may be far off. [rounds; measured on 8 tables of 60 rows with gross outliers: the bound is 0.05 nats below
+that of 20 rounds, with 3 rounds 12]"""
 
 
 def fit_given(problem: Problem, given: Given, likelihood: Likelihood | None = None) -> Fitted:
@@ -103,7 +107,7 @@ def _fitted(
             target[seen],
             iterations=ends[0],
             tolerance=ends[1],
-            tell=lambda terms: problem.tell("fitting", terms.total),
+            tell=lambda bound: problem.tell("fitting", bound),
         )
         assert structure.model is not None
         model, steps = replace(structure.model, row_noise=noise), steps + taken
@@ -119,15 +123,13 @@ def _fitted(
         elif noise.degrees is None:
             found = fit(z, noise)
         else:
-            found, noise = alternately(expected, noise)
+            found, noise = alternately(expected, noise, GIVEN_ROUNDS)
             found, sites = replace(found, row_noise=noise), Sites(z, noise.variances(found.noise, len(z)))
             likelihood = StudentT.with_degrees(float(np.sqrt(found.noise)), float(noise.degrees or 0.0))
-        weights = np.asarray(found.prior.quantile(0.5))
-        own = tuple(replace(one, kernel=found.pool[i], weight=float(weights[i])) for i, one in enumerate(parts))
         return finished(
             found,
             tier,
-            Structure(own[:level], found.noise, 0.0, found),
+            Structure(parts_in(found, parts)[:level], found.noise, 0.0, found),
             X,
             problem.y,
             scale=scale,

@@ -67,15 +67,17 @@ class Contender:
         return self.evaluator.beliefs.growth
 
     @property
-    def height(self) -> float:
-        """The log evidence of y in its own units, with the prior log odds of structure and scale.
-
-        The components of the pool of a series have no price: nobody has chosen them among others.
-        """
-        evaluator, parts = self.evaluator, self.structure.parts
+    def evidence(self) -> float:
+        """The log evidence of y in its own units, with the prior log odds of structure and scale."""
         preference = LOG_ODDS[self.scale.transform.name]
+        return self.structure.score + self.scale.log_jacobian(self.rows) + preference + self.correction
+
+    @property
+    def height(self) -> float:
+        """The evidence where the pool of a series has no price: nobody has chosen its components among others."""
+        evaluator, parts = self.evaluator, self.structure.parts
         free = evaluator.beliefs.log_structure(parts, evaluator.X.shape[1]) if evaluator.of_series else 0.0
-        return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference + self.correction
+        return self.evidence - free
 
     def likelihood(self, model: ExactModel) -> Likelihood:
         """The likelihood of a model."""

@@ -19,7 +19,7 @@ A refit starts from the values of a fitted model, and keeps its pools, their com
 explains is the projection of this model, made when somebody asks for it (explaining.py).
 """
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -29,7 +29,7 @@ from farrier.inference.linalg import one_thread
 from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
 from farrier.model.finishing import finished
-from farrier.model.fitted import Fitted, Member
+from farrier.model.fitted import Fitted
 from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, shares_of
 from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
@@ -77,25 +77,16 @@ def refit_series(fitted: Fitted, series: Problem) -> Fitted:
     with one_thread():
         if isinstance(fitted.likelihood, StudentT):
             series = replace(series, noise=noise_around(fitted, series.X, series.y))
-        found = [pool_fit(series, *one, again=True) for one in _members(fitted, series)]
+        found = []
+        for one in fitted.members:
+            if one.possible(series.y):
+                beliefs = replace(fitted.beliefs, growth=one.growth)
+                # the last weight is that of the level, which every structure has
+                each = zip(one.kernels, one.weights[:-1], strict=False)
+                parts = tuple(beliefs.part(kernel, float(weight), series.X.shape[1]) for kernel, weight in each)
+                near = Structure(parts, float(one.noises[0]), 0.0)
+                found.append(pool_fit(series, beliefs, one.scale.transform, near, again=True))
         return replace(_fitted(found, series), record=fitted.record)
-
-
-def _members(fitted: Fitted, series: Problem) -> Iterator[tuple[Beliefs, Transform, Structure]]:
-    """Beliefs, scale and components of each pool of a fitted model whose scale is possible for the rows."""
-    members: Sequence[Member] = fitted.members if fitted.noises is not None else ()
-    each = [(one.growth, one.scale, one.kernels, one.weights, float(one.noises[0])) for one in members]
-    if not each:
-        weights = np.asarray(fitted.prior.quantile(0.5))
-        each = [(fitted.beliefs.growth, fitted.scale, fitted.kernels, weights, fitted.noise_variance)]
-    lowest = float(series.y.min())
-    for growth, scale, kernels, weights, noise in each:
-        beliefs = replace(fitted.beliefs, growth=growth)
-        # the last kernel is the level, which every structure has
-        pairs = zip(kernels[:-1], weights, strict=False)
-        parts = tuple(beliefs.part(kernel, float(w), series.X.shape[1]) for kernel, w in pairs)
-        if lowest > scale.transform.lowest:
-            yield beliefs, scale.transform, Structure(parts, noise, 0.0)
 
 
 def _fits(
@@ -197,7 +188,7 @@ def _long(contender: Contender, series: Problem, steps: int) -> Fitted:
         noise = max(structure.noise, LEAST_NOISE)
         model = evaluator.beliefs.model([*kept, LEVEL], noise, X.shape[1], contender.noise.at(seen))
         structure, more = climbed(
-            "linear", model, kept, X[seen], scale.forward(y[seen]), tell=lambda one: series.tell("fitting", one.total)
+            "linear", model, kept, X[seen], scale.forward(y[seen]), tell=lambda bound: series.tell("fitting", bound)
         )
         contender, steps = replace(contender, structure=structure), steps + more
     (model,) = contender.models(0)

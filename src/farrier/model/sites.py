@@ -28,7 +28,7 @@ from farrier.search.appraisal import appraise_sites
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import REST_WEIGHT, Rows
 from farrier.search.scoring import START_NOISE, Evaluator
-from farrier.search.structure import LEVEL, Decision, Part, Structure
+from farrier.search.structure import LEVEL, Decision, Part, Structure, parts_in
 from farrier.search.table_moves import Columns
 
 SITE_FITS = 2
@@ -186,8 +186,7 @@ def _pool(
             current = list(wide.parts)
             return wide.model
         model = collapsed_fit([*current, LEVEL], noise, X, sites.target, evaluator.tell, 1, sites.noise)
-        medians = model.prior.quantile(0.5)
-        current = [replace(p, kernel=model.pool[i], weight=float(medians[i])) for i, p in enumerate(current)]
+        current = list(parts_in(model, current))
         return model
 
     return fit_in_turn(fit, start, X, y, tier)

@@ -84,7 +84,7 @@ def _contenders(table: Problem) -> tuple[list[Contender], dict[str, Any]]:
     """What predicts a table, what the first of them is worth, and how it was found."""
     with one_thread():
         found = projected_table(table)
-        contenders, best = table_contenders(found, table.X, table.y, few=table.tier != "exact"), found[0]
+        contenders, best = table_contenders(found, few=table.tier != "exact"), found[0]
         assert best.structure is not None
         steps = sum(one.evaluator.steps for one in contenders)
         return contenders, {
@@ -105,17 +105,14 @@ def _robust_many_rows(table: Problem, doubt: Doubt) -> tuple[Fitted, Noise]:
 
 def refit_table(fitted: Fitted, table: Problem) -> Fitted:
     """The members of a fitted model, fitted to other rows from their present values, with the same kind of noise."""
-    X, y, own, many = table.X, table.y, fitted.explaining, isinstance(fitted.posterior, CollapsedPosterior)
+    X, y, own, many = table.X, table.y, fitted.alone, isinstance(fitted.posterior, CollapsedPosterior)
     if isinstance(fitted.likelihood, StudentT):
         table = replace(table, noise=noise_around(fitted, X, y))
-    noises = np.array([fitted.noise_variance]) if fitted.noises is None else fitted.noises
-    first = Member(1.0, cast(Any, own.posterior), noises, fitted.scale, own.kernels, fitted.beliefs.growth)
-    # of rows that were read in blocks, the pool may predict
-    pool = replace(first, posterior=cast(Any, fitted.posterior), kernels=fitted.kernels)
-    members = (first, *([] if fitted.alone is None else [pool]), *fitted.others)
-    rows, lowest = fitting_rows(X) if many else np.arange(len(y)), float(y.min())
-    contenders = []
-    for place, one in enumerate(one for one in members if lowest > one.scale.transform.lowest):
+    rows, members, contenders = fitting_rows(X) if many else np.arange(len(y)), list(fitted.members), []
+    if own is not None:
+        # of rows that were read in blocks, the pool may predict
+        members.insert(0, replace(members[0], posterior=cast(Any, own.posterior), kernels=own.kernels))
+    for place, one in enumerate(one for one in members if one.possible(y)):
 
         def fit(noise: Noise, least: float, one: Member = one) -> Contender:
             return _again(one, replace(table, noise=noise), fitted.beliefs, rows, least)

@@ -13,17 +13,17 @@ from farrier.evaluation.grid import on_grid
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
 from farrier.inference.inducing_points import PointLimits
-from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, climb
+from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE
 from farrier.inference.linalg import one_thread
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_model import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.noise import ALIKE, Noise
-from farrier.inference.parameter_vector import ExactModel, Terms
+from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.posteriors import GaussianPosterior
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
 from farrier.model.stacking import DRAWS
-from farrier.search.structure import Part, Structure, horseshoe_model
+from farrier.search.structure import Part, Structure, climbed_to, horseshoe_model
 
 EXACT_ROWS = 1000
 """Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
@@ -80,16 +80,13 @@ def climbed(
     *,
     iterations: int = ITERATIONS,
     tolerance: float = ROUGH_TOLERANCE,
-    tell: Callable[[Terms], None] = lambda terms: None,
+    tell: Callable[[float], None] = lambda bound: None,
 ) -> tuple[Structure, int]:
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
     objective = objective_of(tier, model, X, z, DRAWS if model.prior.noise_size else 1)
     with one_thread(small=tier != "collapsed"):
-        numbers, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(t))
-    model = objective.model(numbers)
-    medians = model.prior.quantile(0.5)
-    found = tuple(Part(model.pool[i], part.centre, float(medians[i]), part.scale) for i, part in enumerate(parts))
-    return Structure(found, model.noise, terms[-1].total, model, terms[-1]), len(terms)
+        structure, climb = climbed_to(objective, parts, iterations, tolerance, tell)
+    return structure, len(climb.terms)
 
 
 def collapsed_fit(
@@ -111,7 +108,7 @@ def collapsed_fit(
             X,
             z,
             iterations=ITERATIONS // rounds,
-            tell=lambda terms: tell("fitting all rows", terms.total),
+            tell=lambda bound: tell("fitting all rows", bound),
         )
         assert structure.model is not None
         model = structure.model

@@ -21,7 +21,6 @@ import numpy as np
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ProjectedObjective, expected_log_density
-from farrier.inference.lbfgs import climb
 from farrier.inference.noise import ALIKE, Noise
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.normal import simplify
@@ -31,7 +30,7 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.evidence import PRICE, STRONG, WEAK
 from farrier.search.polishing import TRIES, plainest, polished, worth
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
+from farrier.search.structure import LEVEL, Decision, Move, Part, Structure, climbed_to
 
 JUDGED = 20.0
 """How far a model of the path may be from what predicts, and a simple structure below the best one, to be fitted and
@@ -99,11 +98,8 @@ class Projection:
             np.zeros((1, 0)),
             moments=moments,
         )
-        numbers, terms, _ = climb(objective)
-        fitted = objective.model(numbers)
-        weights = fitted.prior.quantile(0.5)
-        found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
-        return Structure(found, float(fitted.noise), terms[-1].evidence, fitted, terms[-1])
+        found, climb = climbed_to(objective, parts)
+        return replace(found, score=climb.terms[-1].evidence)
 
     def value(self, C: np.ndarray, noise: float) -> float:
         """E log N(y; 0, C + noise)."""
