@@ -29,7 +29,7 @@ from farrier.model.members import Contender, averaged, fitted_of, stacked_shares
 from farrier.model.rows import judged_rows, predicting_rows
 from farrier.model.stacking import LeftOut
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import MOST_POINTS, POINT_LIMITS, TRACE_TOLERANCE
+from farrier.model.tiers import MOST_POINTS, POINT_LIMITS, TRACE_TOLERANCE, weights_of
 from farrier.search.appraisal import Appraisal
 from farrier.search.scoring import SHORT_ITERATIONS
 from farrier.search.structure import Decision
@@ -129,4 +129,4 @@ def _on_all_rows(start: ExactModel, X: np.ndarray, z: np.ndarray) -> tuple[Exact
     # inducing points are chosen again for the kernels as they are now
     found = objective(model)
     bound = found.value(found.start()).total
-    return model, bound, CollapsedPosterior.of(found, model, model.prior.quantile(0.5)[None])
+    return model, bound, CollapsedPosterior.of(found, model, weights_of(model, 1))

@@ -229,10 +229,6 @@ def _drawn_models(contender: Contender, *, at_mode: bool) -> list[ExactModel]:
     return [mode.model, *(objective.model(u) for u in draws)]
 
 
-def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> Any:
-    return exact_posterior(model, X, z, model.prior.quantile(0.5)[None])
-
-
 def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray) -> Member:
     """The posterior of a contender given all rows, with as many draws of its parameters as its share demands."""
     draws = 0 if contender.mode_only else 2 * int(np.ceil(0.5 * share * SERIES_DRAWS))
@@ -250,7 +246,7 @@ def with_models(
     z = contender.scale.forward(y)
     return Member(
         share,
-        LaplacePosterior(tuple(_posterior(contender.for_all_rows(model), X, z) for model in models)),
+        LaplacePosterior(tuple(exact_posterior(contender.for_all_rows(model), X, z) for model in models)),
         np.array([model.noise for model in models]),
         contender.scale,
         tuple(models[0].pool),

@@ -8,6 +8,7 @@ sites. A refit starts from the values of a fitted model, and from the optimal si
 
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -23,12 +24,12 @@ from farrier.model.fitted import Fitted
 from farrier.model.problem import Problem
 from farrier.model.rows import search_rows
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import EXACT_ROWS, POSTERIORS, collapsed_fit, exact_posterior, tier_for
+from farrier.model.tiers import EXACT_ROWS, POSTERIORS, climbed, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import REST_WEIGHT, Rows
 from farrier.search.scoring import START_NOISE, Evaluator
-from farrier.search.structure import LEVEL, Decision, Part, Structure, parts_in
+from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
 from farrier.search.table_moves import Columns
 
 SITE_FITS = 2
@@ -174,19 +175,20 @@ def _pool(
     y: np.ndarray,
 ) -> tuple[ExactModel, Sites, Likelihood]:
     """The pool that predicts and its sites, fitted to each other alternately."""
-    tier, current = tier_for(len(X)), list(parts)
+    tier, current = tier_for(len(X)), parts
 
     def fit(sites: Sites) -> ExactModel:
         nonlocal current
         if tier == "exact":
             covariance = covariance_of(X, timed=evaluator.of_series)
             rows = replace(evaluator, X=X, y=sites.target, covariance=covariance, noise=sites.noise)
-            wide = rows.fit(current, noise)
-            assert wide.model is not None
-            current = list(wide.parts)
-            return wide.model
-        model = collapsed_fit([*current, LEVEL], noise, X, sites.target, evaluator.tell, 1, sites.noise)
-        current = list(parts_in(model, current))
-        return model
+            found = rows.fit(current, noise)
+        else:
+            model = horseshoe_model([*current, LEVEL], noise, X.shape[1], sites.noise)
+            tell = partial(evaluator.tell, "fitting all rows")
+            found, _ = climbed(tier, model, current, X, sites.target, tell=tell)
+        assert found.model is not None
+        current = found.parts
+        return found.model
 
     return fit_in_turn(fit, start, X, y, tier)

@@ -39,9 +39,7 @@ def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> 
     `rows` are those to which it was fitted.
     """
     (model,), z = fit.models(0), fit.scale.forward(y)
-    long = len(X) > EXACT_ROWS
-    posterior = linear_posterior(model, X, z) if long else exact_posterior(model, X, z, model.prior.quantile(0.5)[None])
-    mean, variance = at_rows(posterior, X)
+    mean, variance = at_rows((linear_posterior if len(X) > EXACT_ROWS else exact_posterior)(model, X, z), X)
     sites = Sites(z[rows], fit.noise.variances(model.noise, len(z))[rows])
     correction = sites.correction(z[rows], mean[rows], variance[rows], fit.likelihood(model))
     return replace(fit, correction=correction), ((z - mean) ** 2 + variance) / model.noise
@@ -64,8 +62,7 @@ def noise_around(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Noise:
 def noise_beyond(fit: Contender, degrees: float, X: np.ndarray, y: np.ndarray) -> Noise:
     """The noise of all rows that a fit with Gaussian noise to some ordinary rows suggests."""
     mode, own, z = fit.structure.at_mode(), fit.evaluator, fit.scale.forward(y)
-    posterior = exact_posterior(mode.model, own.X, own.y, np.asarray(mode.model.prior.quantile(0.5))[None])
-    mean, variance = moments(*posterior.draws(X))
+    mean, variance = moments(*exact_posterior(mode.model, own.X, own.y).draws(X))
     return Noise(degrees=degrees).expecting(((z - mean) ** 2 + variance) / mode.model.noise)
 
 

@@ -12,18 +12,18 @@ import numpy as np
 from farrier.evaluation.grid import on_grid
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.inducing_points import PointLimits
 from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE
 from farrier.inference.linalg import one_thread
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_model import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
-from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.posteriors import GaussianPosterior
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
 from farrier.model.stacking import DRAWS
-from farrier.search.structure import Part, Structure, climbed_to, horseshoe_model
+from farrier.search.structure import Part, Structure, climbed_to
 
 EXACT_ROWS = 1000
 """Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
@@ -89,44 +89,18 @@ def climbed(
     return structure, len(climb.terms)
 
 
-def collapsed_fit(
-    parts: Sequence[Part],
-    noise: float,
-    X: np.ndarray,
-    z: np.ndarray,
-    tell: Tell,
-    rounds: int = 2,
-    row_noise: Noise = ALIKE,
-) -> ExactModel:
-    """Components fitted to all rows by collapsed inference; inducing points are chosen again in each round."""
-    model = horseshoe_model(parts, noise, X.shape[1], row_noise)
-    for _ in range(rounds):
-        structure, _ = climbed(
-            "collapsed",
-            model,
-            parts,
-            X,
-            z,
-            iterations=ITERATIONS // rounds,
-            tell=lambda bound: tell("fitting all rows", bound),
-        )
-        assert structure.model is not None
-        model = structure.model
-    return model
-
-
 def weights_of(model: ExactModel, draws: int) -> np.ndarray:
     """Draws of the weights for predictions, (S, m)."""
-    count = draws if model.prior.noise_size else 1
-    return prediction_weights(model.prior, quasi_normal(count, model.prior.noise_size))
+    if isinstance(model.prior, PointHorseshoe):
+        return model.prior.quantile(0.5)[None]
+    size = model.prior.noise_size
+    return prediction_weights(model.prior, quasi_normal(draws if size else 1, size))
 
 
-def exact_posterior(
-    model: ExactModel, X: np.ndarray, z: np.ndarray, weights: np.ndarray | None = None
-) -> GaussianPosterior:
-    """The exact posterior of a model given all rows; draws of the weights are from its q(w) if not given."""
-    weights = weights_of(model, DRAWS) if weights is None else weights
-    return GaussianPosterior(model.pool, weights, model.row_noise.variances(model.noise, len(z)), snapped(X), z)
+def exact_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> GaussianPosterior:
+    """The exact posterior of a model given all rows."""
+    noise = model.row_noise.variances(model.noise, len(z))
+    return GaussianPosterior(model.pool, weights_of(model, DRAWS), noise, snapped(X), z)
 
 
 def snapped(X: np.ndarray) -> np.ndarray:
