@@ -23,7 +23,7 @@ from farrier.model.outliers import Doubt
 from farrier.model.problem import Given, Problem
 from farrier.model.rows import window_rows
 from farrier.model.sites import fit_in_turn
-from farrier.model.student_t_noise import at_rows, noise_after, noise_around
+from farrier.model.student_t_noise import noise_after, noise_around, squares_at_rows
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import POSTERIORS, climbed, tier_for
 from farrier.search.scoring import START_NOISE
@@ -114,8 +114,8 @@ def _fitted(
         return model
 
     def expected(noise: Noise, last: bool) -> tuple[ExactModel, np.ndarray]:
-        mean, variance = at_rows(POSTERIORS[tier](fit(z, noise), X, z), X)
-        return model, ((z - mean) ** 2 + variance) / model.noise
+        square = squares_at_rows(POSTERIORS[tier](fit(z, noise), X, z), X, z)
+        return model, square / model.noise
 
     with one_thread(small=tier != "collapsed"):
         if start is not None:

@@ -1,7 +1,7 @@
 """The rows that a search, a fit and a prediction look at where there are many: indices, the same at every call.
 
     kind of rows        the search explains      parameters are fitted to     given
-    series, curve       `search_rows`            series._rows, `window_rows`  all rows
+    series, curve       `search_rows`            `pool_rows`, `window_rows`   all rows
     table               `search_rows`            `fitting_rows`               all rows, pools `predicting_rows`
 
 So few rows are enough to see both the day and the year: `resolved_rows` are for the search, windows of equally many
@@ -13,6 +13,9 @@ the whole range for what is long.
 import numpy as np
 
 from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
+from farrier.search.beliefs import Beliefs
+from farrier.search.candidates import SHORTEST_PERIOD
+from farrier.search.periods import REPEATS
 from farrier.search.table_moves import TABLE_ROWS
 
 WINDOWS = (6, 800, 1200)
@@ -53,6 +56,27 @@ def search_rows(X: np.ndarray, *, timed: bool = False) -> np.ndarray:
     pieces = (starts[:, None] + np.arange(length)).ravel()
     rows = order[np.union1d(spread, pieces)]
     return np.union1d(rows, more) if len(more := uncommon_rows(X, rows, SEARCH_ROWS)) else rows
+
+
+def pool_rows(X: np.ndarray, beliefs: Beliefs) -> np.ndarray:
+    """The rows to which a pool is fitted: of a series in time the last ones, of a curve some from everywhere.
+
+    If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
+    shortest season still shows: a week of hours cannot be learned from 300 of them. Of a series with regressors, rows
+    in which these have rare values come too: the size of an effect cannot be learned from rows without it.
+    """
+    if not beliefs.of_time:
+        return search_rows(X, timed=True)
+    order, clock, every = np.argsort(X[:, 0], kind="stable"), beliefs.clock, 1
+    if clock is not None and clock.seasons:
+        needed = int(np.ceil(REPEATS * clock.seasons[-1] / clock.step / SEARCH_ROWS))
+        shows = clock.seasons[0] / clock.step >= SHORTEST_PERIOD * needed
+        every = needed if shows and len(order) > SEARCH_ROWS else 1
+    rows = order[::-1][::every][:SEARCH_ROWS][::-1]
+    if X.shape[1] == 1 or len(rows) == len(order):
+        return rows
+    found = np.union1d(rows, uncommon_rows(X, rows, SEARCH_ROWS))
+    return found[np.argsort(X[found, 0], kind="stable")]
 
 
 def resolved_rows(x: np.ndarray) -> np.ndarray:

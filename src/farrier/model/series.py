@@ -33,15 +33,13 @@ from farrier.model.fitted import Fitted
 from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, shares_of
 from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
-from farrier.model.rows import SEARCH_ROWS, search_rows, uncommon_rows, window_rows
+from farrier.model.rows import pool_rows, window_rows
 from farrier.model.student_t_noise import in_turn, noise_after, noise_around, with_better_noise
 from farrier.model.target_scale import Transform
 from farrier.model.tiers import climbed
 from farrier.search.beliefs import Beliefs
-from farrier.search.candidates import SHORTEST_PERIOD
 from farrier.search.enriching import SMALLEST
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.periods import REPEATS
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Structure
@@ -120,7 +118,7 @@ def pool_fit(
 
     `near` is another fit, from whose values this one starts; `again` takes its components too.
     """
-    X, y, rows, scale = series.X, series.y, _rows(series, beliefs), series.scale_by(transform)
+    X, y, rows, scale = series.X, series.y, pool_rows(series.X, beliefs), series.scale_by(transform)
     covariance, z = covariance_of(X[rows], timed=True), scale.forward(y[rows])
     seasons = () if beliefs.clock is None else beliefs.clock.seasons
     name = f"the {transform.name} scale"
@@ -138,27 +136,6 @@ def pool_fit(
         return Contender(name, near, evaluator, scale, y[rows], noise)
 
     return in_turn(fit, series.noise, X, y, rows)
-
-
-def _rows(series: Problem, beliefs: Beliefs) -> np.ndarray:
-    """The rows to which a pool is fitted: of a series in time the last ones, of a curve some from everywhere.
-
-    If they hold too few of the longest season, every second (third, ...) row of a longer time is taken, as far as the
-    shortest season still shows: a week of hours cannot be learned from 300 of them. Of a series with regressors, rows
-    in which these have rare values come too: the size of an effect cannot be learned from rows without it.
-    """
-    if not beliefs.of_time:
-        return search_rows(series.X, timed=True)
-    order, clock, every = np.argsort(series.X[:, 0], kind="stable"), beliefs.clock, 1
-    if clock is not None and clock.seasons:
-        needed = int(np.ceil(REPEATS * clock.seasons[-1] / clock.step / SEARCH_ROWS))
-        shows = clock.seasons[0] / clock.step >= SHORTEST_PERIOD * needed
-        every = needed if shows and len(order) > SEARCH_ROWS else 1
-    rows = order[::-1][::every][:SEARCH_ROWS][::-1]
-    if series.X.shape[1] == 1 or len(rows) == len(order):
-        return rows
-    found = np.union1d(rows, uncommon_rows(series.X, rows, SEARCH_ROWS))
-    return found[np.argsort(series.X[found, 0], kind="stable")]
 
 
 def _useful(fits: Sequence[Contender]) -> list[Transform]:

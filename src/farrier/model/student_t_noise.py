@@ -33,6 +33,12 @@ def at_rows(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return moments(*(posterior.at_rows() if isinstance(posterior, GaussianPosterior) else posterior.draws(X)))
 
 
+def squares_at_rows(posterior: Any, X: np.ndarray, z: np.ndarray) -> np.ndarray:
+    """The expected squared residual of each row of a fit."""
+    mean, variance = at_rows(posterior, X)
+    return (z - mean) ** 2 + variance
+
+
 def expected(fit: Contender, X: np.ndarray, y: np.ndarray, rows: np.ndarray) -> tuple[Contender, np.ndarray]:
     """A fit with the evidence of the Student-t, and the expected squared residuals of all rows over its squared scale.
 

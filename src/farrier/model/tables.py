@@ -37,11 +37,11 @@ from farrier.model.problem import Problem
 from farrier.model.rows import fitting_rows, search_rows
 from farrier.model.stacking import DRAWS, LeftOut, spread_of, stacked
 from farrier.model.student_t_noise import (
-    at_rows,
     expected,
     in_turn,
     noise_around,
     noise_beyond,
+    squares_at_rows,
     with_better_noise,
 )
 from farrier.model.table_fits import projected_table, table_contenders
@@ -239,8 +239,7 @@ def _reweighted(member: Member, y: np.ndarray, degrees: float) -> tuple[Member, 
         nonlocal square
         factors = noise.relative(len(y))
         scale2 = float(np.mean(square / factors))
-        mean, variance = at_rows(replace(posterior, noise=scale2 * factors), posterior.X)
-        square = (z - mean) ** 2 + variance
+        square = squares_at_rows(replace(posterior, noise=scale2 * factors), posterior.X, z)
         return scale2, square / scale2
 
     start = min(robust_deviation(z - mean) ** 2, float(member.noises[0]))
