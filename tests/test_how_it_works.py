@@ -15,6 +15,7 @@ from farrier.search.beliefs import PRIOR_SCALE, VOCABULARY
 from farrier.search.enriching import FAR
 from farrier.search.evidence import CHANCE, STRONG, VERY_STRONG
 from farrier.search.rows import REST_WEIGHT
+from farrier.search.table_moves import TABLE_ROWS
 
 ROOT = Path(__file__).parent.parent
 PAGE = " ".join((ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").split())
