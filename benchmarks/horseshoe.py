@@ -97,7 +97,7 @@ class Task(NamedTuple):
         """The mixture of the predictions of all models, given all rows."""
         means, sds = [], []
         for model in inferred.models:
-            posterior = exact_posterior(model, self.X, self.z, model.prior.quantile(0.5)[None])
+            posterior = exact_posterior(model, self.X, self.z)
             mean, variance = posterior.draws(ahead)
             means.append(mean[0])
             sds.append(np.sqrt(variance[0] + model.noise))

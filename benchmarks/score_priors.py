@@ -175,9 +175,7 @@ def _drawn(contender: Contender, past: np.ndarray, x: np.ndarray, ahead: np.ndar
     assert mode is not None
     # a density that is the same everywhere moves no draw: `values` are the draws of Laplace's approximation itself
     models, z = mode.models(DRAWS, lambda u: 0.0)[1:], contender.scale.forward(past)
-    posterior = LaplacePosterior(
-        tuple(exact_posterior(one, x[:count], z, one.prior.quantile(0.5)[None]) for one in models)
-    )
+    posterior = LaplacePosterior(tuple(exact_posterior(one, x[:count], z) for one in models))
     mean, variance = posterior.draws(x[count:])
     variance = np.maximum(variance, 0.0) + np.array([one.noise for one in models])[:, None]
     reached = contender.scale.reached(ahead)

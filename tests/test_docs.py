@@ -17,9 +17,8 @@ import pytest
 
 from farrier.datasets.limits import CELL_BYTES, MOST_BYTES, MOST_CELLS, TEXT_GROWS
 from farrier.estimators.regressor import Regressor
-from farrier.model.table_fits import EXACT_TABLE_ROWS
-from farrier.model.tiers import EXACT_ROWS
-from farrier.model.windows import SEARCH_ROWS
+from farrier.model.rows import SEARCH_ROWS
+from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.table_moves import TABLE_ROWS
 from farrier.series.calendar import MOST_STEPS

@@ -54,7 +54,6 @@ COVERED_BY = {
     "model/fitted.py": "tests/model/test_members.py",
     "data/progress.py": "tests/estimators/test_estimators.py",
     "data/tables.py": "tests/estimators/test_estimators.py",
-    "model/tiers.py": "tests/model/test_given.py",
     "series/observed.py": "tests/estimators/test_forecaster.py",
     "explain/components.py": "tests/explain/test_story.py",
     "explain/context.py": "tests/explain/test_story.py",

@@ -5,19 +5,17 @@ from pathlib import Path
 import pytest
 
 from farrier.estimators.large_tables import FEWEST_BLOCK_ROWS
-from farrier.model.finishing import TABLE_ROWS
-from farrier.model.many_rows import PREDICTING_ROWS
 from farrier.model.members import SERIES_DRAWS
+from farrier.model.rows import FITTED_ROWS, PREDICTING_ROWS, SEARCH_ROWS, WINDOWS
 from farrier.model.stacking import DRAWS
-from farrier.model.table_fits import FITTED_ROWS
 from farrier.model.target_scale import LOG_ODDS
 from farrier.model.tiers import BOUND_DRAWS, EXACT_ROWS, EXACT_TABLE_ROWS
-from farrier.model.windows import SEARCH_ROWS, WINDOWS
 from farrier.out_of_core.memory import SAMPLED_ROWS
 from farrier.search.beliefs import PRIOR_SCALE, VOCABULARY
 from farrier.search.enriching import FAR
 from farrier.search.evidence import CHANCE, STRONG, VERY_STRONG
 from farrier.search.rows import REST_WEIGHT
+from farrier.search.table_moves import TABLE_ROWS
 
 ROOT = Path(__file__).parent.parent
 PAGE = " ".join((ROOT / "docs" / "how-it-works.md").read_text(encoding="utf-8").split())

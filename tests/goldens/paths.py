@@ -12,6 +12,11 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
+import farrier.estimators.classifier
+import farrier.estimators.forecaster
+import farrier.estimators.regressor
+import farrier.fleet.memory
+import farrier.model.fit
 import farrier.out_of_core
 
 Path: TypeAlias = Callable[[], tuple[Any, np.ndarray]]
@@ -79,7 +84,11 @@ def regressor(
 
 
 def many(path: Path) -> Path:
-    """The same with limits by which the rows are many."""
+    """The same with limits by which the rows are many.
+
+    All modules that hold a limit are imported above: one that was imported here first would keep the lower limit for
+    all later fits.
+    """
 
     def found() -> tuple[Any, np.ndarray]:
         with pytest.MonkeyPatch.context() as patch:

@@ -14,6 +14,7 @@ from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.inducing_points import Features, Groups, choose
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.posteriors import GaussianPosterior
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern32, SquaredExponential, Step
@@ -43,8 +44,9 @@ def model(noise=0.2, rows=None):
     prior = Horseshoe(
         mu_tau=np.asarray(-0.4), v_tau=np.asarray(0.3), mu=np.linspace(-0.5, 0.7, 4), v=np.linspace(0.2, 0.5, 4)
     )
+    row_noise = ALIKE if rows is None else Noise(rows, known=True)
     centre = [kernel.rescale(1.2, 0.1) for kernel in KERNELS]
-    return ExactModel(prior, noise, Products.of(KERNELS, 1), Products.of(centre, 1).unbounded, rows)
+    return ExactModel(prior, noise, Products.of(KERNELS, 1), Products.of(centre, 1).unbounded, row_noise)
 
 
 FINEST = choose(model().pool, X, TOLERANCES[-1], 26)

@@ -11,6 +11,7 @@ from farrier.evaluation.covariance import Covariance, SeriesCovariance, covarian
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
 from farrier.inference.horseshoe import Horseshoe
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import (
     LOWEST_NOISE,
     NOISE_CENTRE,
@@ -45,8 +46,9 @@ def model(noise=0.2, rows=None, kernels=KERNELS):
         mu_tau=np.asarray(-0.4), v_tau=np.asarray(0.3), mu=np.linspace(-0.5, 0.7, size), v=np.linspace(0.2, 0.5, size)
     )
     # the priors are centred beside the hyperparameters, so that their derivative is not zero
+    row_noise = ALIKE if rows is None else Noise(rows, known=True)
     centre = [kernel.rescale(1.2, 0.1) for kernel in kernels]
-    return ExactModel(prior, noise, Products.of(kernels, 1), Products.of(centre, 1).unbounded, rows)
+    return ExactModel(prior, noise, Products.of(kernels, 1), Products.of(centre, 1).unbounded, row_noise)
 
 
 def objective(template, X=X, y=Y, draws=DRAWS):
@@ -175,7 +177,7 @@ def test_the_value_alone_is_that_of_the_terms(found):
 
 def test_the_noise_of_rows_may_be_multiples_of_a_common_one():
     factors = np.linspace(0.5, 9.0, len(Y))
-    common, known = replace(model(), factors=factors), model(rows=0.2 * factors)
+    common, known = replace(model(), row_noise=Noise(factors)), model(rows=0.2 * factors)
     bound, u = objective(common), objective(common).start()
     terms, gradient = bound.terms(u)
     assert terms.evidence == pytest.approx(objective(known).terms(u)[0].evidence, abs=1e-9)

@@ -12,6 +12,7 @@ from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective, ProjectedObjective, expected_log_density
 from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.lbfgs import climb
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from tests.inference.directions import along_field, fields
@@ -25,11 +26,11 @@ ROWS = {"grid": GRID, "grid with gaps": GAPS, "irregular": ELSEWHERE}
 each = pytest.mark.parametrize("X", ROWS.values(), ids=ROWS)
 
 
-def model(rows=None, factors=None):
+def model(row_noise=ALIKE):
     prior = PointHorseshoe(np.array([0.5, 0.9, 0.2]), np.array([0.4, 0.5, 0.3]))
     centre = [kernel.rescale(1.2, 0.1) for kernel in KERNELS]
     pools = [Products.of(kernels, 1) for kernels in (KERNELS, centre)]
-    return ExactModel(prior, 0.2, pools[0], pools[1].unbounded, rows, factors=factors)
+    return ExactModel(prior, 0.2, pools[0], pools[1].unbounded, row_noise)
 
 
 def spread(X, M):
@@ -84,7 +85,7 @@ def test_a_matrix_that_is_no_covariance_has_no_density():
 def test_with_the_square_of_y_it_is_the_exact_bound_with_its_derivative(X, noise):
     assert isinstance(covariance_of(GAPS), SeriesCovariance)
     y, each = np.sin(3.0 * X[:, 0]), np.linspace(0.2, 0.7, len(X))
-    template = {"common": model(), "factors": model(factors=each), "known": model(rows=each)}[noise]
+    template = {"common": model(), "factors": model(Noise(each)), "known": model(Noise(each, known=True))}[noise]
     bound, known = projected(template, X, np.outer(y, y)), exact(template, X, y)
     terms, gradient = bound.terms(bound.start())
     expected, slope = known.terms(known.start())

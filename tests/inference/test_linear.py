@@ -8,6 +8,7 @@ from farrier.inference import linear
 from farrier.inference.exact import ExactObjective
 from farrier.inference.linear import LinearObjective, sorted_blocks
 from farrier.inference.linear_model import FeatureLimits, LinearModel, plan
+from farrier.inference.noise import Noise
 from farrier.kernels.registry import CentredPeriodic, Constant, Matern12, SquaredExponential
 from farrier.search.beliefs import Beliefs
 from farrier.search.structure import Part, horseshoe_model
@@ -83,7 +84,7 @@ def test_rows_may_have_noise_of_their_own():
     from dataclasses import replace
 
     spread = RNG.uniform(0.05, 0.4, len(X))
-    model = replace(model_of([Matern12(0.3), Constant()]), rows=spread)
+    model = replace(model_of([Matern12(0.3), Constant()]), row_noise=Noise(spread, known=True))
     exact, found = ExactObjective.of(model, X, Y, 1), LinearObjective.of(model, X, Y, 1, TIGHT)
     assert_allclose(found.terms(found.start())[1], exact.terms(exact.start())[1], rtol=1e-4, atol=1e-3)
 

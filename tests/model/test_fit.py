@@ -9,6 +9,7 @@ import pytest
 
 from farrier.inference.counts import Poisson
 from farrier.inference.likelihoods import Bernoulli, Gaussian, Likelihood
+from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
 from farrier.kernels.registry import CentredPeriodic, Linear, SquaredExponential
 from farrier.model.fit import fit
@@ -44,7 +45,7 @@ TABLE = Problem(INPUTS, EFFECTS, scale="identity")
 ROUTES = {
     "a series": Route(MONTHS, "exact", Gaussian),
     "a series among outliers": Route(replace(MONTHS, y=SPOILT), "exact", StudentT),
-    "a series with weights": Route(replace(MONTHS, factors=1.0 + NOISE**2), "exact", Gaussian, None, "gaussian"),
+    "a series with weights": Route(replace(MONTHS, noise=Noise(1.0 + NOISE**2)), "exact", Gaussian, None, "gaussian"),
     "a long series": Route(replace(MONTHS, engine="linear"), "linear", Gaussian),
     "a long series among outliers": Route(
         replace(MONTHS, y=SPOILT, engine="linear"), "linear", StudentT, None, "student-t"
@@ -54,9 +55,8 @@ ROUTES = {
     "a table": Route(TABLE, "exact", Gaussian),
     "a table with Student-t noise": Route(TABLE, "exact", StudentT, None, "student-t"),
     "a large table": Route(replace(TABLE, engine="collapsed"), "collapsed", Gaussian),
-    # few rows with Student-t noise have exact inference given their sites, whatever engine is asked for
     "a large table with Student-t noise": Route(
-        replace(TABLE, engine="collapsed"), "exact", StudentT, None, "student-t"
+        replace(TABLE, engine="collapsed"), "collapsed", StudentT, None, "student-t"
     ),
     "counts": Route(replace(MONTHS, y=COUNTS), "exact", Poisson, None, Poisson()),
     "classes": Route(replace(TABLE, y=ONES), "exact", Bernoulli, None, Bernoulli()),
@@ -73,8 +73,7 @@ ROUTES = {
 
 
 def without_last(problem):
-    factors = None if problem.factors is None else problem.factors[:N]
-    return replace(problem, X=problem.X[:N], y=problem.y[:N], factors=factors)
+    return replace(problem, X=problem.X[:N], y=problem.y[:N], noise=problem.noise.at(np.arange(N)))
 
 
 @cache

@@ -6,9 +6,9 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.covariance import SeriesCovariance, covariance_of
 from farrier.kernels.registry import CentredPeriodic, Constant, Linear, Matern12, SquaredExponential, Step
-from farrier.model.finishing import search_rows
 from farrier.model.given import fit_given, levelled, parts_of
 from farrier.model.problem import Given, Problem
+from farrier.model.rows import search_rows
 from farrier.model.tiers import snapped
 
 N = 64

@@ -9,13 +9,14 @@ from numpy.testing import assert_allclose, assert_array_equal
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
 from farrier.kernels.registry import Linear, RationalQuadratic, SquaredExponential
-from farrier.model import many_rows
+from farrier.model import rows as rows_module
 from farrier.model.fit import fit
-from farrier.model.many_rows import judged_rows, predicting_rows
 from farrier.model.outliers import left_out_score
 from farrier.model.problem import Problem
+from farrier.model.rows import judged_rows, predicting_rows
 from farrier.model.tables import fit_table
 from farrier.search.structure import Part, horseshoe_model
 
@@ -67,16 +68,20 @@ def test_means_alone_are_those_of_predictions():
     assert_allclose(exact().means(X[:9] + 0.1), exact().draws(X[:9] + 0.1)[0], rtol=1e-9)
 
 
-def test_collapsed_leave_one_out_is_the_posterior_without_the_row():
+@pytest.mark.parametrize("relative", [np.ones(N), np.linspace(0.3, 4.0, N)], ids=["equal noise", "factors"])
+def test_collapsed_leave_one_out_is_the_posterior_without_the_rows(relative):
     X, y = rows()
-    objective = CollapsedObjective.of(model(), X, y, 1, 1e-3, 20)
-    weights = np.array([[0.5, 0.7, 0.4]])
-    mean, variance = CollapsedPosterior.of(objective, model(), weights).given(X, y).left_out()
-    for n in (0, 50, N - 1):
-        others = np.arange(N) != n
-        without = replace(objective, X=X[others], y=y[others])
-        m, v = CollapsedPosterior.of(without, model(), weights).draws(X[n : n + 1])
-        assert_allclose((mean[0, n], variance[0, n]), (m[0, 0], v[0, 0]), rtol=1e-6)
+    weighted = replace(model(), row_noise=Noise(relative))
+    objective = CollapsedObjective.of(weighted, X, y, 1, 1e-3, 20)
+    weights, block = np.array([[0.5, 0.7, 0.4]]), np.array([3, 4, 90])
+    posterior = CollapsedPosterior.of(objective, weighted, weights).given(X, y, relative)
+    mean, variance = posterior.left_out(blocks=[block])
+    for gone, places in ((np.array([0]), [0]), (np.array([50]), [50]), (block, [N, N + 1, N + 2])):
+        others = np.setdiff1d(np.arange(N), gone)
+        template = replace(weighted, row_noise=Noise(relative[others]))
+        without = replace(objective, template=template, X=X[others], y=y[others])
+        m, v = CollapsedPosterior.of(without, template, weights).draws(X[gone])
+        assert_allclose((mean[0, places], variance[0, places]), (m[0], v[0]), rtol=1e-6)
 
 
 # the fitted model
@@ -93,8 +98,8 @@ def test_the_structure_has_inducing_points_and_pools_are_exact_given_the_rows():
 
 
 def test_rows_are_drawn_once_and_judged_ones_are_known_to_pools(monkeypatch):
-    monkeypatch.setattr(many_rows, "PREDICTING_ROWS", 130)
-    monkeypatch.setattr(many_rows, "FITTED_ROWS", 70)
+    monkeypatch.setattr(rows_module, "PREDICTING_ROWS", 130)
+    monkeypatch.setattr(rows_module, "FITTED_ROWS", 70)
     known, judged = predicting_rows(N), judged_rows(N)
     assert len(known) == 130
     assert len(np.unique(judged)) == 70
@@ -126,6 +131,20 @@ def test_the_score_of_all_rows_is_near_that_of_new_rows():
     new = generator.uniform(-1.7, 1.7, (400, D))
     y_new = np.sin(2.0 * new[:, 0]) + new[:, 1] + 0.2 * generator.standard_normal(400)
     assert abs(left_out_score(fitted(), X, y) / N - fitted().log_density(new, y_new).mean()) < 0.15
+
+
+def test_rows_with_small_weights_count_little(monkeypatch):
+    # weights of more rows than structures are fitted to
+    monkeypatch.setattr(rows_module, "FITTED_ROWS", 100)
+    monkeypatch.setattr(rows_module, "TABLE_ROWS", 80)
+    X, _ = rows()
+    truth, factors = np.sin(2.0 * X[:, 0]) + X[:, 1], np.where(np.arange(N) % 3 == 0, 0.1, 50.0)
+    y = truth + 0.2 * np.sqrt(factors) * np.random.default_rng(9).standard_normal(N)
+    errors = []
+    for noise in (Noise(factors), ALIKE):
+        found = fit_table(Problem(X, y, engine="collapsed", noise=noise, scale="identity"), likelihood="gaussian")
+        errors.append(np.sqrt(np.mean((found.moments(X)[0] - truth) ** 2)))
+    assert errors[0] < 0.5 * errors[1]
 
 
 def test_refits_keep_the_kind():

@@ -10,7 +10,7 @@ from scipy.special import logsumexp
 import farrier
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.mixtures import moments
-from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential
+from farrier.kernels.registry import CentredPeriodic, Linear, Matern12
 from farrier.model import members
 from farrier.model.fit import fit
 from farrier.model.members import Contender, fitted_set, member, shares_of
@@ -95,9 +95,12 @@ def test_the_first_predicts_even_if_others_are_much_better(contenders):
     assert_allclose(shares.sum(), 1.0)
 
 
-def test_only_a_large_difference_counts_between_what_was_searched_for_and_what_was_not(contenders, all_predict):
+def test_only_a_large_difference_counts_between_growth_that_fades_to_a_line_and_to_nothing(contenders, all_predict):
     first = contenders[0]
-    near, far = (replace(raised(first, -nats), searched=False) for nats in (CHANCE - 1.0, CHANCE + 2.0))
+    fading = replace(first.evaluator, beliefs=replace(first.evaluator.beliefs, growth="nothing"))
+    other = replace(first, evaluator=fading)
+    gap = other.height - first.height
+    near, far = (raised(other, -gap - nats) for nats in (CHANCE - 1.0, CHANCE + 2.0))
     assert_allclose(shares_of([first, near]), [0.5, 0.5])
     apart = shares_of([first, far])
     assert_allclose(np.log(apart[0] / apart[1]), 2.0)
@@ -105,32 +108,19 @@ def test_only_a_large_difference_counts_between_what_was_searched_for_and_what_w
     assert_allclose(shares_of([first, near, near]), [0.5, 0.25, 0.25])
 
 
-def test_only_a_large_difference_counts_between_growth_that_fades_to_a_line_and_to_nothing(contenders, all_predict):
-    first = contenders[0]
-    beliefs = first.evaluator.beliefs
-    other = replace(
-        raised(first, -20.0), evaluator=replace(first.evaluator, beliefs=replace(beliefs, growth="nothing"))
-    )
-    shares = shares_of([first, other])
-    assert_allclose(np.log(shares[0] / shares[1]), first.height - other.height - CHANCE)
-
-
-def test_heights_are_in_the_units_of_y_and_components_of_ordinary_series_have_no_price(contenders):
+def test_heights_are_in_the_units_of_y_and_components_of_a_pool_of_a_series_have_no_price(contenders):
     one = contenders[0]
-    beliefs, parts = one.evaluator.beliefs, one.structure.parts
-    free = sum(beliefs.log_structure([part], 1) for part in parts if beliefs.ordinary(part.kernel))
+    free = one.evaluator.beliefs.log_structure(one.structure.parts, 1)
     assert free < 0.0
     jacobian = np.sum(-np.log(Y)) - N * np.log(np.log(Y).std())
     preference = LOG_ODDS["log"]
     assert_allclose(one.height, one.structure.score - free + jacobian + preference, rtol=1e-10)
 
 
-def test_a_pool_that_was_not_searched_for_has_no_price():
-    curve = contender("log", SquaredExponential(0.5), SquaredExponential(2.0))
-    beliefs = curve.evaluator.beliefs
-    price = -beliefs.log_structure(curve.structure.parts, 1)
-    assert price > 0.0
-    assert_allclose(replace(curve, searched=False).height - curve.height, price)
+def test_components_of_a_table_have_their_price(contenders):
+    one = contenders[0]
+    table = replace(one, evaluator=replace(one.evaluator, beliefs=Beliefs()))
+    assert_allclose(table.height - one.height, one.evaluator.beliefs.log_structure(one.structure.parts, 1))
 
 
 @pytest.mark.parametrize(("share", "draws"), [(1.0, 8), (0.3, 4), (0.01, 2)])

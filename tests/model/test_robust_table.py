@@ -6,8 +6,9 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier import Regressor
+from farrier.inference import noise
 from farrier.inference.mixtures import moments
-from farrier.model import tables
+from farrier.model.problem import Problem
 from farrier.model.tables import RobustTable
 from farrier.search.evidence import VERY_STRONG
 
@@ -63,8 +64,8 @@ def test_outliers_have_a_large_noise_variance_of_their_own(spoilt):
 def test_variances_of_rows_are_those_that_the_posterior_expects(spoilt, monkeypatch):
     _, X, y, _, _ = spoilt
     gaussian = Regressor(likelihood="gaussian").fit(X, y).result_
-    monkeypatch.setattr(tables, "ROBUST_ROUNDS", 60)
-    member = RobustTable.of(gaussian.fitted, gaussian.inputs, y, 4.0).members[0]
+    monkeypatch.setattr(noise, "ROBUST_ROUNDS", 60)
+    member = RobustTable.of(gaussian.fitted, Problem(gaussian.inputs, y), 4.0).members[0]
     posterior, scale2 = member.posterior.posteriors[0], member.noises[0]
     mean, variance = moments(*posterior.draws(gaussian.inputs))
     square = (member.scale.forward(y) - mean) ** 2 + variance

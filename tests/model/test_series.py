@@ -114,12 +114,12 @@ def test_the_scales_of_the_target_are_averaged_by_their_evidence():
     wide = np.exp(0.02 * Y)
     fits = [fit for growth in GROWTHS for fit in fits_of(wide, growth)]
     best, found = max(fits, key=lambda one: one.height), fit_series(months(wide))
-    assert (found.scale.transform.name, found.beliefs.growth) == (best.scale.transform.name, best.kind[1])
+    assert (found.scale.transform.name, found.beliefs.growth) == (best.scale.transform.name, best.growth)
     assert found.bound == pytest.approx(best.height, abs=0.05)
     members = {(found.beliefs.growth, found.scale.transform.name): found.share}
     members |= {(one.growth, one.scale.transform.name): one.share for one in found.others}
     for fit, share in zip(fits, shares_of(fits), strict=True):
-        told = members.get((fit.kind[1], fit.scale.transform.name), 0.0)
+        told = members.get((fit.growth, fit.scale.transform.name), 0.0)
         assert told == pytest.approx(share, abs=SMALLEST_SHARE)
 
 

@@ -141,13 +141,3 @@ def test_without_its_site_a_row_has_the_moments_that_the_site_was_added_to():
     whole = (mean / variance + target / noise) / precision
     found = Sites(target, noise).left_out(whole, 1.0 / precision)
     assert_allclose(found, (mean, variance), rtol=1e-10)
-
-
-def test_first_sites_of_heavy_tails_are_the_values_with_outliers_clipped_on_both_sides():
-    y = np.concatenate([np.linspace(-1.0, 1.0, 21) + 3.0, [-50.0, 70.0]])
-    sites = Sites.first(y, StudentT(as_array(0.3), as_array(4.0)))
-    assert_allclose(sites.target[:21], y[:21])
-    middle = np.median(y)
-    low, high = sites.target[21:]
-    assert -50.0 < low < y[:21].min()
-    assert high - middle == pytest.approx(middle - low)

@@ -6,11 +6,12 @@ from numpy.testing import assert_allclose
 
 import farrier
 from farrier import Forecaster, Regressor
+from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
 from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
 from farrier.model.series import fit_series
-from farrier.model.student_t_noise import expected_factors, noise_after
+from farrier.model.student_t_noise import noise_after
 from tests.model.test_noise_choice import CLEAN, TIMES, N, T, made, rows_of
 
 SEEDS = range(4)
@@ -70,7 +71,8 @@ def test_a_walk_with_a_few_large_steps_has_no_outliers_and_a_smooth_one_may():
 def test_expected_variances_are_those_of_a_gamma_precision():
     degrees, square = 4.0, np.array([0.0, 1.0, 9.0])
     # g given a residual r of scale one is Gamma((d + 1) / 2, (d + r^2) / 2)
-    assert_allclose(1.0 / expected_factors(square, degrees), ((degrees + 1) / 2) / ((degrees + square) / 2))
+    factors = Noise(degrees=degrees).expecting(square).each
+    assert_allclose(1.0 / factors, ((degrees + 1) / 2) / ((degrees + square) / 2))
 
 
 def test_suspicious_rows_have_a_large_variance_and_no_part_in_the_scale_of_the_target():
@@ -78,7 +80,7 @@ def test_suspicious_rows_have_a_large_variance_and_no_part_in_the_scale_of_the_t
     series = Problem(((T - 50.0) / 29.0)[:, None], y, seasons=[12 / 29.0], timed=True)
     noise = noise_after(Doubt.of(fit_series(series, likelihood="gaussian"), series.X, y))
     assert set(np.flatnonzero(~noise.ordinary)) == rows
-    assert noise.factors[sorted(rows)].min() > 5.0 * np.median(noise.factors)
+    assert noise.each[sorted(rows)].min() > 5.0 * np.median(noise.each)
 
 
 @pytest.fixture(scope="module")

@@ -7,10 +7,11 @@ import numpy as np
 import pytest
 
 from farrier import Regressor
-from farrier.model import table_fits
+from farrier.model import rows as rows_module
 from farrier.model.members import Contender, stacked_members
 from farrier.model.problem import Problem
-from farrier.model.table_fits import fit_few_rows, fitting_rows, projected_table
+from farrier.model.rows import fitting_rows
+from farrier.model.table_fits import projected_table
 from farrier.model.tables import fit_table
 
 ROWS = 120
@@ -53,9 +54,8 @@ def test_inputs_without_effect_stay_out():
 def test_pools_of_all_scales_may_predict_and_shares_add_up():
     X = inputs()
     y = np.exp(0.8 * X[:, 0] + 0.1 * np.random.default_rng(5).standard_normal(ROWS))
-    scales = scales_of(X, y, "auto")
-    assert [one.scale.transform.name for one in scales] == ["log", "identity"]
-    fitted = fit_few_rows(scales, X, y)
+    assert [one.scale.transform.name for one in scales_of(X, y, "auto")] == ["log", "identity"]
+    fitted = fit_table(Problem(X, y), likelihood="gaussian")
     assert np.isclose(fitted.share + sum(one.share for one in fitted.others), 1.0)
     assert fitted.scale.transform.name == "log"
 
@@ -64,15 +64,15 @@ def test_stacking_prefers_what_predicts_left_out_rows():
     X = inputs()
     y = np.sin(2.0 * X[:, 0]) + 0.1 * np.random.default_rng(6).standard_normal(ROWS)
     (scaled,) = scales_of(X, y, "identity")
-    search, pool = scaled.pool
+    search, pool = scaled.pools[0].evaluator, scaled.pools[0].structure
     rivals = [Contender("", structure, search, scaled.scale, y) for structure in (search.empty(), pool)]
     shares, _, _ = stacked_members(rivals, X, y)
     assert shares[1] > 0.9
 
 
 def few_rows(monkeypatch):
-    monkeypatch.setattr(table_fits, "FITTED_ROWS", 48)
-    monkeypatch.setattr(table_fits, "EXACT_TABLE_ROWS", 100)
+    monkeypatch.setattr(rows_module, "FITTED_ROWS", 48)
+    monkeypatch.setattr(rows_module, "EXACT_TABLE_ROWS", 100)
 
 
 def test_members_of_many_rows_are_fitted_to_a_part_of_them(monkeypatch):

@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose
 
 from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.likelihoods import Gaussian
+from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
 from farrier.model.problem import Problem
 from farrier.model.student_t_noise import STUDENTS_T
@@ -49,7 +50,7 @@ def test_rows_with_a_larger_noise_variance_count_less():
     factors = np.where(np.arange(ROWS) % 3 == 0, 400.0, 1.0)
     y = TRUTH + 0.2 * np.sqrt(factors) * np.random.default_rng(2).standard_normal(ROWS)
     known, unknown = (
-        fit_table(Problem(X, y, factors=one, scale="identity"), likelihood="gaussian") for one in (factors, None)
+        fit_table(Problem(X, y, noise=Noise(one), scale="identity"), likelihood="gaussian") for one in (factors, None)
     )
     errors = [np.sqrt(np.mean((one.moments(X)[0] - TRUTH) ** 2)) for one in (known, unknown)]
     assert errors[0] < 0.5 * errors[1]

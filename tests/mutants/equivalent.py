@@ -89,13 +89,13 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ): "Any negative number says that a parameter belongs to no component.",
     (
         "scoring.py",
-        "return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))",
+        "return ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))",
         "1",
         "2",
     ): FIXED,
     (
         "scoring.py",
-        "return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))",
+        "return ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))",
         "0",
         "1",
     ): FIXED,

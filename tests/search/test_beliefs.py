@@ -6,6 +6,7 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 from farrier.evaluation.covariance import covariance_of
+from farrier.inference.noise import Noise
 from farrier.inference.parameter_vector import NOISE_CENTRE, NOISE_SPREAD, ParameterVector
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import (
@@ -286,7 +287,9 @@ def test_the_location_of_a_change_is_uniform_over_the_range():
 
 def test_what_is_known_has_no_density():
     assert SERIES.log_densities(one_model(CentredPeriodic(YEAR, 1.0)), RANGE, STEP)[2] == 0.0
-    assert SERIES.log_densities(one_model(Constant(), rows=np.full(N, 0.1)), RANGE, STEP)[1] == 0.0
+    assert (
+        SERIES.log_densities(one_model(Constant(), row_noise=Noise(np.full(N, 0.1), known=True)), RANGE, STEP)[1] == 0.0
+    )
 
 
 # structures

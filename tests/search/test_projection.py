@@ -8,6 +8,7 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy.stats import multivariate_normal
 
+from farrier.inference.noise import Noise
 from farrier.kernels.registry import CentredPeriodic, DampedTrend, Linear, Matern12, SquaredExponential
 from farrier.search.projection import Change, Projection, changed, changes, explaining
 from farrier.search.rows import Rows
@@ -86,7 +87,7 @@ def test_noise_is_explained_by_nothing(of):
 
 
 def test_where_the_noise_of_each_row_is_known_no_common_one_has_a_part():
-    evaluator = of_months(YEAR, rows=np.linspace(0.05, 0.3, N))
+    evaluator = of_months(YEAR, noise=Noise(np.linspace(0.05, 0.3, N), known=True))
     pool = evaluator.fit([evaluator.part(Linear(0.0), 0.5), evaluator.part(CentredPeriodic(12 * SIZE), 0.5)], 1.0)
     projection = Projection.of(evaluator, pool)
     one, other = (projection.fit(pool.parts, noise) for noise in (1.0, 0.01))

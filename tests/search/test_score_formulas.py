@@ -9,6 +9,7 @@ from scipy.stats import multivariate_normal
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.exact import ExactObjective
+from farrier.inference.noise import ALIKE, Noise
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
 from farrier.search import scoring
 from farrier.search.beliefs import Beliefs
@@ -23,6 +24,7 @@ X = (2.0 + np.linspace(0.0, 3.4, N))[:, None]
 SIZE = 3.4 / (N - 1)
 Y = np.sin(3.0 * X[:, 0]) + 0.3 * RNG.standard_normal(N)
 NOISES = RNG.uniform(0.2, 0.6, N)
+KNOWN = Noise(NOISES, known=True)
 TABLE = RNG.uniform(-1.5, 1.5, (N, 2))
 
 
@@ -58,13 +60,13 @@ def log_density(C, y):
 def test_the_noise_of_a_row_is_common_or_in_proportion_or_known():
     structure, C = Structure((), 0.3, 0.0), np.ones((N, N))
     assert_array_equal(series().spread(structure), np.full(N, 0.3))
-    assert_allclose(series(factors=NOISES).spread(structure), 0.3 * NOISES)
-    assert_array_equal(series(rows=NOISES).spread(structure), NOISES)
-    assert_allclose(series(rows=NOISES).noisy(C, structure), 1.0 + np.diag(NOISES))
+    assert_allclose(series(noise=Noise(NOISES)).spread(structure), 0.3 * NOISES)
+    assert_array_equal(series(noise=KNOWN).spread(structure), NOISES)
+    assert_allclose(series(noise=KNOWN).noisy(C, structure), 1.0 + np.diag(NOISES))
 
 
 def test_the_structure_without_components_starts_with_all_of_y_as_noise():
-    common, known = series(), series(rows=NOISES)
+    common, known = series(), series(noise=KNOWN)
     assert common.empty() is common.fit([], float(np.mean(Y**2)))
     assert known.empty() is known.fit([], 1.0)
 
@@ -197,21 +199,21 @@ def volume(evaluator):
     return near_start(evaluator, SquaredExponential(0.9, dims=(0,))).mode.laplace.log_volume
 
 
-@pytest.mark.parametrize("factors", [None, NOISES], ids=["equal noise", "factors"])
-def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once(factors, monkeypatch):
-    own = volume(table(factors=factors))
+@pytest.mark.parametrize("noise", [ALIKE, Noise(NOISES)], ids=["equal noise", "factors"])
+def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once(noise, monkeypatch):
+    own = volume(table(noise=noise))
     monkeypatch.setattr(scoring, "CURVATURE_ROWS", N)
-    assert volume(table(factors=factors)) == own
+    assert volume(table(noise=noise)) == own
     some = np.random.default_rng(0).choice(N, N - 4, replace=False)
     monkeypatch.setattr(scoring, "CURVATURE_ROWS", N - 4)
-    evaluator = table(factors=factors)
+    evaluator = table(noise=noise)
     assert volume(evaluator) != own
     # the same estimate by hand: the differences of the gradient at the start
     structure = near_start(evaluator, SquaredExponential(0.9, dims=(0,)))
     model, u, moving = structure.mode.model, structure.mode.u, structure.mode.moving
     whole, part = (
         ExactObjective(
-            replace(model, factors=None if factors is None else factors[rows]),
+            replace(model, row_noise=noise.at(rows)),
             covariance_of(TABLE[rows]),
             Y[rows],
             np.zeros((1, 0)),
@@ -229,9 +231,9 @@ def test_the_curvature_of_a_table_is_from_some_of_its_rows_each_taken_once(facto
 
 
 def test_the_curvature_is_from_all_rows_where_the_noise_of_each_is_known(monkeypatch):
-    own = volume(table(rows=NOISES))
+    own = volume(table(noise=KNOWN))
     monkeypatch.setattr(scoring, "CURVATURE_ROWS", 5)
-    assert volume(table(rows=NOISES)) == own
+    assert volume(table(noise=KNOWN)) == own
 
 
 def test_the_curvature_of_a_series_is_from_all_rows(monkeypatch):
@@ -295,7 +297,7 @@ def test_the_rank_of_a_candidate_depends_neither_on_units_nor_on_the_mean_of_its
     assert_array_equal(np.isfinite(gains), [True, False])
 
 
-@pytest.mark.parametrize("fields", [{}, {"rows": NOISES}], ids=["common noise", "known noise"])
+@pytest.mark.parametrize("fields", [{}, {"noise": KNOWN}], ids=["common noise", "known noise"])
 def test_a_gain_is_that_of_the_best_of_a_few_weights_and_noises_whatever_the_scale_of_the_kernel(fields):
     evaluator = series(**fields)
     structure = near_start(evaluator, SquaredExponential(5.0))
@@ -313,7 +315,7 @@ def test_a_gain_is_that_of_the_best_of_a_few_weights_and_noises_whatever_the_sca
 
 
 def test_in_place_of_a_component_a_candidate_has_its_variance():
-    evaluator = series(rows=NOISES)
+    evaluator = series(noise=KNOWN)
     structure = near_start(evaluator, SquaredExponential(5.0), Linear(3.0))
     old, new = weighted(structure)[1], gram(SquaredExponential(0.4))
     C = evaluator.noisy(evaluator.covariance_at(structure), structure)

@@ -11,6 +11,7 @@ from scipy.stats import halfcauchy, multivariate_normal, norm
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.laplace import Laplace
+from farrier.inference.noise import Noise
 from farrier.inference.parameter_vector import Terms
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, RandomWalk, SquaredExponential, Step
 from farrier.search import scoring
@@ -86,7 +87,7 @@ def test_the_score_of_level_and_noise_is_the_integral_over_both():
 
 def test_the_score_of_a_walk_with_known_noise_is_the_integral_over_its_weights_and_its_prior():
     y = SHIFTED + np.cumsum(0.5 * np.random.default_rng(1).standard_normal(14))
-    few = evaluator_of(FEW, y, rows=np.full(14, 0.05))
+    few = evaluator_of(FEW, y, noise=Noise(np.full(14, 0.05), known=True))
     walk = few.part(RandomWalk(few.beliefs.clock.origin, SEASON), 0.5)
     K = few.covariance.grams(Products.of([walk.kernel, LEVEL.kernel], 1))
     a, b = (one[..., None, None] for one in np.meshgrid(GRID[::2], GRID[::2]))

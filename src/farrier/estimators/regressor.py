@@ -31,6 +31,7 @@ from farrier.estimators.predicting import PredictingEstimator
 from farrier.estimators.watching import Show, kind_of, told, watched
 from farrier.estimators.weights import check_weights, factors_of
 from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
 from farrier.kernels.algebra import Kernel
 from farrier.model.fit import fit
@@ -286,7 +287,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             calendar=self._patterns(scale) or (),
             timed=self._timed,
             coded=coded,
-            factors=factors,
+            noise=Noise(factors),
             scale=self.scale,
             engine=self.method,
             tell=told(show, kind_of(inputs, coded=bool(coded), timed=self._timed)),

@@ -327,7 +327,7 @@ class CollapsedPosterior(WithoutCaches):
     def of(cls, objective: CollapsedBound, model: ExactModel, weights: np.ndarray) -> "CollapsedPosterior":
         """The posterior given the rows of an objective."""
         stats = objective.statistics(Features(model.pool, model.pool.numbers, objective.groups))
-        noise = float(model.noise) if model.rows is None else 1.0
+        noise = 1.0 if model.row_noise.known else float(model.noise)
         return cls(model.pool, weights, noise, objective.groups, stats.A, stats.b)
 
     @cached_property
@@ -382,9 +382,12 @@ class CollapsedPosterior(WithoutCaches):
             covariances.append(F.T @ covariance @ F + np.diag((w * chosen) ** 2 @ left))
         return joint_moments(means, covariances)
 
-    def given(self, X: np.ndarray, y: np.ndarray) -> "RowsOfFit":
-        """With rows of the fit, which can be left out; a posterior holds none itself."""
-        return RowsOfFit(self, X, y)
+    def given(self, X: np.ndarray, y: np.ndarray, relative: np.ndarray | float = 1.0) -> "RowsOfFit":
+        """With rows of the fit, which can be left out; a posterior holds none itself.
+
+        `relative` are their noise variances over the common one.
+        """
+        return RowsOfFit(self, X, y, np.broadcast_to(self.noise * relative, y.shape))
 
 
 @final
@@ -395,16 +398,17 @@ class RowsOfFit:
     posterior: CollapsedPosterior
     X: np.ndarray
     y: np.ndarray
+    noise: np.ndarray
 
     def left_out(self, rows: np.ndarray | None = None, blocks: Sequence[np.ndarray] = ()) -> Moments:
         """Leave-one-out predictions, as in `Conditional`.
 
         Given its inducing variables f is a linear model: with m and v the mean and variance of w'phi(x), that of y_n
         given the others has mean y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v). For a block it is the
-        same with the covariance V of the block in the place of v.
+        same with the covariance V of the block in the place of v, and the diagonal D of its noise in that of s^2.
         """
         posterior, y, means, variances = self.posterior, self.y, [], []
-        single, noise = np.arange(len(y)) if rows is None else rows, posterior.noise
+        single, noise = np.arange(len(y)) if rows is None else rows, self.noise
         places = np.concatenate([single, *blocks])
         phi, left = posterior.features.at(self.X)
         for w, (mean, covariance) in zip(posterior.weights, posterior.solved, strict=True):
@@ -413,10 +417,10 @@ class RowsOfFit:
             rest = np.maximum(noise - np.sum(F * (covariance @ F), axis=0), 1e-9 * noise)
             each = [((y - (y - F.T @ mean) * noise / rest)[single], (noise**2 / rest)[single])]
             for block in blocks:
-                own = F[:, block]
-                factor = noise * np.linalg.inv(np.eye(len(block)) * noise - own.T @ covariance @ own)
+                own, D = F[:, block], noise[block]
+                factor = D[:, None] * np.linalg.inv(np.diag(D) - own.T @ covariance @ own)
                 away = y[block] - own.T @ mean
-                each.append((y[block] - factor @ away, noise * np.diagonal(factor)))
+                each.append((y[block] - factor @ away, D * np.diagonal(factor)))
             means.append(np.concatenate([mean for mean, _ in each]))
-            variances.append(np.concatenate([found for _, found in each]) - noise + ((w**2) @ left)[places])
+            variances.append(np.concatenate([found for _, found in each]) - noise[places] + ((w**2) @ left)[places])
         return np.stack(means), np.stack(variances)

@@ -15,11 +15,9 @@ import numpy as np
 
 from farrier.inference.counts import CountLikelihood
 from farrier.inference.likelihoods import Likelihood
+from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
 
-OUTLIER_DEVIATIONS = 3.0
-"""Distance from the median beyond which a row may be an outlier.
-[robust standard deviations, 1.4826 times the median absolute deviation; by judgement]"""
 LEAST_PRECISION, MOST_PRECISION = 1e-3, 1e6
 """Smallest and largest precision of a site. [1 / variance of f; by judgement]"""
 FARTHEST = 10.0
@@ -40,17 +38,14 @@ class Sites:
     target: np.ndarray
     variance: np.ndarray
 
+    @property
+    def noise(self) -> Noise:
+        """The noise of the pseudo-observations."""
+        return Noise(self.variance, known=True)
+
     @classmethod
     def first(cls, y: np.ndarray, likelihood: Likelihood) -> "Sites":
-        """The sites at the start: the optimal ones for q(f) = N(0, 1), the prior of f.
-
-        For a Student-t likelihood they are y itself, with outliers clipped to the range of the other rows; for counts
-        their logarithms.
-        """
-        if isinstance(likelihood, StudentT):
-            middle = np.median(y)
-            reach = OUTLIER_DEVIATIONS * 1.4826 * np.median(np.abs(y - middle))
-            return cls(np.clip(y, middle - reach, middle + reach), np.full(len(y), float(likelihood.scale) ** 2))
+        """The sites at the start: the optimal ones for q(f) = N(0, 1), the prior of f; for counts their logarithms."""
         if isinstance(likelihood, CountLikelihood):
             return cls(*likelihood.start(y))
         return cls.at(y, np.zeros(len(y)), np.ones(len(y)), likelihood)

@@ -20,6 +20,7 @@ from typing import NamedTuple, final
 import numpy as np
 
 from farrier.evaluation.products import Products
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.weight_priors import Weighed, WeightPrior
 from farrier.kernels.parameters import ParameterPrior
 
@@ -77,21 +78,18 @@ class ExactModel:
     pool: Products
     centre: np.ndarray
     """The centres of the priors of the hyperparameters, on the unbounded scale."""
-    rows: np.ndarray | None = None
-    """The known noise variance of each row; if given, `noise` is not used."""
+    row_noise: Noise = ALIKE
+    """The noise of the rows, of which `noise` is the common variance: it is not used if theirs are known."""
     spread: np.ndarray | None = None
     """Prior standard deviations of the unbounded hyperparameters; None takes those of the families."""
     noise_prior: tuple[float, float] = (NOISE_CENTRE, NOISE_SPREAD)
     """Mean and standard deviation of the prior of the log noise variance."""
     noise_scale: float | None = None
     """Prior scale of the noise's standard deviation, which is then half-Cauchy instead; None takes `noise_prior`."""
-    factors: np.ndarray | None = None
-    """The noise variance of each row over `noise`; None if all rows have the same."""
 
     def relative_noise(self, count: int) -> np.ndarray:
         """The noise variance of each row over the common one; where it is known, over one."""
-        given = self.factors if self.rows is None else self.rows
-        return np.ones(count) if given is None else np.asarray(given, float)
+        return self.row_noise.relative(count)
 
 
 class Terms(NamedTuple):
@@ -223,7 +221,7 @@ class Parametrised:
     @property
     def common_noise(self) -> bool:
         """Whether the noise variance is a parameter; otherwise that of each row is known."""
-        return self.template.rows is None
+        return not self.template.row_noise.known
 
 
 @final

@@ -32,7 +32,7 @@ from farrier.inference.collapsed import (
 from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.inducing_points import PointLimits, choose
 from farrier.inference.laplace import Laplace, curvature
-from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, climb, moving_of
+from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, moving_of
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
@@ -44,7 +44,7 @@ from farrier.model.tiers import MOST_POINTS, weights_of
 from farrier.search.appraisal import Appraisal, appraise, intervals
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.scoring import CURVATURE_STEP, LEAST_CURVATURE, Evaluator
-from farrier.search.structure import LEVEL, Mode, Part, Structure
+from farrier.search.structure import LEVEL, Mode, Part, Structure, climbed_to
 
 UNEXPLAINED = 1e-6
 """Part of a kernel's trace that its inducing points may leave unexplained: many rows tell smaller differences from
@@ -168,13 +168,9 @@ class _Fit:
     ) -> tuple[Structure, np.ndarray]:
         # in proportion to the rows, since each iteration reads them
         tolerance = ROUGH_TOLERANCE * objective.count / 200
-        tell = self.search.tell
-        u, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(phase, t.total))
-        self.search.steps += len(terms)
-        model = objective.model(u)
-        weights = model.prior.quantile(0.5)
-        found = tuple(Part(model.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
-        return Structure(found, model.noise, terms[-1].total, model, terms[-1]), u
+        found, climb = climbed_to(objective, parts, iterations, tolerance, lambda bound: self.search.tell(phase, bound))
+        self.search.steps += len(climb.terms)
+        return found, climb.numbers
 
 
 def _log_jacobian(X: np.ndarray, z: np.ndarray, scale: TargetScale) -> float:

@@ -15,10 +15,11 @@ import numpy as np
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.linalg import one_thread
 from farrier.inference.linear_posterior import LinearPosterior
+from farrier.inference.noise import Noise
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior, Posterior
-from farrier.model.finishing import search_rows
 from farrier.model.fitted import Alone, Fitted, Rival
 from farrier.model.members import weights_of_structure
+from farrier.model.rows import search_rows
 from farrier.model.tiers import FEATURE_LIMITS
 from farrier.search.appraisal import Z95, appraise
 from farrier.search.projection import Projection, explaining, formula_of
@@ -129,11 +130,11 @@ def _projected(
         covariance_of(X, timed=True),
         known=() if beliefs.clock is None else beliefs.clock.seasons,
         beliefs=beliefs,
-        factors=same,
+        noise=Noise(same),
     )
     weights = fitted.prior.quantile(0.5)
     parts = [evaluator.part(kernel, float(w)) for kernel, w in zip(fitted.kernels[:-1], weights, strict=False)]
-    projection = Projection(both, mean, moments, beliefs, None if same is None else all_factors)
+    projection = Projection(both, mean, moments, beliefs, Noise(None if same is None else all_factors))
     record = list(fitted.record)
     structure = explaining(evaluator, projection, Structure(tuple(parts), noise, 0.0), Rows(), record, rivals)
     return structure, evaluator, tuple(record)

@@ -19,7 +19,7 @@ the components, so that the parts add up.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import TypeAlias
+from typing import TypeAlias, cast
 
 import numpy as np
 from scipy.special import logsumexp
@@ -52,8 +52,6 @@ class Member:
     """The noise variance of each draw of the posterior."""
     scale: TargetScale
     kernels: tuple[Kernel, ...]
-    searched: bool = True
-    """Whether a search has chosen its components."""
     growth: str = "line"
     """What growth fades to (search/beliefs.py)."""
 
@@ -62,16 +60,14 @@ class Member:
         """The weights at the mode, (m,)."""
         return self.posterior.weights[0]
 
+    def possible(self, y: np.ndarray) -> bool:
+        """Whether its scale has a z for all of y."""
+        return float(y.min()) > self.scale.transform.lowest
+
     def observed(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean and variance of an observation of z for each draw, (S, N)."""
-        return _with_noise(self.posterior, self.noises, inputs)
-
-
-def _with_noise(posterior: Posterior, noises: np.ndarray | None, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of an observation of z for each draw, (S, N); of a Student-t that of its scale."""
-    assert noises is not None
-    mean, variance = posterior.draws(inputs)
-    return mean, variance + noises[:, None]
+        """Mean and variance of an observation of z for each draw, (S, N); of a Student-t that of its scale."""
+        mean, variance = self.posterior.draws(inputs)
+        return mean, variance + self.noises[:, None]
 
 
 @dataclass(frozen=True)
@@ -154,12 +150,10 @@ class Fitted:
 
     @property
     def members(self) -> tuple[Member, ...]:
-        """All structures that predict, this one first, where each draw of a posterior has its own noise."""
-        assert isinstance(self.posterior, LaplacePosterior)
-        assert self.noises is not None
-        searched = self.alone is not None or self.survivors == 0
-        own = Member(self.share, self.posterior, self.noises, self.scale, self.kernels, searched, self.beliefs.growth)
-        return (own, *self.others)
+        """All structures that predict, this one first."""
+        noises = np.array([self.noise_variance]) if self.noises is None else self.noises
+        posterior = cast(LaplacePosterior, self.posterior)
+        return (Member(self.share, posterior, noises, self.scale, self.kernels, self.beliefs.growth), *self.others)
 
     @property
     def noise_variance(self) -> float:
@@ -264,8 +258,8 @@ class Fitted:
 
     def _own_predictions(self, inputs: np.ndarray) -> OwnPredictions:
         """Of each member of a table its scale, and mean and standard deviation of an observation on it."""
-        members = (self, *self.others)
-        found = [moments(*_with_noise(one.posterior, one.noises, inputs)) for one in members]
+        members = self.members
+        found = [moments(*one.observed(inputs)) for one in members]
         return [one.scale for one in members], [one for one, _ in found], [np.sqrt(one) for _, one in found]
 
     def log_density(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from farrier.inference.mixtures import moments
+from farrier.inference.noise import ALIKE, Noise
 from farrier.model.fitted import Member
 from farrier.model.stacking import LeftOut
 
@@ -39,18 +40,16 @@ def left_out_of(
     y: np.ndarray,
     folds: Sequence[np.ndarray],
     ends: Sequence[np.ndarray],
-    factors: np.ndarray | None = None,
+    noise: Noise = ALIKE,
 ) -> LeftOut:
     """Leave-one-out predictions of all rows, and of the ends of the rows, averaged over draws of the parameters.
 
-    `factors` are the noise variances of the rows over the common one. Where the noise is Student-t, it is that of an
-    ordinary row: whether a row is an outlier is not known before.
+    Where the noise is Student-t, it is that of an ordinary row: whether a row is an outlier is not known before.
     """
     count = len(y)
     rows = np.concatenate([np.arange(count), *folds, *ends])
     mean, variance = member.posterior.left_out(blocks=[*folds, *ends])
-    noise = member.noises[:, None] * (np.ones(count) if factors is None else factors)[rows]
-    mean, variance = moments(mean, variance + noise)
+    mean, variance = moments(mean, variance + member.noises[:, None] * noise.foreseen.relative(count)[rows])
     level = np.empty(count)
     level[np.concatenate(folds)] = mean[count : 2 * count]
     z, slopes, sd = member.scale.forward(y)[rows], member.scale.log_slopes(y)[rows], np.sqrt(variance)

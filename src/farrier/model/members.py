@@ -1,7 +1,7 @@
 """The set of structures that predicts: a few that explain the rows about as well, on any scale, weighted by evidence.
 
 The first one explains. Its share, and those of the others, follow from Laplace's approximation of their log evidence;
-between kinds of structures (searched for or not, with growth that fades to a line or to nothing) little of it counts.
+between growth that fades to a line and growth that fades to nothing little of it counts.
 Unless rows are a series in time, shares follow from leave-one-out predictions, and differ between rows (stacking.py).
 Predictions average over draws of all parameters of each structure.
 """
@@ -15,8 +15,9 @@ import numpy as np
 from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.laplace import Trajectories, sampled
 from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.posteriors import LaplacePosterior
+from farrier.inference.posteriors import LaplacePosterior, Posterior
 from farrier.inference.student_t import StudentT
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
@@ -41,19 +42,6 @@ SMALLEST_SHARE = 0.02
 
 @final
 @dataclass(frozen=True, eq=False)
-class RowNoise:
-    """Student-t noise as normal noise whose variance differs from row to row (student_t_noise.py)."""
-
-    degrees: float
-    """Degrees of freedom."""
-    factors: np.ndarray
-    """The noise variance of each row over the squared scale of the Student-t."""
-    ordinary: np.ndarray
-    """Which rows are not suspicious: they set the scale of the target."""
-
-
-@final
-@dataclass(frozen=True, eq=False)
 class Contender:
     """A fitted structure that may predict."""
 
@@ -65,39 +53,35 @@ class Contender:
     scale: TargetScale
     rows: np.ndarray
     """The target in its own units at the rows of the fit."""
-    noise: RowNoise | None = None
-    """The noise of all rows; None if it is Gaussian."""
-    searched: bool = True
-    """Whether a search has chosen its components."""
+    noise: Noise = ALIKE
+    """The noise of all rows, which may be more than those of the fit."""
     correction: float = 0.0
     """The log evidence of the Student-t beyond that of the normal noise that stands for it."""
     mode_only: bool = False
     """Whether predictions use no draws from Laplace's approximation: in a pool of many components most directions are
     flat, and a normal distribution reaches too far along them."""
-    factors: np.ndarray | None = None
-    """The noise variance of each of all rows over the common one, if rows have weights."""
 
     @property
-    def kind(self) -> tuple[bool, str]:
-        """Whether its components were searched for, and what growth fades to."""
-        return self.searched, self.evaluator.beliefs.growth
+    def growth(self) -> str:
+        """What growth fades to."""
+        return self.evaluator.beliefs.growth
+
+    @property
+    def evidence(self) -> float:
+        """The log evidence of y in its own units, with the prior log odds of structure and scale."""
+        preference = LOG_ODDS[self.scale.transform.name]
+        return self.structure.score + self.scale.log_jacobian(self.rows) + preference + self.correction
 
     @property
     def height(self) -> float:
-        """The log evidence of y in its own units, with the prior log odds of structure and scale.
-
-        All structures that predict have the components of ordinary series, so these have no price. Nor have those of a
-        pool that was not searched for: nobody has chosen it among others.
-        """
+        """The evidence where the pool of a series has no price: nobody has chosen its components among others."""
         evaluator, parts = self.evaluator, self.structure.parts
-        preference = LOG_ODDS[self.scale.transform.name]
-        ordinary = [part for part in parts if not self.searched or evaluator.beliefs.ordinary(part.kernel)]
-        free = evaluator.beliefs.log_structure(ordinary, evaluator.X.shape[1])
-        return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference + self.correction
+        free = evaluator.beliefs.log_structure(parts, evaluator.X.shape[1]) if evaluator.of_series else 0.0
+        return self.evidence - free
 
     def likelihood(self, model: ExactModel) -> Likelihood:
         """The likelihood of a model."""
-        if self.noise is None:
+        if self.noise.degrees is None:
             return Gaussian(model.noise)
         return StudentT.with_degrees(float(np.sqrt(model.noise)), self.noise.degrees)
 
@@ -110,7 +94,7 @@ class Contender:
 
     def for_all_rows(self, model: ExactModel) -> ExactModel:
         """A model with the noise of all rows."""
-        return replace(model, factors=self.factors if self.noise is None else self.noise.factors)
+        return replace(model, row_noise=self.noise)
 
 
 def fitted_set(
@@ -129,31 +113,46 @@ def fitted_set(
     else:
         shares = shares_of(contenders)
         members = [member(one, float(share), X, y) for one, share in zip(contenders, shares, strict=True) if share > 0]
-    first, size = contenders[0], len(contenders[0].structure.parts)
-    mode = first.structure.at_mode()
-    heights = [one.height for one in contenders]
-    said = [
-        Decision(0, "averaged" if share > 0 else "dropped", one.name, height - heights[0], "evidence of the structure")
-        for one, share, height in zip(contenders[1:], shares[1:], heights[1:], strict=True)
-    ]
-    return Fitted(
-        posterior=members[0].posterior,
-        likelihood=first.likelihood(mode.model),
-        prior=weights_of_structure(first.structure),
-        kernels=tuple(mode.model.pool),
-        survivors=size,
-        scale=first.scale,
-        bound=max(heights),
-        tier="exact",
-        steps=steps,
-        level=size,
-        record=(*record, *said),
-        appraisal=appraisal,
-        noises=members[0].noises,
+    return fitted_of(
+        contenders[0],
+        members[0].posterior,
+        members[0].noises,
         share=members[0].share,
         others=tuple(members[1:]),
         stacking=stacking,
+        bound=max(one.height for one in contenders),
+        steps=steps,
+        record=(*record, *averaged(contenders, shares)),
+        appraisal=appraisal,
+    )
+
+
+def averaged(contenders: Sequence[Contender], shares: np.ndarray) -> list[Decision]:
+    """What is said of all contenders but the first: whether they predict too."""
+    heights = [one.height for one in contenders]
+    return [
+        Decision(0, "averaged" if share > 0 else "dropped", one.name, height - heights[0], "evidence of the structure")
+        for one, share, height in zip(contenders[1:], shares[1:], heights[1:], strict=True)
+    ]
+
+
+def fitted_of(
+    first: Contender, posterior: Posterior, noises: np.ndarray, *, tier: str = "exact", **others: Any
+) -> Fitted:
+    """The fitted model in which a contender explains; its posterior given all rows has these noise variances."""
+    model, size = first.structure.at_mode().model, len(first.structure.parts)
+    return Fitted(
+        posterior=posterior,
+        likelihood=first.likelihood(model),
+        prior=weights_of_structure(first.structure),
+        kernels=tuple(model.pool),
+        survivors=size,
+        scale=first.scale,
+        tier=tier,
+        level=size,
+        noises=noises,
         beliefs=first.evaluator.beliefs,
+        **others,
     )
 
 
@@ -168,10 +167,10 @@ def weights_of_structure(structure: Structure) -> PointHorseshoe:
 def shares_of(contenders: Sequence[Contender]) -> np.ndarray:
     """The share of each contender; one that is too small is zero, except the first, which explains.
 
-    Among those of one kind shares follow from the evidence. Between kinds only a large difference counts: a search
-    flatters the evidence of what it has chosen, and past rows tell little of whether growth will fade.
+    Among those of one growth shares follow from the evidence. Between them only a large difference counts: past rows
+    tell little of whether growth will fade.
     """
-    heights, kinds = np.array([one.height for one in contenders]), [one.kind for one in contenders]
+    heights, kinds = np.array([one.height for one in contenders]), [one.growth for one in contenders]
     totals = {
         kind: np.logaddexp.reduce([h for h, k in zip(heights, kinds, strict=True) if k == kind]) for kind in kinds
     }
@@ -192,10 +191,7 @@ def stacked_members(
     """
     found = [with_models(one, 0.0, _drawn_models(one, at_mode=at_mode), X, y) for one in contenders]
     ends, folds = ends_of(X), folds_of(len(y))
-    left = [
-        left_out_of(member, y, folds, ends, one.factors if one.noise is None else None)
-        for one, member in zip(contenders, found, strict=True)
-    ]
+    left = [left_out_of(member, y, folds, ends, one.noise) for one, member in zip(contenders, found, strict=True)]
     shares, stacking = stacked_shares(left)
     each = zip(found, shares, strict=True)
     return shares, stacking, [replace(member, share=float(share)) for member, share in each if share > 0]
@@ -233,10 +229,6 @@ def _drawn_models(contender: Contender, *, at_mode: bool) -> list[ExactModel]:
     return [mode.model, *(objective.model(u) for u in draws)]
 
 
-def _posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> Any:
-    return exact_posterior(model, X, z, model.prior.quantile(0.5)[None])
-
-
 def member(contender: Contender, share: float, X: np.ndarray, y: np.ndarray) -> Member:
     """The posterior of a contender given all rows, with as many draws of its parameters as its share demands."""
     draws = 0 if contender.mode_only else 2 * int(np.ceil(0.5 * share * SERIES_DRAWS))
@@ -254,10 +246,9 @@ def with_models(
     z = contender.scale.forward(y)
     return Member(
         share,
-        LaplacePosterior(tuple(_posterior(contender.for_all_rows(model), X, z) for model in models)),
+        LaplacePosterior(tuple(exact_posterior(contender.for_all_rows(model), X, z) for model in models)),
         np.array([model.noise for model in models]),
         contender.scale,
         tuple(models[0].pool),
-        contender.searched,
-        contender.evaluator.beliefs.growth,
+        contender.growth,
     )

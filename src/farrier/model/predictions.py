@@ -6,7 +6,7 @@ lowest and the highest quantile, at that level, of all that is mixed.
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol, final
+from typing import TypeAlias, final
 
 import numpy as np
 from scipy.special import gammaln, logsumexp, ndtr, ndtri, stdtr, stdtrit
@@ -20,40 +20,6 @@ LEVELS = (np.arange(80) + 0.5) / 80
 transformed or several structures predict. By judgement: 80 of them, of which 2 on each side are 2.5 %."""
 MIDDLE = slice(2, -2)
 """The quantiles of LEVELS whose average is the mean: the middle 95 %."""
-
-
-class Shared(Protocol):
-    """A prediction of one of several structures, with its share."""
-
-    @property
-    def scale(self) -> TargetScale:
-        """The scale on which its distribution is given."""
-        ...
-
-    @property
-    def mean(self) -> np.ndarray:
-        """(N,), or (S, N) for a mixture of S normals."""
-        ...
-
-    def at(self, rows: np.ndarray) -> "Shared":
-        """The prediction of some rows."""
-        ...
-
-    def quantiles(self, levels: np.ndarray) -> np.ndarray:
-        """Quantiles of y, (levels, N)."""
-        ...
-
-    def between(self, levels: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Two values of y that have the quantiles between them, (levels, N) each; needs no search for quantiles."""
-        ...
-
-    def cumulative(self, y: np.ndarray) -> np.ndarray:
-        """The share times P(Y <= y), for y (levels, N)."""
-        ...
-
-    def log_density(self, y: np.ndarray) -> np.ndarray:
-        """The log of the share times the density of y (N,)."""
-        ...
 
 
 @final
@@ -138,6 +104,10 @@ class StudentPrediction:
         slopes = self.scale.log_slopes(np.where(possible, y, 1.0))
         inside = constant - 0.5 * (nu + 1.0) * np.log1p(square / nu) - np.log(self.sd) + slopes + np.log(self.share)
         return np.where(possible, inside, -np.inf)
+
+
+Shared: TypeAlias = Prediction | StudentPrediction
+"""A prediction of one of several structures, with its share."""
 
 
 def middle_spread(values: np.ndarray) -> np.ndarray:

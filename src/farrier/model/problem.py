@@ -7,6 +7,7 @@ from typing import final
 import numpy as np
 
 from farrier.inference.collapsed import RowBlocks
+from farrier.inference.noise import ALIKE, Noise
 from farrier.kernels.algebra import Kernel
 from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
 from farrier.model.tiers import EXACT_TABLE_ROWS, Tell, tier_for
@@ -30,8 +31,8 @@ class Problem:
     """Whether the first input is time."""
     coded: tuple[int, ...] = ()
     """The inputs that are codes of categories."""
-    factors: np.ndarray | None = None
-    """The noise variance of each row over the common one; None if all rows have the same."""
+    noise: Noise = ALIKE
+    """The noise of the rows: with weights its variances differ."""
     scale: str = "auto"
     """The name of the scale of y on which components add up; "auto" is chosen by evidence."""
     engine: str = "auto"
@@ -64,6 +65,10 @@ class Problem:
         if self.scale != "auto":
             return [named(self.scale)]
         return [one for one in worth_trying(self.y) if one.name != "square root"]
+
+    def scale_by(self, transform: Transform) -> TargetScale:
+        """The scale of y by a transform; suspicious rows do not set it."""
+        return TargetScale.of(transform, self.y if self.noise.ordinary is None else self.y[self.noise.ordinary])
 
     @property
     def one_scale(self) -> TargetScale:

@@ -15,39 +15,38 @@
 3. Where leave-one-out residuals have heavy tails, Student-t noise is fitted; it is kept if it has clearly more
    evidence.
 
-What explains is the projection of this model, made when somebody asks for it (explaining.py).
+A refit starts from the values of a fitted model, and keeps its pools, their components and the kind of noise. What
+explains is the projection of this model, made when somebody asks for it (explaining.py).
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.linalg import one_thread
+from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
-from farrier.model.finishing import Predictor, finished, search_rows
-from farrier.model.fitted import Fitted, Member
-from farrier.model.members import SMALLEST_SHARE, Contender, RowNoise, fitted_set, shares_of
+from farrier.model.finishing import finished
+from farrier.model.fitted import Fitted
+from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, shares_of
 from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
-from farrier.model.student_t_noise import alternately, better_noise, noise_after, noise_around
-from farrier.model.target_scale import TargetScale, Transform
-from farrier.model.tiers import POSTERIORS, bound_of
-from farrier.model.windows import SEARCH_ROWS, Windows, fitted_to, uncommon_rows
+from farrier.model.rows import pool_rows, window_rows
+from farrier.model.student_t_noise import in_turn, noise_after, noise_around, with_better_noise
+from farrier.model.target_scale import Transform
+from farrier.model.tiers import climbed
 from farrier.search.beliefs import Beliefs
 from farrier.search.enriching import SMALLEST
 from farrier.search.learned_priors import GROWTHS
-from farrier.search.periods import REPEATS
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import Structure
+from farrier.search.structure import LEVEL, Structure
 
-ROBUST_ROUNDS = 3
-"""Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
-RUN = 5
-"""Rows of a run where a fit leaves out runs of rows. [rows; on 28 hourly learn series the error is 2 % below that of
-every second row; five shares no factor with the seasons of hours and days, so that each hour of a week is seen]"""
+LEAST_NOISE = 0.005
+"""Least noise variance from which a long series is fitted: few rows can leave next to none. [variance of y; by
+judgement]"""
 
 
 def fit_series(series: Problem, *, likelihood: str = "auto") -> Fitted:
@@ -55,179 +54,89 @@ def fit_series(series: Problem, *, likelihood: str = "auto") -> Fitted:
 
     A long series keeps Gaussian noise, unless Student-t is asked for.
     """
-    chosen = likelihood == "student-t"
     with one_thread():
         fits = _fits(series, series.scales)
         gaussian = _fitted(fits, series)
-        if likelihood == "gaussian" or (series.tier != "exact" and not chosen):
-            return gaussian
-        doubt = Doubt.of(gaussian, series.X, series.y)
-        if not (doubt.due or chosen):
-            return gaussian
-        series.tell("looking for outliers", gaussian.bound)
-        robust = _fitted(_robust_fits(series, fits, gaussian, noise_after(doubt), chosen=chosen), series)
-    return better_noise(gaussian, robust, chosen=chosen)
+
+        def robust(doubt: Doubt) -> tuple[float, Callable[[], Fitted]]:
+            likely = {one.scale.transform.name for one in (gaussian, *gaussian.others)}
+            scales = [one.scale.transform for one in fits if one.growth == GROWTHS[0]]
+            scales = [one for one in scales if one.name in likely]
+            enough = -np.inf if likelihood == "student-t" else gaussian.bound
+            found = _fitted(_fits(replace(series, noise=noise_after(doubt)), scales, fits, enough), series)
+            return float(found.bound - gaussian.bound), lambda: found
+
+        short = series.tier == "exact" or likelihood == "student-t"
+        return with_better_noise(gaussian, series, likelihood if short else "gaussian", robust)
 
 
 def refit_series(fitted: Fitted, series: Problem) -> Fitted:
     """The pools of a fitted model, fitted to other rows from their present values, with the same kind of noise."""
     with one_thread():
-        noise = None
         if isinstance(fitted.likelihood, StudentT):
-            noise = noise_around(fitted, series.X, fitted.scale.forward(series.y))
+            series = replace(series, noise=noise_around(fitted, series.X, series.y))
         found = []
-        for beliefs, transform, known in _members(fitted, series):
-            if noise is None:
-                found.append(pool_fit(series, beliefs, transform, near=known, again=True))
-            else:
-                found.append(_robust_fit(series, beliefs, transform, noise, known, again=True))
+        for one in fitted.members:
+            if one.possible(series.y):
+                beliefs = replace(fitted.beliefs, growth=one.growth)
+                # the last weight is that of the level, which every structure has
+                each = zip(one.kernels, one.weights[:-1], strict=False)
+                parts = tuple(beliefs.part(kernel, float(weight), series.X.shape[1]) for kernel, weight in each)
+                near = Structure(parts, float(one.noises[0]), 0.0)
+                found.append(pool_fit(series, beliefs, one.scale.transform, near, again=True))
         return replace(_fitted(found, series), record=fitted.record)
 
 
-def _growths(series: Problem) -> list[Beliefs]:
-    """The beliefs of each pool that predicts."""
-    beliefs = series.beliefs
-    return [replace(beliefs, growth=growth) for growth in (GROWTHS if beliefs.of_time else GROWTHS[:1])]
-
-
-def _members(fitted: Fitted, series: Problem) -> Iterator[tuple[Beliefs, Transform, Structure]]:
-    """Beliefs, scale and components of each pool of a fitted model whose scale is possible for the rows."""
-    members: Sequence[Member] = fitted.members if fitted.noises is not None else ()
-    each = [(one.growth, one.scale, one.kernels, one.weights, float(one.noises[0])) for one in members]
-    if not each:
-        weights = np.asarray(fitted.prior.quantile(0.5))
-        each = [(fitted.beliefs.growth, fitted.scale, fitted.kernels, weights, fitted.noise_variance)]
-    lowest = float(series.y.min())
-    for growth, scale, kernels, weights, noise in each:
-        beliefs = replace(fitted.beliefs, growth=growth)
-        # the last kernel is the level, which every structure has
-        pairs = zip(kernels[:-1], weights, strict=False)
-        parts = tuple(beliefs.part(kernel, float(w), series.X.shape[1]) for kernel, w in pairs)
-        if lowest > scale.transform.lowest:
-            yield beliefs, scale.transform, Structure(parts, noise, 0.0)
-
-
-def _fits(series: Problem, scales: Sequence[Transform]) -> list[Contender]:
+def _fits(
+    series: Problem, scales: Sequence[Transform], usual: Sequence[Contender] = (), enough: float = -np.inf
+) -> list[Contender]:
     """All pools on all scales; of the second pool on those that have a share in the predictions of the first.
 
     A fit starts from the values of the other pool on its scale, or else from those on the scale before it: on 86 learn
-    series of M1 and M4 that took about half of the evaluations, and no score fell by more than 0.6 nats.
+    series of M1 and M4 that took about half of the evaluations, and no score fell by more than 0.6 nats. Fits with
+    Student-t noise start from the `usual` ones. Of these each pool has its best scale, and there is no second one if
+    the first has less evidence than `enough`: what one pool loses by the noise, the other does not gain.
     """
-    fits: list[Contender] = []
-    for beliefs in _growths(series):
-        same, found = {one.scale.transform.name: one.structure for one in fits}, list[Contender]()
+    beliefs, fits = series.beliefs, list[Contender]()
+    for growth in GROWTHS if beliefs.of_time else GROWTHS[:1]:
+        near = {one.scale.transform.name: one.structure for one in usual or fits if not usual or one.growth == growth}
+        found = list[Contender]()
         for one in scales:
-            near = same.get(one.name, found[-1].structure if found else None)
-            found.append(pool_fit(series, beliefs, one, near=near))
-        fits += found
+            last = found[-1].structure if found and not usual else None
+            found.append(pool_fit(series, replace(beliefs, growth=growth), one, near.get(one.name, last)))
+        fits += [max(found, key=lambda one: one.height)] if usual else found
+        if usual and fits[0].height < enough:
+            break
         scales = _useful(found)
     return fits
 
 
-def _robust_fits(
-    series: Problem, usual: Sequence[Contender], gaussian: Fitted, start: RowNoise, *, chosen: bool
-) -> list[Contender]:
-    """The pools with Student-t noise on the scales that predict, from their values with Gaussian noise: of each pool
-    the scale with the highest evidence.
-
-    The model and the expected precisions of its rows are fitted alternately (student_t_noise.py).
-    """
-    best: list[Contender] = []
-    likely = {one.scale.transform.name for one in (gaussian, *gaussian.others)}
-    near = {(one.evaluator.beliefs.growth, one.scale.transform.name): one.structure for one in usual}
-    scales = [one.scale.transform for one in usual if one.evaluator.beliefs.growth == GROWTHS[0]]
-    scales = [one for one in scales if one.name in likely]
-    for beliefs in _growths(series):
-        found = [_robust_fit(series, beliefs, one, start, near.get((beliefs.growth, one.name))) for one in scales]
-        best.append(max(found, key=lambda one: one.height))
-        scales = _useful(found)
-        if best[0].height < gaussian.bound and not chosen:
-            # what one pool loses by it, the other does not gain
-            break
-    return best
-
-
-def _robust_fit(
-    series: Problem,
-    beliefs: Beliefs,
-    transform: Transform,
-    noise: RowNoise,
-    near: Structure | None,
-    *,
-    again: bool = False,
-) -> Contender:
-    """A pool with Student-t noise, from the noise of all rows and from its values with Gaussian noise."""
-    last = near
-
-    def fit(noise: RowNoise, least: float) -> Contender:
-        nonlocal last
-        found = pool_fit(series, beliefs, transform, noise=noise, near=last, least=least, again=again)
-        last = found.structure
-        return found
-
-    return alternately(fit, noise, series.X, series.y, _rows(series, beliefs), ROBUST_ROUNDS)
-
-
 def pool_fit(
-    series: Problem,
-    beliefs: Beliefs,
-    transform: Transform,
-    *,
-    noise: RowNoise | None = None,
-    near: Structure | None = None,
-    least: float = -np.inf,
-    again: bool = False,
+    series: Problem, beliefs: Beliefs, transform: Transform, near: Structure | None = None, *, again: bool = False
 ) -> Contender:
-    """A pool on one scale of the target, with Gaussian noise if no other is given.
+    """A pool on one scale of the target; for Student-t noise it and the noise of the rows are fitted alternately.
 
-    `near` is another fit, from whose values this one starts; `again` takes its components too. Below a log likelihood
-    of `least` it gets no score.
+    `near` is another fit, from whose values this one starts; `again` takes its components too.
     """
-    X, y, beliefs = series.X, series.y, replace(beliefs, transform=transform.name)
-    scale = TargetScale.of(transform, y if noise is None else y[noise.ordinary])
-    rows = _rows(series, beliefs)
-    each = series.factors if noise is None else noise.factors
+    beliefs = replace(beliefs, transform=transform.name)
+    X, y, rows, scale = series.X, series.y, pool_rows(series.X, beliefs), series.scale_by(transform)
     covariance, z = covariance_of(X[rows], timed=True), scale.forward(y[rows])
     seasons = () if beliefs.clock is None else beliefs.clock.seasons
-    evaluator = Evaluator(
-        X[rows],
-        z,
-        covariance,
-        known=seasons,
-        tell=series.tell,
-        beliefs=beliefs,
-        factors=None if each is None else each[rows],
-    )
-    series.tell("shrinking a pool of candidates", np.nan)
-    if again and near is not None:
-        structure = evaluator.fit_pool(near.parts, near, least)
-    else:
-        structure = Rows(calendar=series.calendar).pool(evaluator, near, least)
     name = f"the {transform.name} scale"
     if beliefs.of_time:
         name += f", growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"
-    return Contender(name, structure, evaluator, scale, y[rows], noise, searched=False, factors=series.factors)
 
+    def fit(noise: Noise, least: float) -> Contender:
+        nonlocal near
+        evaluator = Evaluator(X[rows], z, covariance, seasons, series.tell, noise.at(rows), beliefs=beliefs)
+        series.tell("shrinking a pool of candidates", np.nan)
+        if again and near is not None:
+            near = evaluator.fit_pool(near.parts, near, least)
+        else:
+            near = Rows(calendar=series.calendar).pool(evaluator, near, least)
+        return Contender(name, near, evaluator, scale, y[rows], noise)
 
-def _rows(series: Problem, beliefs: Beliefs) -> np.ndarray:
-    """The rows to which a pool is fitted: of a series in time the last ones, of a curve some from everywhere.
-
-    If they hold too few of the longest season, every second (third, ...) run of `RUN` rows of a longer time is taken: a
-    week of hours cannot be learned from 300 of them, and neighbours show what is rough. Of a series with regressors,
-    rows in which these have rare values come too: the size of an effect cannot be learned from rows without it.
-    """
-    if not beliefs.of_time:
-        return search_rows(series.X, timed=True)
-    order, clock, every = np.argsort(series.X[:, 0], kind="stable"), beliefs.clock, 1
-    if clock is not None and clock.seasons and len(order) > SEARCH_ROWS:
-        needed = min(REPEATS * clock.seasons[-1] / clock.step, len(order))
-        every = int(np.ceil(needed / SEARCH_ROWS))
-    kept = np.arange(len(order)) // RUN % every == 0
-    rows = order[::-1][kept][:SEARCH_ROWS][::-1]
-    if series.X.shape[1] == 1 or len(rows) == len(order):
-        return rows
-    found = np.union1d(rows, uncommon_rows(series.X, rows, SEARCH_ROWS))
-    return found[np.argsort(series.X[found, 0], kind="stable")]
+    return in_turn(fit, series.noise, X, y, rows)
 
 
 def _useful(fits: Sequence[Contender]) -> list[Transform]:
@@ -248,27 +157,27 @@ def _fitted(found: Sequence[Contender], series: Problem) -> Fitted:
 
 def _long(contender: Contender, series: Problem, steps: int) -> Fitted:
     """The model of a long series: predictions are those of the mode on the best scale, in time linear in the rows."""
-    X, y = series.X, series.y
+    X, y, scale = series.X, series.y, contender.scale
     evaluator, structure = contender.evaluator, contender.structure
     if not evaluator.beliefs.of_time:
         # the rows of the fit were far apart
-        sizes = evaluator.sizes(structure)
+        sizes, seen = evaluator.sizes(structure), window_rows(X[:, 0])
         kept = [part for part, size in zip(structure.parts, sizes, strict=True) if size > SMALLEST]
-        factors = contender.factors if contender.noise is None else contender.noise.factors
-        windows = Windows.of(X, contender.scale.forward(y), factors)
-        structure = fitted_to(evaluator, kept, structure.noise, windows)
-        contender = replace(contender, structure=structure)
-    (model,), count = contender.models(0), len(structure.parts)
-    z, tier = contender.scale.forward(y), series.tier
-    posterior = POSTERIORS[tier](model, X, z)
-    bound = bound_of(tier, model, X, z)
+        noise = max(structure.noise, LEAST_NOISE)
+        model = evaluator.beliefs.model([*kept, LEVEL], noise, X.shape[1], contender.noise.at(seen))
+        structure, more = climbed(
+            "linear", model, kept, X[seen], scale.forward(y[seen]), tell=lambda bound: series.tell("fitting", bound)
+        )
+        contender, steps = replace(contender, structure=structure), steps + more
+    (model,) = contender.models(0)
     fitted = finished(
-        Predictor(model, posterior, tuple(model.pool), tier, bound),
+        model,
+        series.tier,
         replace(structure, model=model),
         X,
         y,
-        scale=contender.scale,
-        level=count,
+        scale=scale,
+        level=len(structure.parts),
         steps=steps,
         likelihood=contender.likelihood(model),
         beliefs=evaluator.beliefs,

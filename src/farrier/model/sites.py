@@ -1,14 +1,14 @@
-"""From rows to a fitted model for likelihoods that are not Gaussian: classes, counts, and outliers (Student-t).
+"""From rows to a fitted model for classes and counts.
 
 Each row is represented by a Gaussian site (inference/gaussian_sites.py). With fixed sites, a model is fitted as for
 Gaussian noise; with a fixed model, the sites take steps along the natural gradient. The pool is fitted to the first
 sites and projected; then sites and structure are fitted to each other, and the projection is made again with the new
-sites. For outliers of a large table the structure is found on the other rows (tables.py).
+sites. A refit starts from the values of a fitted model, and from the optimal sites for its posterior.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
-from typing import Any, final
+from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
@@ -19,167 +19,125 @@ from farrier.inference.likelihoods import Likelihood
 from farrier.inference.linalg import one_thread
 from farrier.inference.mixtures import moments
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.student_t import StudentT
-from farrier.model.finishing import Predictor, finished, search_rows
+from farrier.model.finishing import finished
 from farrier.model.fitted import Fitted
 from farrier.model.problem import Problem
-from farrier.model.table_fits import Scaled
+from farrier.model.rows import search_rows
 from farrier.model.target_scale import TargetScale
-from farrier.model.tiers import EXACT_ROWS, POSTERIORS, bound_of, collapsed_fit, exact_posterior, tier_for
+from farrier.model.tiers import EXACT_ROWS, POSTERIORS, climbed, exact_posterior, tier_for
 from farrier.search.appraisal import appraise_sites
 from farrier.search.projection import Projection, explaining
-from farrier.search.rows import Rows
-from farrier.search.scoring import Evaluator
-from farrier.search.structure import LEVEL, Decision, Part, Structure
+from farrier.search.rows import REST_WEIGHT, Rows
+from farrier.search.scoring import START_NOISE, Evaluator
+from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
 from farrier.search.table_moves import Columns
 
 SITE_FITS = 2
 """Times that parameters and sites are fitted alternately. [fits; by judgement]"""
-
-
-@final
-@dataclass(frozen=True, eq=False)
-class SiteFit:
-    """A model with its sites and its posterior."""
-
-    model: ExactModel
-    """The model, with the variances of the sites as the noise of its rows."""
-    sites: Sites
-    likelihood: Likelihood
-    posterior: Any
-    bound: float
-    """The evidence lower bound of y on the scale of the model."""
-
-
-def predictor_of(fit: SiteFit, rows: int) -> Predictor:
-    """What predicts so many rows."""
-    return Predictor(fit.model, fit.posterior, tuple(fit.model.pool), tier_for(rows), fit.bound)
-
-
-def marginals(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Means and variances of f at the rows, averaged over the draws of the weights."""
-    return moments(*posterior.draws(X))
+SITE_STEPS, SITE_STEP = 8, 0.7
+"""Natural-gradient steps of the sites for a fixed model, and their length: a step of one would set them to their
+optimum for the current posterior. [steps, part; by judgement]"""
 
 
 def updated_sites(
-    model: ExactModel,
-    sites: Sites,
-    likelihood: Likelihood,
-    X: np.ndarray,
-    y: np.ndarray,
-    tier: str,
+    model: ExactModel, sites: Sites, likelihood: Likelihood, X: np.ndarray, y: np.ndarray, tier: str
 ) -> tuple[Sites, Likelihood]:
-    """The sites after eight natural-gradient steps for a fixed model, and the likelihood with its scale updated."""
-    for _ in range(8):
-        posterior = POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target)
-        mean, variance = marginals(posterior, X)
-        # a full step would set the sites to their optimum for the current posterior
-        sites = sites.natural_gradient_step(y, mean, variance, likelihood, 0.7)
-        likelihood = _with_scale(likelihood, y, mean, variance)
+    """The sites after some steps for a fixed model, and the likelihood: a negative binomial with its best size."""
+    for _ in range(SITE_STEPS):
+        posterior = POSTERIORS[tier](replace(model, row_noise=sites.noise), X, sites.target)
+        mean, variance = moments(*posterior.draws(X))
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, SITE_STEP)
+        if isinstance(likelihood, NegativeBinomial):
+            likelihood = likelihood.with_best_size(y, mean, variance)
     return sites, likelihood
 
 
 def fit_in_turn(
     fit: Callable[[Sites], ExactModel],
-    sites: Sites,
-    likelihood: Likelihood,
+    start: tuple[Sites, Likelihood],
     X: np.ndarray,
     y: np.ndarray,
     tier: str,
-) -> SiteFit:
+) -> tuple[ExactModel, Sites, Likelihood]:
     """Alternate between `fit`, which fits a model to sites, and updates of the sites."""
-    model = None
+    model, (sites, likelihood) = None, start
     for _ in range(SITE_FITS):
         model = fit(sites)
         sites, likelihood = updated_sites(model, sites, likelihood, X, y, tier)
     assert model is not None
-    model = replace(model, rows=sites.variance)
-    posterior = POSTERIORS[tier](model, X, sites.target)
-    correction = sites.correction(y, *marginals(posterior, X), likelihood)
-    bound = bound_of(tier, model, X, sites.target) + correction
-    return SiteFit(model, sites, likelihood, posterior, bound)
-
-
-def _with_scale(likelihood: Likelihood, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> Likelihood:
-    """A Student-t likelihood after one EM step of its scale, a negative binomial with its best size.
-
-    Other likelihoods have no scale and stay.
-    """
-    if isinstance(likelihood, NegativeBinomial):
-        return likelihood.with_best_size(y, mean, variance)
-    if not isinstance(likelihood, StudentT):
-        return likelihood
-    degrees, scale = float(likelihood.degrees), float(likelihood.scale)
-    square = (y - mean) ** 2 + variance
-    weight = (degrees + 1.0) / (degrees + square / scale**2)
-    return StudentT.with_degrees(float(np.sqrt(np.mean(weight * square))), degrees)
+    return replace(model, row_noise=sites.noise), sites, likelihood
 
 
 def fit_sites(problem: Problem, likelihood: Likelihood) -> Fitted:
     """The model of a target with another likelihood, in its own units."""
     X, z = problem.X, problem.y
-    rows, timed = search_rows(X, timed=problem.timed), problem.timed
-    sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
-    covariance, known = covariance_of(X[rows], timed=timed), problem.seasons or ()
-    evaluator = Evaluator(X[rows], sites.target, covariance, known, problem.tell, beliefs=problem.beliefs)
-    kind, record = Rows(Columns(problem.coded), problem.calendar), list[Decision]()
+    rows = search_rows(X, timed=problem.timed)
+    sites, structure, record = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0), list[Decision]()
+    evaluator, kind = _evaluator(problem, rows, sites.target), Rows(Columns(problem.coded), problem.calendar)
     for _ in range(SITE_FITS):
-        evaluator, record = replace(evaluator, y=sites.target, rows=sites.variance, steps=0), []
+        evaluator, record = replace(evaluator, y=sites.target, noise=sites.noise, steps=0), []
         with one_thread():
             whole = kind.pool(evaluator)
             structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind, record)
             structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
+    evaluator = replace(evaluator, y=sites.target, noise=sites.noise)
+    evaluator.tell("fitting the predictive model", structure.score)
     with one_thread(small=len(X) <= EXACT_ROWS):
-        return _finish(evaluator, kind, structure, sites, likelihood, TargetScale(), X, z, record)
+        start = _on_all_rows(evaluator, structure, sites, X, z, likelihood)
+        found = _pool(evaluator, kind.beside(evaluator, structure), structure.noise, start, X, z)
+        return _finished(evaluator, structure, *found, problem, record)
 
 
-def fit_students_t(found: Scaled, X: np.ndarray, y: np.ndarray, degrees: float) -> Fitted:
-    """Student-t noise for all rows of a table, with a structure that was found on rows without outliers."""
-    structure, own = found.structure, found.evaluator
-    assert structure is not None
-    rows, z = search_rows(X), found.scale.forward(y)
-    likelihood = StudentT.with_degrees(float(np.sqrt(structure.noise)), degrees)
-    mean, variance = np.zeros(len(rows)), np.full(len(rows), structure.noise / len(rows))
-    if structure.model is not None:
-        mean, variance = marginals(exact_posterior(structure.model, own.X, own.y), X[rows])
-    sites = Sites.at(z[rows], mean, variance, likelihood)
-    evaluator = replace(own, X=X[rows], y=sites.target, covariance=covariance_of(X[rows]), rows=sites.variance)
-    with one_thread():
-        structure, sites, likelihood = _structure_and_sites(evaluator, structure, sites, z[rows], likelihood)
+def refit_sites(fitted: Fitted, problem: Problem) -> Fitted:
+    """The pool and the structure of a fitted model, fitted to other rows from their present values."""
+    X, y, own = problem.X, problem.y, fitted.explaining
+    problem = replace(problem, timed=fitted.beliefs.clock is not None)
+    start = Sites.at(y, *moments(*fitted.posterior.draws(X)), fitted.likelihood)
+    rows = search_rows(X, timed=problem.timed)
+    evaluator = replace(_evaluator(problem, rows, start.target[rows]), beliefs=fitted.beliefs)
+    weight = None if evaluator.of_series else REST_WEIGHT
+    scales = [None] * fitted.survivors + [weight] * (len(fitted.kernels) - 1 - fitted.survivors)
+    each = zip(fitted.kernels, np.asarray(fitted.prior.quantile(0.5)), scales, strict=False)
     with one_thread(small=len(X) <= EXACT_ROWS):
-        return _finish(evaluator, found.kind, structure, sites, likelihood, found.scale, X, y, found.record)
+        parts = [evaluator.part(kernel, float(w), scale) for kernel, w, scale in each]
+        model, sites, likelihood = _pool(evaluator, parts, START_NOISE, (start, fitted.likelihood), X, y)
+        evaluator = replace(evaluator, y=sites.target[rows], noise=sites.noise.at(rows))
+        survivors = zip(own.kernels, np.asarray(own.prior.quantile(0.5)), strict=False)
+        structure = evaluator.fit([evaluator.part(kernel, float(w)) for kernel, w in survivors], START_NOISE)
+        return _finished(evaluator, structure, model, sites, likelihood, problem, fitted.record)
 
 
-def _finish(
+def _evaluator(problem: Problem, rows: np.ndarray, target: np.ndarray) -> Evaluator:
+    """What fits structures to some of the rows, whose sites have a target."""
+    X, known = problem.X[rows], problem.seasons or ()
+    covariance = covariance_of(X, timed=problem.timed)
+    return Evaluator(X, target, covariance, known, problem.tell, beliefs=problem.beliefs)
+
+
+def _finished(
     evaluator: Evaluator,
-    kind: Rows,
     structure: Structure,
+    model: ExactModel,
     sites: Sites,
     likelihood: Likelihood,
-    scale: TargetScale,
-    X: np.ndarray,
-    y: np.ndarray,
+    problem: Problem,
     record: Sequence[Decision],
 ) -> Fitted:
-    """The pool that predicts, fitted to all rows."""
-    z = scale.forward(y)
-    evaluator = replace(evaluator, y=sites.target, rows=sites.variance)
-    evaluator.tell("fitting the predictive model", structure.score)
-    parts = kind.beside(evaluator, structure)
-    fit = _pool(evaluator, parts, structure.noise, _on_all_rows(evaluator, structure, sites, X, z, likelihood), X, z)
+    """The fitted model of a structure, and of a pool with the sites of all rows."""
     return finished(
-        predictor_of(fit, len(X)),
+        model,
+        tier_for(len(problem.X)),
         structure,
-        X,
-        y,
-        scale=scale,
-        level=len(parts),
+        problem.X,
+        problem.y,
+        scale=TargetScale(),
+        level=len(model.pool) - 1,
         steps=evaluator.steps,
         record=record,
         appraisal=appraise_sites(evaluator, structure),
         beliefs=evaluator.beliefs,
-        likelihood=fit.likelihood,
-        sites=fit.sites.target,
+        likelihood=likelihood,
+        sites=sites,
     )
 
 
@@ -190,9 +148,8 @@ def _structure_and_sites(
     for _ in range(SITE_FITS):
         if structure.model is None:
             break
-        model = structure.model
-        sites, likelihood = updated_sites(model, sites, likelihood, evaluator.X, y, "exact")
-        again = replace(evaluator, y=sites.target, rows=sites.variance)
+        sites, likelihood = updated_sites(structure.model, sites, likelihood, evaluator.X, y, "exact")
+        again = replace(evaluator, y=sites.target, noise=sites.noise)
         structure = again.fit(structure.parts, structure.noise)
     return structure, sites, likelihood
 
@@ -206,7 +163,7 @@ def _on_all_rows(
     if structure.model is None:
         return Sites.first(y, likelihood), likelihood
     posterior = exact_posterior(structure.model, evaluator.X, evaluator.y)
-    return Sites.at(y, *marginals(posterior, X), likelihood), likelihood
+    return Sites.at(y, *moments(*posterior.draws(X)), likelihood), likelihood
 
 
 def _pool(
@@ -216,23 +173,22 @@ def _pool(
     start: tuple[Sites, Likelihood],
     X: np.ndarray,
     y: np.ndarray,
-) -> SiteFit:
+) -> tuple[ExactModel, Sites, Likelihood]:
     """The pool that predicts and its sites, fitted to each other alternately."""
-    tier = tier_for(len(X))
-    current = list(parts)
+    tier, current = tier_for(len(X)), parts
 
     def fit(sites: Sites) -> ExactModel:
         nonlocal current
         if tier == "exact":
             covariance = covariance_of(X, timed=evaluator.of_series)
-            rows = replace(evaluator, X=X, y=sites.target, covariance=covariance, rows=sites.variance)
-            wide = rows.fit(current, noise)
-            assert wide.model is not None
-            current = list(wide.parts)
-            return wide.model
-        model = collapsed_fit([*current, LEVEL], noise, X, sites.target, evaluator.tell, 1, sites.variance)
-        medians = model.prior.quantile(0.5)
-        current = [replace(p, kernel=model.pool[i], weight=float(medians[i])) for i, p in enumerate(current)]
-        return model
+            rows = replace(evaluator, X=X, y=sites.target, covariance=covariance, noise=sites.noise)
+            found = rows.fit(current, noise)
+        else:
+            model = horseshoe_model([*current, LEVEL], noise, X.shape[1], sites.noise)
+            tell = partial(evaluator.tell, "fitting all rows")
+            found, _ = climbed(tier, model, current, X, sites.target, tell=tell)
+        assert found.model is not None
+        current = found.parts
+        return found.model
 
-    return fit_in_turn(fit, *start, X, y, tier)
+    return fit_in_turn(fit, start, X, y, tier)

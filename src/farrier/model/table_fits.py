@@ -17,14 +17,10 @@ from typing import final
 import numpy as np
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.inference.linalg import one_thread
-from farrier.model.finishing import search_rows
-from farrier.model.fitted import Fitted
-from farrier.model.members import SMALLEST_SHARE, Contender, fitted_set, stacked_members
+from farrier.model.members import SMALLEST_SHARE, Contender, stacked_members
 from farrier.model.problem import Problem
-from farrier.model.target_scale import LOG_ODDS, TargetScale, Transform
-from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
-from farrier.search.appraisal import appraise
+from farrier.model.rows import fitting_rows, search_rows
+from farrier.model.target_scale import TargetScale, Transform
 from farrier.search.beliefs import Beliefs
 from farrier.search.codes import Codes
 from farrier.search.evidence import HOPELESS
@@ -36,27 +32,18 @@ from farrier.search.structure import Decision, Structure
 from farrier.search.table_candidates import Warps
 from farrier.search.table_moves import TABLE_ROWS, Columns
 
-FITTED_ROWS = 800
-"""Most rows of a table to which the members of the average are fitted; all rows predict. [rows; by judgement]"""
-
 
 @final
 @dataclass(eq=False)
 class Scaled:
     """One scale of the target of a table."""
 
-    scale: TargetScale
-    evaluator: Evaluator
-    """On the rows that are explained."""
     kind: Rows
-    whole: Structure
-    """The shrunk pool of the ordinary candidates."""
-    factors: np.ndarray | None = None
-    """The noise variance of each row over the common one; None if all rows have the same."""
-    pool: tuple[Evaluator, Structure] | None = None
-    """The pool for the rows of the members."""
-    orders: Structure | None = None
-    """What else predicts: interactions of all orders, for the same rows as `pool`; None without numbers."""
+    whole: Contender
+    """The shrunk pool of the ordinary candidates, on the rows that are explained."""
+    pools: list[Contender] = field(default_factory=list)
+    """What predicts, for the rows of the members: that pool, and one with interactions of all orders if there are
+    numbers."""
     structure: Structure | None = None
     """What explains; None on a scale that is far from the best."""
     record: list[Decision] = field(default_factory=list)
@@ -64,57 +51,61 @@ class Scaled:
     @classmethod
     def of(cls, transform: Transform, table: Problem) -> "Scaled":
         """The pool on one scale."""
-        X, factors, coded = table.X, table.factors, table.coded
-        scale, rows = TargetScale.of(transform, table.y), search_rows(X)
-        z, numbers = scale.forward(table.y), Codes(coded, X.shape[1]).numbers
-        evaluator = Evaluator(
-            X[rows],
-            z[rows],
-            covariance_of(X[rows]),
-            tell=table.tell,
-            beliefs=Beliefs.of(X, None, coded=coded),
-            factors=None if factors is None else factors[rows],
-        )
+        X, y, coded, rows = table.X, table.y, table.coded, search_rows(table.X)
+        scale, beliefs, noise = table.scale_by(transform), Beliefs.of(X, None, coded=coded), table.noise.at(rows)
+        z, numbers, covariance = scale.forward(y), Codes(coded, X.shape[1]).numbers, covariance_of(X[rows])
+        evaluator = Evaluator(X[rows], z[rows], covariance, (), table.tell, noise, beliefs=beliefs)
         table.tell("shrinking a pool of candidates", np.nan)
-        warps, lattices = Warps.of(X[:, numbers]), find_lattices(X, z, numbers)
-        kind = Rows(Columns(coded, warps, lattices))
-        return cls(scale, evaluator, kind, kind.pool(evaluator), factors)
+        kind = Rows(Columns(coded, Warps.of(X[:, numbers]), find_lattices(X, z, numbers)))
+        name, pool = f"the ordinary candidates on the {transform.name} scale", kind.pool(evaluator)
+        return cls(kind, Contender(name, pool, evaluator, scale, y[rows], noise, mode_only=True))
 
-    def explain(self) -> Structure:
+    @property
+    def scale(self) -> TargetScale:
+        """The scale."""
+        return self.whole.scale
+
+    @property
+    def evaluator(self) -> Evaluator:
+        """What fits structures on the rows that are explained."""
+        return self.whole.evaluator
+
+    def fit_pools(self, table: Problem) -> None:
+        """Fit the pools to the rows of the members, from their values on the rows that are explained."""
+        own, evaluator, rows = self.whole, self.evaluator, fitting_rows(table.X)
+        evaluator.tell("shrinking a pool of candidates", np.nan)
+        # of few rows leave-one-out predictions say too little about more members; but interactions of categories are
+        # nowhere else
+        many, columns = len(table.y) > TABLE_ROWS, self.kind.columns
+        parts = columns.all_orders(evaluator, own.structure) if many or columns.coded else []
+        # from the noise of a pool that explains nothing a fit ends there as well
+        found = [own.structure, *([evaluator.fit_pool(parts)] if parts else [])]
+        if len(rows) > len(evaluator.y):
+            X, z = table.X[rows], self.scale.forward(table.y[rows])
+            evaluator = replace(evaluator, X=X, y=z, covariance=covariance_of(X), noise=table.noise.at(rows))
+            found = [evaluator.fit(one.parts, one.noise) for one in found]
+        names = own.name, f"interactions of all orders on the {self.scale.transform.name} scale"
+        same = replace(own, evaluator=evaluator, rows=table.y[rows], noise=table.noise)
+        self.pools = [replace(same, name=name, structure=one) for name, one in zip(names, found, strict=False)]
+
+    def explain(self) -> Contender:
         """Project the pool onto few components."""
-        evaluator, projection = self.evaluator, Projection.of(self.evaluator, self.whole)
-        found = explaining(evaluator, projection, self.whole, self.kind, self.record)
+        evaluator, pool = self.evaluator, self.whole.structure
+        found = explaining(evaluator, Projection.of(evaluator, pool), pool, self.kind, self.record)
         self.structure = found if evaluator.of_series else self.kind.columns.without_flags(evaluator, found)
-        return self.structure
-
-    def height(self, X: np.ndarray, y: np.ndarray) -> float:
-        """The log evidence of the pool for y in its own units, with the prior log odds of the scale."""
-        assert self.pool is not None
-        return self._in_units(self.pool[1].score, y[fitting_rows(X)])
-
-    def score(self) -> float:
-        """That of the structure that explains, on its rows."""
-        assert self.structure is not None
-        return self._in_units(self.structure.score, self.scale.inverse(self.evaluator.y))
-
-    def _in_units(self, score: float, y: np.ndarray) -> float:
-        preference = LOG_ODDS[self.scale.transform.name]
-        return score + self.scale.log_jacobian(y) + preference
+        return replace(self.whole, structure=self.structure)
 
 
 def projected_table(table: Problem) -> list[Scaled]:
     """The scales of y, best first, each with its pool; the first has a structure, on the rows that are explained."""
-    X, y = table.X, table.y
-    found = _useful([Scaled.of(one, table) for one in table.scales], y)
+    found = _useful([Scaled.of(one, table) for one in table.scales], table.y)
     for scaled in found:
-        scaled.pool, scaled.orders = _on_rows(scaled, X, y)
-    heights = [scaled.height(X, y) for scaled in found]
-    close = [i for i in range(len(found)) if heights[i] > max(heights) - HOPELESS]
-    for i in close:
-        found[i].explain()
-    if len(close) > 1:
-        behind = max(heights) - max(found[i].score() for i in close)
-        heights = [found[i].score() if i in close else heights[i] - behind for i in range(len(found))]
+        scaled.fit_pools(table)
+    heights = [scaled.pools[0].evidence for scaled in found]
+    explained = {i: one.explain() for i, one in enumerate(found) if heights[i] > max(heights) - HOPELESS}
+    if len(explained) > 1:
+        behind = max(heights) - max(one.evidence for one in explained.values())
+        heights = [explained[i].evidence if i in explained else heights[i] - behind for i in range(len(found))]
     order = [int(i) for i in np.argsort(heights)[::-1]]
     for place, i in enumerate(order if len(order) > 1 else ()):
         gain = heights[i] - heights[order[1 if place == 0 else 0]]
@@ -123,96 +114,25 @@ def projected_table(table: Problem) -> list[Scaled]:
     return [found[i] for i in order]
 
 
-def fit_few_rows(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray) -> Fitted:
-    """The model of a table whose rows are few enough for exact inference."""
-    best, contenders = found[0], table_contenders(found, X, y)
-    structure = best.structure
-    assert structure is not None
-    with one_thread(small=len(X) <= EXACT_ROWS):
-        return fitted_set(
-            contenders,
-            X,
-            y,
-            appraisal=appraise(best.evaluator, structure),
-            record=best.record,
-            steps=sum(one.evaluator.steps for one in contenders),
-        )
-
-
-def table_contenders(found: Sequence[Scaled], X: np.ndarray, y: np.ndarray, *, few: bool = False) -> list[Contender]:
+def table_contenders(found: Sequence[Scaled], *, few: bool = False) -> list[Contender]:
     """What predicts a table, fitted to the rows of the members: the structure, and the pools of all scales.
 
     On each scale there are two pools, with curves of every input and with interactions of all orders. If there shall be
     `few`, only the latter predicts.
     """
-    best, structure = found[0], found[0].structure
+    best, pool, structure = found[0], found[0].pools[0], found[0].structure
     assert structure is not None
-    assert best.pool is not None
     best.evaluator.tell("fitting the predictive model", structure.score)
-    rows, evaluator = fitting_rows(X), best.pool[0]
-    if len(rows) > len(best.evaluator.y):
-        structure = evaluator.fit(structure.parts, structure.noise)
-    contenders = [Contender("the structure", structure, evaluator, best.scale, y[rows], factors=best.factors)]
-    for scaled in found:
-        assert scaled.pool is not None
-        evaluator, pool = scaled.pool
-        kinds = {"the ordinary candidates": pool, "interactions of all orders": scaled.orders}
-        for name, one in kinds.items():
-            if one is None or (few and one is pool and scaled.orders is not None):
-                continue
-            own = Contender(f"{name} on the {scaled.scale.transform.name} scale", one, evaluator, scaled.scale, y[rows])
-            contenders.append(replace(own, mode_only=True, factors=best.factors))
-    return contenders
-
-
-def fitting_rows(X: np.ndarray) -> np.ndarray:
-    """The rows to which the members are fitted: all, or a part that is the same at every call.
-
-    Of a large table half of them are a few rows with their neighbours: rows drawn at random are far apart, and what
-    varies between neighbours would be taken for noise.
-    """
-    generator = np.random.default_rng(0)
-    if len(X) <= FITTED_ROWS:
-        return np.arange(len(X))
-    if len(X) <= EXACT_TABLE_ROWS:
-        return np.sort(generator.choice(len(X), FITTED_ROWS, replace=False))
-    size = FITTED_ROWS // 2 // 4
-    centres = X[generator.choice(len(X), 4, replace=False)]
-    near = [np.argpartition(np.sum((X - centre) ** 2, axis=1), size)[:size] for centre in centres]
-    others = np.setdiff1d(np.arange(len(X)), near)
-    spread = generator.choice(others, FITTED_ROWS - len(np.unique(near)), replace=False)
-    return np.union1d(near, spread)
+    if len(pool.rows) > len(best.evaluator.y):
+        structure = pool.evaluator.fit(structure.parts, structure.noise)
+    first = replace(pool, name="the structure", structure=structure, mode_only=False)
+    return [first, *(one for scaled in found for one in (scaled.pools[-1:] if few else scaled.pools))]
 
 
 def _useful(found: Sequence[Scaled], y: np.ndarray) -> list[Scaled]:
     """The scales whose pools have a share in leave-one-out predictions, if fits to more rows are ahead."""
-    own = found[0].evaluator
-    if len(found) == 1 or len(own.y) == len(y):
+    own = found[0].whole
+    if len(found) == 1 or len(own.rows) == len(y):
         return list(found)
-    contenders = []
-    for scaled in found:
-        seen = scaled.scale.inverse(scaled.evaluator.y)
-        one = Contender("", scaled.whole, scaled.evaluator, scaled.scale, seen, mode_only=True)
-        contenders.append(replace(one, factors=scaled.evaluator.factors))
-    shares, _, _ = stacked_members(contenders, own.X, found[0].scale.inverse(own.y), at_mode=True)
+    shares, _, _ = stacked_members([one.whole for one in found], own.evaluator.X, own.rows, at_mode=True)
     return [scaled for scaled, share in zip(found, shares, strict=True) if share >= SMALLEST_SHARE]
-
-
-def _on_rows(scaled: Scaled, X: np.ndarray, y: np.ndarray) -> tuple[tuple[Evaluator, Structure], Structure | None]:
-    """The pools of a scale, fitted to the rows of the members, from their values on the rows that are explained."""
-    evaluator, whole = scaled.evaluator, scaled.whole
-    rows = fitting_rows(X)
-    evaluator.tell("shrinking a pool of candidates", np.nan)
-    # of few rows leave-one-out predictions say too little about more members; but interactions of categories are
-    # nowhere else
-    many = len(y) > TABLE_ROWS
-    parts = scaled.kind.columns.all_orders(evaluator, whole) if many or scaled.kind.columns.coded else []
-    # from the noise of a pool that explains nothing a fit ends there as well
-    orders = evaluator.fit_pool(parts) if parts else None
-    if len(rows) == len(evaluator.y):
-        return (evaluator, whole), orders
-    larger = replace(evaluator, X=X[rows], y=scaled.scale.forward(y[rows]), covariance=covariance_of(X[rows]))
-    larger = larger if scaled.factors is None else replace(larger, factors=scaled.factors[rows])
-    found = [one and larger.fit(one.parts, one.noise) for one in (whole, orders)]
-    assert found[0] is not None
-    return (larger, found[0]), found[1]

@@ -1,75 +1,168 @@
 """From a table to a fitted model, with the noise of higher evidence: Gaussian, or Student-t where there are outliers.
 
-1. Everything is fitted with Gaussian noise (table_fits.py; many_rows.py for many rows).
+1. Everything is fitted with Gaussian noise (table_fits.py). Of few rows all of it predicts by exact inference
+   (members.py); many_rows.py goes on for more.
 2. Leave-one-out residuals say whether a Student-t would suit them clearly better. Ordinary data end here, after a small
    part of the time of the fit.
-3. Several members predict together. They keep their components and hyperparameters; only the scale of the noise and the
-   variances of the rows are fitted, by EM, which for each row takes its leave-one-out prediction alone. The log density
-   of these predictions decides, before anything is fitted again: the stacking has tails of its own, so that what is
-   compared is whether the rows that are far away mislead the members.
+3. The members of a table of few rows keep their components and hyperparameters; only the scale of the noise and the
+   variances of the rows are fitted (`RobustTable`). The log density of leave-one-out predictions decides, before
+   anything is fitted again: the stacking has tails of its own, so that what is compared is whether the rows that are
+   far away mislead the members.
 4. The structure is then found again on all rows, each with its variance. The one with the higher evidence explains; the
-   pools of the first fit predict beside it. In a large table the noise is decided after the fit (sites.py).
+   pools of the first fit predict beside it. A large table is fitted again with the noise that its residuals suggest,
+   and the log density of leave-one-out predictions decides.
+
+A refit starts from the values of a fitted model, and keeps the components of its members and the kind of noise.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import final
+from typing import Any, cast, final
 
 import numpy as np
 
 from farrier.data.copies import counted
 from farrier.evaluation.covariance import covariance_of
+from farrier.inference.collapsed import CollapsedPosterior
 from farrier.inference.linalg import one_thread
+from farrier.inference.noise import Noise, alternately
 from farrier.inference.posteriors import LaplacePosterior
 from farrier.inference.student_t import StudentT, robust_deviation
-from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.held_out import ends_of, folds_of, left_out_of
-from farrier.model.many_rows import fit_many_rows
-from farrier.model.members import Contender, RowNoise, weights_of_structure, with_models
+from farrier.model.many_rows import many_rows_score, many_rows_set
+from farrier.model.members import Contender, fitted_of, fitted_set, with_models
 from farrier.model.outliers import Doubt, left_out_score
 from farrier.model.problem import Problem
-from farrier.model.series import ROBUST_ROUNDS
-from farrier.model.sites import fit_students_t
+from farrier.model.rows import fitting_rows, search_rows
 from farrier.model.stacking import DRAWS, LeftOut, spread_of, stacked
-from farrier.model.student_t_noise import better_noise, expected, expected_factors
-from farrier.model.table_fits import fit_few_rows, fitting_rows, projected_table
-from farrier.model.tiers import EXACT_ROWS, Tell
-from farrier.search.appraisal import Appraisal, appraise
-from farrier.search.evidence import VERY_STRONG
+from farrier.model.student_t_noise import (
+    expected,
+    in_turn,
+    noise_around,
+    noise_beyond,
+    squares_at_rows,
+    with_better_noise,
+)
+from farrier.model.table_fits import projected_table, table_contenders
+from farrier.model.tiers import EXACT_ROWS
+from farrier.search.appraisal import appraise
+from farrier.search.beliefs import Beliefs
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import Structure
+
+
+def fit_table(table: Problem, *, likelihood: str = "auto") -> Fitted:
+    """The model of a table; its noise is Gaussian, Student-t, or what has more evidence ("auto")."""
+    if table.noise.each is None:
+        X, y = counted(table.X, table.y)
+        table = replace(table, X=X, y=y)
+    gaussian = _gaussian(table)
+
+    def robust(doubt: Doubt) -> tuple[float, Callable[[], Fitted]]:
+        if table.tier == "exact":
+            with one_thread(small=len(table.X) <= EXACT_ROWS):
+                found = RobustTable.of(gaussian, table, doubt.tails.degrees)
+                return found.gain(), lambda: _robust(found, doubt)
+        many, noise = _robust_many_rows(table, doubt)
+        # the members of a large table have no evidence in common
+        gain = many_rows_score(many, table.X, table.y, noise) - left_out_score(gaussian, table.X, table.y)
+        return gain, lambda: many
+
+    return with_better_noise(gaussian, table, likelihood, robust)
+
+
+def _gaussian(table: Problem) -> Fitted:
+    """The model with Gaussian noise."""
+    contenders, found = _contenders(table)
+    if table.tier != "exact":
+        return many_rows_set(contenders, table.X, table.y, **found)[0]
+    with one_thread(small=len(table.X) <= EXACT_ROWS):
+        return fitted_set(contenders, table.X, table.y, **found)
+
+
+def _contenders(table: Problem) -> tuple[list[Contender], dict[str, Any]]:
+    """What predicts a table, what the first of them is worth, and how it was found."""
+    with one_thread():
+        found = projected_table(table)
+        contenders, best = table_contenders(found, few=table.tier != "exact"), found[0]
+        assert best.structure is not None
+        steps = sum(one.evaluator.steps for one in contenders)
+        return contenders, {
+            "appraisal": appraise(best.evaluator, best.structure),
+            "record": best.record,
+            "steps": steps,
+        }
+
+
+def _robust_many_rows(table: Problem, doubt: Doubt) -> tuple[Fitted, Noise]:
+    """The model of many rows with Student-t noise, and its noise; components are found on rows that are not suspicious,
+    and the first noise is what they expect."""
+    kept = ~doubt.suspicious
+    contenders, found = _contenders(replace(table, X=table.X[kept], y=table.y[kept], engine=table.tier))
+    noise = noise_beyond(contenders[0], doubt.tails.degrees, table.X, table.y)
+    return many_rows_set([replace(one, noise=noise) for one in contenders], table.X, table.y, **found)
+
+
+def refit_table(fitted: Fitted, table: Problem) -> Fitted:
+    """The members of a fitted model, fitted to other rows from their present values, with the same kind of noise."""
+    X, y, own, many = table.X, table.y, fitted.alone, isinstance(fitted.posterior, CollapsedPosterior)
+    if isinstance(fitted.likelihood, StudentT):
+        table = replace(table, noise=noise_around(fitted, X, y))
+    rows, members, contenders = fitting_rows(X) if many else np.arange(len(y)), list(fitted.members), []
+    if own is not None:
+        # of rows that were read in blocks, the pool may predict
+        members.insert(0, replace(members[0], posterior=cast(Any, own.posterior), kernels=own.kernels))
+    for place, one in enumerate(one for one in members if one.possible(y)):
+
+        def fit(noise: Noise, least: float, one: Member = one) -> Contender:
+            return _again(one, replace(table, noise=noise), fitted.beliefs, rows, least)
+
+        found = fit(table.noise, -np.inf) if many else in_turn(fit, table.noise, X, y, rows)
+        contenders.append(replace(found, mode_only=many and place > 0))
+    appraisal = appraise(contenders[0].evaluator, contenders[0].structure)
+    if many:
+        steps = sum(one.evaluator.steps for one in contenders)
+        return many_rows_set(contenders, X, y, appraisal=appraisal, record=fitted.record, steps=steps)[0]
+    return fitted_set(contenders, X, y, appraisal=appraisal, record=fitted.record, steps=fitted.steps)
+
+
+def _again(member: Member, table: Problem, beliefs: Beliefs, rows: np.ndarray, least: float = -np.inf) -> Contender:
+    """A member fitted to some of the rows, from its present values, with the noise of the table."""
+    X, y = table.X[rows], table.y[rows]
+    evaluator = Evaluator(
+        X, member.scale.forward(y), covariance_of(X), (), table.tell, table.noise.at(rows), beliefs=beliefs
+    )
+    # the last weight is that of the level, which every structure has
+    each = zip(member.kernels, member.weights[:-1], strict=False)
+    parts = [evaluator.part(kernel, float(weight)) for kernel, weight in each]
+    structure = evaluator.fit(parts, float(member.noises[0]), least=least)
+    return Contender("a structure fitted again", structure, evaluator, member.scale, y, table.noise)
 
 
 @final
 @dataclass(frozen=True, eq=False)
 class RobustTable:
-    """The members of a table's average with Student-t noise."""
+    """The members of the average of a table of few rows, with Student-t noise."""
 
     gaussian: Fitted
-    X: np.ndarray
-    y: np.ndarray
-    degrees: float
+    table: Problem
+    """The rows, with the noise that the first member expects."""
     members: tuple[Member, ...]
-    noise: RowNoise
-    """That of the first member."""
     factors: np.ndarray
     """The noise variance of each row over that of an ordinary row, on average over the members by their shares."""
 
     @classmethod
-    def of(cls, gaussian: Fitted, X: np.ndarray, y: np.ndarray, degrees: float) -> "RobustTable":
-        """The members of a Gaussian fit of the rows X on the scale of the model, and y in its own units."""
-        found = [_reweighted(one, y, degrees, ROBUST_ROUNDS) for one in gaussian.members]
-        members = tuple(member for member, _ in found)
+    def of(cls, gaussian: Fitted, table: Problem, degrees: float) -> "RobustTable":
+        """The members of a Gaussian fit of the rows."""
+        found = [_reweighted(one, table.y, degrees) for one in gaussian.members]
         shares = [one.share for one in gaussian.members]
-        average = np.average([factors for _, factors in found], axis=0, weights=shares)
-        noise = RowNoise(degrees, found[0][1], np.ones(len(y), bool))
-        return cls(gaussian, X, y, degrees, members, noise, average)
+        average = np.average([noise.relative(len(table.y)) for _, noise in found], axis=0, weights=shares)
+        return cls(gaussian, replace(table, noise=found[0][1]), tuple(member for member, _ in found), average)
 
     def gain(self) -> float:
         """What the log density of all leave-one-out predictions gains over Gaussian noise. [nats]"""
         _, each = stacked(self._left_out(self.members))
-        return float(np.sum(each)) - left_out_score(self.gaussian, self.X, self.y)
+        return float(np.sum(each)) - left_out_score(self.gaussian, self.table.X, self.table.y)
 
     def beside_pools_of(self, other: "RobustTable") -> "RobustTable":
         """This structure with the pools of another fit of the same rows.
@@ -78,140 +171,80 @@ class RobustTable:
         """
         return replace(self, members=(self.members[0], *other.members[1:]))
 
-    def evidence(self, tell: Tell) -> float:
+    def evidence(self) -> float:
         """The log evidence of the structure that explains, with Student-t noise, on the rows of its fit. [nats]
 
         Leave-one-out predictions cannot compare structures that were searched for: a step beside an outlier makes its
         row uncertain, at no cost for others.
         """
-        rows, first = fitting_rows(self.X), self.members[0]
-        evaluator, structure = self._again(first, rows, tell)
-        noise = replace(self.noise, factors=self.noise.factors[rows], ordinary=self.noise.ordinary[rows])
-        own = Contender("the structure", structure, evaluator, first.scale, self.y[rows], noise)
-        return expected(own, self.X[rows], self.y[rows], np.arange(len(rows))).height
+        rows = fitting_rows(self.table.X)
+        own = self._explaining(rows)
+        own = replace(own, noise=own.noise.at(rows))
+        return expected(own, own.evaluator.X, own.rows, np.arange(len(rows)))[0].height
 
-    def fitted(self, tell: Tell) -> Fitted:
+    def fitted(self) -> Fitted:
         """The fitted model; the structure that explains is fitted again."""
-        first, gaussian = self.members[0], self.gaussian
-        rows = fitting_rows(self.X)
-        evaluator, structure = self._again(first, rows, tell)
-        own = Contender("the structure", structure, evaluator, first.scale, self.y[rows], self.noise)
-        models = own.models(DRAWS)
-        explains = with_models(own, first.share, models, self.X, self.y)
-        members = (explains, *self.members[1:])
-        left = self._left_out(members)
+        X, gaussian, rows = self.table.X, self.gaussian, search_rows(self.table.X)
+        own = seen = self._explaining(fitting_rows(X))
+        first = with_models(own, 1.0, own.models(DRAWS), X, self.table.y)
+        left = self._left_out((first, *self.members[1:]))
         stacking, _ = stacked(left)
         shares = stacking.shares(left[0].level).mean(axis=1)
-        others = [replace(one, share=float(share)) for one, share in zip(members[1:], shares[1:], strict=True)]
-        return replace(
-            gaussian,
-            posterior=explains.posterior,
-            likelihood=StudentT.with_degrees(float(np.sqrt(structure.noise)), self.degrees),
-            prior=weights_of_structure(structure),
-            kernels=explains.kernels,
-            steps=gaussian.steps + evaluator.steps,
-            appraisal=self._appraisal(first, evaluator, structure, tell),
-            noises=explains.noises,
+        if len(rows) < len(own.rows):
+            seen = self._explaining(rows)
+        with one_thread():
+            appraisal = appraise(seen.evaluator, seen.structure)
+        return fitted_of(
+            own,
+            first.posterior,
+            first.noises,
             share=float(shares[0]),
-            others=tuple(others),
+            others=tuple(replace(one, share=float(s)) for one, s in zip(self.members[1:], shares[1:], strict=True)),
             stacking=replace(stacking, spread=spread_of(stacking, left)),
+            bound=gaussian.bound,
+            steps=gaussian.steps + own.evaluator.steps,
+            record=gaussian.record,
+            appraisal=appraisal,
         )
+
+    def _explaining(self, rows: np.ndarray) -> Contender:
+        """The structure that explains, fitted to some rows with their variances."""
+        with one_thread():
+            return _again(self.members[0], self.table, self.gaussian.beliefs, rows)
 
     def _left_out(self, members: Sequence[Member]) -> list[LeftOut]:
         """The leave-one-out predictions of the rows by some members, whose noise is that of an ordinary row."""
-        ends, folds = ends_of(self.X), folds_of(len(self.y))
-        return [left_out_of(one, self.y, folds, ends) for one in members]
-
-    def _again(self, member: Member, rows: np.ndarray, tell: Tell) -> tuple[Evaluator, Structure]:
-        """The structure that explains, fitted to some rows with their variances, from its current values."""
-        fitted, X = self.gaussian, self.X[rows]
-        evaluator = Evaluator(
-            X,
-            member.scale.forward(self.y[rows]),
-            covariance_of(X),
-            (),
-            tell,
-            beliefs=fitted.beliefs,
-            factors=self.noise.factors[rows],
-        )
-        each = zip(fitted.kernels[: fitted.survivors], member.weights, strict=False)
-        parts = [evaluator.part(kernel, float(weight)) for kernel, weight in each]
-        with one_thread():
-            return evaluator, evaluator.fit(parts, float(member.noises[0]))
-
-    def _appraisal(self, member: Member, evaluator: Evaluator, structure: Structure, tell: Tell) -> Appraisal:
-        """That of the components, on the rows that are explained."""
-        rows = search_rows(self.X)
-        if len(rows) < len(evaluator.y):
-            evaluator, structure = self._again(member, rows, tell)
-        with one_thread():
-            return appraise(evaluator, structure)
+        ends, folds = ends_of(self.table.X), folds_of(len(self.table.y))
+        return [left_out_of(one, self.table.y, folds, ends) for one in members]
 
 
-def _reweighted(member: Member, y: np.ndarray, degrees: float, rounds: int) -> tuple[Member, np.ndarray]:
-    """A member with Student-t noise, and the noise variance of each row over the squared scale.
+def _robust(first: RobustTable, doubt: Doubt) -> Fitted:
+    """The model of a table whose members predict together with Student-t noise; the structure is found again."""
+    table, robust = first.table, first
+    with one_thread(small=len(table.X) <= EXACT_ROWS):
+        if doubt.suspicious.any():
+            found = _gaussian(replace(table, noise=Noise(first.factors)))
+            again = RobustTable.of(found, table, Doubt.of(found, table.X, table.y).tails.degrees)
+            robust = max(first, again, key=lambda one: one.evidence()).beside_pools_of(first)
+        return robust.fitted()
 
-    Given the leave-one-out prediction N(m, v) of f at a row, its posterior has precision 1 / v + 1 / noise.
-    """
+
+def _reweighted(member: Member, y: np.ndarray, degrees: float) -> tuple[Member, Noise]:
+    """A member with Student-t noise, which keeps its hyperparameters, and the noise of the rows."""
     posterior, z = member.posterior.posteriors[0], member.scale.forward(y)
     (mean,), (variance,) = posterior.left_out()
-    scale2 = min(robust_deviation(z - mean) ** 2, float(member.noises[0]))
     square = (z - mean) ** 2 + variance
-    factors = expected_factors(square / scale2, degrees)
-    for _ in range(rounds):
+
+    def fit(noise: Noise, last: bool) -> tuple[float, np.ndarray]:
+        nonlocal square
+        factors = noise.relative(len(y))
         scale2 = float(np.mean(square / factors))
-        noise = scale2 * factors
-        (mean,), (variance,) = replace(posterior, noise=noise).left_out()
-        square = ((z - mean) * noise / (variance + noise)) ** 2 + variance * noise / (variance + noise)
-        factors = expected_factors(square / scale2, degrees)
+        square = squares_at_rows(replace(posterior, noise=scale2 * factors), posterior.X, z)
+        return scale2, square / scale2
+
+    start = min(robust_deviation(z - mean) ** 2, float(member.noises[0]))
+    scale2, noise = alternately(fit, Noise(degrees=degrees).expecting(square / start))
     noises = member.noises * (scale2 / float(member.noises[0]))
     each = zip(member.posterior.posteriors, noises, strict=True)
-    draws = tuple(replace(one, noise=float(noise) * factors) for one, noise in each)
-    return replace(member, posterior=LaplacePosterior(draws), noises=noises), factors
-
-
-def fit_table(table: Problem, *, likelihood: str = "auto") -> Fitted:
-    """The model of a table; its noise is Gaussian, Student-t, or what has more evidence ("auto")."""
-    if table.factors is None:
-        X, y = counted(table.X, table.y)
-        table = replace(table, X=X, y=y)
-    gaussian, chosen = _gaussian(table), likelihood == "student-t"
-    if likelihood == "gaussian":
-        return gaussian
-    doubt = Doubt.of(gaussian, table.X, table.y)
-    if not (doubt.due or chosen):
-        return gaussian
-    table.tell("looking for outliers", gaussian.bound)
-    if isinstance(gaussian.posterior, LaplacePosterior):
-        return _robust(table, gaussian, doubt, chosen=chosen)
-    kept = ~doubt.suspicious
-    with one_thread():
-        first = projected_table(replace(table, X=table.X[kept], y=table.y[kept], factors=None))[0]
-    with one_thread(small=len(table.X) <= EXACT_ROWS):
-        robust = fit_students_t(first, table.X, table.y, doubt.tails.degrees)
-    # the members of a large table have no evidence in common
-    scores = [left_out_score(one, table.X, table.y) for one in (gaussian, robust)]
-    return better_noise(gaussian, robust, chosen=chosen, gain=scores[1] - scores[0])
-
-
-def _gaussian(table: Problem) -> Fitted:
-    """The model with Gaussian noise."""
-    with one_thread():
-        found = projected_table(table)
-    return (fit_few_rows if table.tier == "exact" else fit_many_rows)(found, table.X, table.y)
-
-
-def _robust(table: Problem, gaussian: Fitted, doubt: Doubt, *, chosen: bool) -> Fitted:
-    """The noise of a table whose members predict together; with Student-t noise the structure is found again."""
-    X, y, tell = table.X, table.y, table.tell
-    with one_thread(small=len(X) <= EXACT_ROWS):
-        robust = RobustTable.of(gaussian, X, y, doubt.tails.degrees)
-        gain = robust.gain()
-        if not chosen and gain <= VERY_STRONG:
-            return better_noise(gaussian, gaussian, chosen=False, gain=gain)
-        if doubt.suspicious.any():
-            found = _gaussian(replace(table, factors=robust.factors))
-            again = RobustTable.of(found, X, y, Doubt.of(found, X, y).tails.degrees)
-            best = max(robust, again, key=lambda one: one.evidence(tell))
-            robust = best.beside_pools_of(robust)
-        return better_noise(gaussian, robust.fitted(tell), chosen=chosen, gain=gain)
+    draws = tuple(replace(one, noise=noise.variances(float(own), len(y))) for one, own in each)
+    return replace(member, posterior=LaplacePosterior(draws), noises=noises), noise

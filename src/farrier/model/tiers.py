@@ -5,7 +5,6 @@ This file chooses between them, and has the bound, the fit and the posterior of 
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -13,17 +12,18 @@ import numpy as np
 from farrier.evaluation.grid import on_grid
 from farrier.inference.collapsed import CollapsedObjective, CollapsedPosterior
 from farrier.inference.exact import ExactObjective
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.inducing_points import PointLimits
-from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, climb
+from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE
 from farrier.inference.linalg import one_thread
 from farrier.inference.linear import LinearObjective
 from farrier.inference.linear_model import FeatureLimits
 from farrier.inference.linear_posterior import LinearPosterior
-from farrier.inference.parameter_vector import ExactModel, Terms
+from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.posteriors import GaussianPosterior
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
 from farrier.model.stacking import DRAWS
-from farrier.search.structure import Part, Structure, horseshoe_model
+from farrier.search.structure import Part, Structure, climbed_to
 
 EXACT_ROWS = 1000
 """Most rows for which exact inference is used with `method="auto"`. [rows; by judgement]"""
@@ -80,62 +80,27 @@ def climbed(
     *,
     iterations: int = ITERATIONS,
     tolerance: float = ROUGH_TOLERANCE,
-    tell: Callable[[Terms], None] = lambda terms: None,
+    tell: Callable[[float], None] = lambda bound: None,
 ) -> tuple[Structure, int]:
     """A model fitted to rows X and z, as a structure at a local maximum of the bound, and the number of steps."""
-    objective = objective_of(tier, model, X, z, DRAWS)
+    objective = objective_of(tier, model, X, z, DRAWS if model.prior.noise_size else 1)
     with one_thread(small=tier != "collapsed"):
-        numbers, terms, _ = climb(objective, iterations, tolerance, callback=lambda i, t: tell(t))
-    model = objective.model(numbers)
-    medians = model.prior.quantile(0.5)
-    found = tuple(Part(model.pool[i], part.centre, float(medians[i])) for i, part in enumerate(parts))
-    return Structure(found, model.noise, terms[-1].total, model, terms[-1]), len(terms)
-
-
-def collapsed_fit(
-    parts: Sequence[Part],
-    noise: float,
-    X: np.ndarray,
-    z: np.ndarray,
-    tell: Tell,
-    rounds: int = 2,
-    rows: np.ndarray | None = None,
-    factors: np.ndarray | None = None,
-) -> ExactModel:
-    """Components fitted to all rows by collapsed inference; inducing points are chosen again in each round.
-
-    `rows` is the known noise variance of each row, if there is one, and `factors` are those over the common one.
-    """
-    model = replace(horseshoe_model(parts, noise, X.shape[1], rows), factors=factors)
-    for _ in range(rounds):
-        structure, _ = climbed(
-            "collapsed",
-            model,
-            parts,
-            X,
-            z,
-            iterations=ITERATIONS // rounds,
-            tell=lambda terms: tell("fitting all rows", terms.total),
-        )
-        assert structure.model is not None
-        model = structure.model
-    return model
+        structure, climb = climbed_to(objective, parts, iterations, tolerance, tell)
+    return structure, len(climb.terms)
 
 
 def weights_of(model: ExactModel, draws: int) -> np.ndarray:
     """Draws of the weights for predictions, (S, m)."""
-    count = draws if model.prior.noise_size else 1
-    return prediction_weights(model.prior, quasi_normal(count, model.prior.noise_size))
+    if isinstance(model.prior, PointHorseshoe):
+        return model.prior.quantile(0.5)[None]
+    size = model.prior.noise_size
+    return prediction_weights(model.prior, quasi_normal(draws if size else 1, size))
 
 
-def exact_posterior(
-    model: ExactModel, X: np.ndarray, z: np.ndarray, weights: np.ndarray | None = None
-) -> GaussianPosterior:
-    """The exact posterior of a model given all rows; draws of the weights are from its q(w) if not given."""
-    weights = weights_of(model, DRAWS) if weights is None else weights
-    common = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
-    noise = common if model.rows is None else model.rows
-    return GaussianPosterior(model.pool, weights, noise, snapped(X), z)
+def exact_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> GaussianPosterior:
+    """The exact posterior of a model given all rows."""
+    noise = model.row_noise.variances(model.noise, len(z))
+    return GaussianPosterior(model.pool, weights_of(model, DRAWS), noise, snapped(X), z)
 
 
 def snapped(X: np.ndarray) -> np.ndarray:
@@ -156,8 +121,7 @@ def collapsed_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> Coll
 
 def linear_posterior(model: ExactModel, X: np.ndarray, z: np.ndarray) -> LinearPosterior:
     """The posterior of a model given all rows of a long series."""
-    noise = model.noise * (np.ones(len(z)) if model.factors is None else model.factors)
-    noise = noise if model.rows is None else np.asarray(model.rows, float)
+    noise = model.row_noise.variances(model.noise, len(z))
     return LinearPosterior(model.pool, weights_of(model, DRAWS), noise, X, z, FEATURE_LIMITS)
 
 

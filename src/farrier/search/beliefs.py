@@ -21,6 +21,7 @@ import numpy as np
 from farrier.evaluation.products import Number, Products
 from farrier.inference.exact import LOG_2PI
 from farrier.inference.horseshoe import PointHorseshoe
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel, spreads
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.registry import (
@@ -110,8 +111,8 @@ class Beliefs:
         name = self._size_of(kernel)
         return PRIOR_SCALE if self.clock is None or name is None else self._median(name)
 
-    def model(self, parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
-        """The model of some components; `rows` is the known noise variance of each row, if there is one."""
+    def model(self, parts: Sequence[Part], noise: float, inputs: int, row_noise: Noise = ALIKE) -> ExactModel:
+        """The model of some components, and of a level if it is among them."""
         pool = Products.of([part.kernel for part in parts], inputs)
         centre = Products.of([part.centre for part in parts], inputs).unbounded
         scales = np.array([part.scale for part in parts])
@@ -119,14 +120,14 @@ class Beliefs:
         # a weight of zero would have no gradient
         sizes = np.array([max(part.weight, 1e-3) for part in parts])
         weights = PointHorseshoe(sizes, scales, shrunk)
-        return ExactModel(weights, noise, pool, centre, rows, self._spreads(pool), noise_scale=self._noise_scale)
+        return ExactModel(weights, noise, pool, centre, row_noise, self._spreads(pool), noise_scale=self._noise_scale)
 
     def log_densities(self, model: ExactModel, range: float, spacing: float) -> np.ndarray:
         """The log prior density of each parameter in the vector of a model; 0 for those that are not fitted."""
         assert model.spread is not None
         assert isinstance(model.prior, PointHorseshoe)
         weights = model.prior.conditional_log_densities()
-        noise = 0.0 if model.rows is not None else _log_density_of_noise(model)
+        noise = 0.0 if model.row_noise.known else _log_density_of_noise(model)
         # a period lies between two steps and half of the range, on its logarithm
         widths = {"period": float(np.log(max(0.25 * range / spacing, np.e)))}
         each = zip(model.pool.layout, model.pool.unbounded, model.centre, model.spread, strict=True)

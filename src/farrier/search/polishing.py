@@ -79,7 +79,7 @@ def plainest(evaluator: Evaluator, structure: Structure) -> Structure:
         wandering = evaluator.fit([evaluator.part(walk, evaluator.beliefs.scale(walk)), *effects], noise)
         plain = max(plain, wandering, key=lambda one: one.score)
     # a table may hold what is weak; and the evidence of sites is that of rows only where they were made
-    needed = VERY_STRONG if evaluator.of_series and evaluator.rows is None else 0.0
+    needed = VERY_STRONG if evaluator.of_series and not evaluator.noise.known else 0.0
     return structure if structure.score > plain.score + needed else plain
 
 

@@ -21,7 +21,7 @@ import numpy as np
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ProjectedObjective, expected_log_density
-from farrier.inference.lbfgs import climb
+from farrier.inference.noise import ALIKE, Noise
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.kernels.normal import simplify
 from farrier.kernels.registry import DampedTrend, Linear, Matern12, SquaredExponential
@@ -30,7 +30,7 @@ from farrier.search.beliefs import Beliefs
 from farrier.search.evidence import PRICE, STRONG, WEAK
 from farrier.search.polishing import TRIES, plainest, polished, worth
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import LEVEL, Decision, Move, Part, Structure
+from farrier.search.structure import LEVEL, Decision, Move, Part, Structure, climbed_to
 
 JUDGED = 20.0
 """How far a model of the path may be from what predicts, and a simple structure below the best one, to be fitted and
@@ -70,10 +70,8 @@ class Projection:
     moments: np.ndarray
     """E y y' of it."""
     beliefs: Beliefs
-    factors: np.ndarray | None = None
-    """The noise variance of each row over the common one; None if all rows have the same."""
-    known: np.ndarray | None = None
-    """The noise variance of each row, where it is known."""
+    noise: Noise = ALIKE
+    """The noise of these rows."""
 
     @classmethod
     def of(cls, evaluator: Evaluator, structure: Structure) -> "Projection":
@@ -82,7 +80,7 @@ class Projection:
         solved = np.linalg.solve(K + np.diag(noise), np.column_stack([evaluator.y, K]))
         mean, covariance = K @ solved[:, 0], K - K @ solved[:, 1:]
         moments = np.outer(mean, mean) + 0.5 * (covariance + covariance.T) + np.diag(noise)
-        return cls(evaluator.X, mean, moments, evaluator.beliefs, evaluator.factors, evaluator.rows)
+        return cls(evaluator.X, mean, moments, evaluator.beliefs, evaluator.noise)
 
     @cached_property
     def covariance(self) -> Covariance:
@@ -91,26 +89,22 @@ class Projection:
 
     def fit(self, parts: Sequence[Part], noise: float) -> Structure:
         """The components with the parameters that predict most nearly the same; the score is the bound."""
-        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.known)
+        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.noise)
         moments = _scattered(self.moments, self.covariance)
         objective = ProjectedObjective(
-            replace(model, factors=self.factors),
+            model,
             self.covariance,
             np.zeros(len(self.covariance.X)),
             np.zeros((1, 0)),
             moments=moments,
         )
-        numbers, terms, _ = climb(objective)
-        fitted = objective.model(numbers)
-        weights = fitted.prior.quantile(0.5)
-        found = tuple(Part(fitted.pool[i], part.centre, float(weights[i]), part.scale) for i, part in enumerate(parts))
-        return Structure(found, float(fitted.noise), terms[-1].evidence, fitted, terms[-1])
+        found, climb = climbed_to(objective, parts)
+        return replace(found, score=climb.terms[-1].evidence)
 
     def value(self, C: np.ndarray, noise: float) -> float:
         """E log N(y; 0, C + noise)."""
         C = C.copy()
-        common = noise * (1.0 if self.factors is None else self.factors)
-        C[np.diag_indices(len(C))] += common if self.known is None else self.known
+        C[np.diag_indices(len(C))] += self.noise.variances(noise, len(C))
         return expected_log_density(C, self.moments)[0]
 
     def grams(self, parts: Sequence[Part]) -> np.ndarray:

@@ -96,7 +96,7 @@ class Rows:
         usual = parts(self.seasons(evaluator))
         ends = [evaluator.fit_pool(usual)]
         # a curve through every row can be as likely as noise: the evidence knows that it has much less room
-        ends += [evaluator.fit(usual, MOSTLY_NOISE)] if evaluator.rows is None else []
+        ends += [] if evaluator.noise.known else [evaluator.fit(usual, MOSTLY_NOISE)]
         return enriched(evaluator, max(ends, key=lambda one: one.score))
 
     def ordinary(self, evaluator: Evaluator, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
@@ -143,7 +143,7 @@ class Rows:
         x, extent = evaluator.X[:, 0], candidates.Extent.of(evaluator.X[:, 0])
         place, gain = best_change(evaluator, evaluator.empty())
         each = [[candidates.step_at(place, extent)]] if gain > np.log(len(evaluator.y)) else []
-        each += [regimes] if evaluator.rows is None and (regimes := split(evaluator)) else []
+        each += [regimes] if not evaluator.noise.known and (regimes := split(evaluator)) else []
         drift = SquaredExponential(LENGTHSCALES[1] * extent.range)
         periods = () if evaluator.beliefs.of_time else find_periods(x, evaluator.y, 1)
         each += [[drift * CentredPeriodic(period)] for period in periods]

@@ -23,6 +23,7 @@ from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective, log_density, log_normal
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
@@ -69,13 +70,11 @@ class Evaluator:
     """Known periods, such as those of the calendar."""
     tell: Callable[[str, float], None] = lambda what, bound: None
     """Called with a description of the current phase and the current bound."""
-    rows: np.ndarray | None = None
-    """The known noise variance of each row; None for one common variance."""
+    noise: Noise = ALIKE
+    """The noise of the rows."""
     steps: int = 0
     """L-BFGS steps of all fits so far."""
     beliefs: Beliefs = Beliefs()
-    factors: np.ndarray | None = None
-    """The noise variance of each row over the common one; None if all rows have the same."""
     _fitted: dict[tuple[Any, ...], tuple[Sequence[Part], Structure]] = field(default_factory=dict, init=False)
     """Cache of fits by their starting point: different moves can lead to the same fit."""
 
@@ -94,8 +93,7 @@ class Evaluator:
 
     def spread(self, structure: Structure) -> np.ndarray:
         """The noise variance of each row."""
-        common = np.full(len(self.y), structure.noise) if self.factors is None else structure.noise * self.factors
-        return common if self.rows is None else self.rows
+        return self.noise.variances(structure.noise, len(self.y))
 
     def noisy(self, C: np.ndarray, structure: Structure) -> np.ndarray:
         """C plus the noise of a structure."""
@@ -107,7 +105,7 @@ class Evaluator:
 
     @cached_property
     def _empty(self) -> Structure:
-        return self.fit([], float(np.mean(self.y**2)) if self.rows is None else 1.0)
+        return self.fit([], 1.0 if self.noise.known else float(np.mean(self.y**2)))
 
     def fit(
         self,
@@ -156,7 +154,7 @@ class Evaluator:
         for start in starts or [(parts, usual)]:
             end = self.fit(*start, least=least)
             assert end.terms is not None
-            likely = end.terms.evidence > lowest or self.rows is not None
+            likely = end.terms.evidence > lowest or self.noise.known
             if likely and (not self.of_series or self._settled(end)):
                 return end
             ends.append(end)
@@ -182,9 +180,8 @@ class Evaluator:
         return ExactObjective(mode.model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
 
     def _objective(self, parts: Sequence[Part], noise: float) -> ExactObjective:
-        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.rows)
-        y = self.covariance.scatter(self.y)
-        return ExactObjective(replace(model, factors=self.factors), self.covariance, y, np.zeros((1, 0)))
+        model = self.beliefs.model([*parts, LEVEL], noise, self.X.shape[1], self.noise)
+        return ExactObjective(model, self.covariance, self.covariance.scatter(self.y), np.zeros((1, 0)))
 
     def _climbed(self, parts: Sequence[Part], noise: float, iterations: int, least: float) -> Structure:
         objective = self._objective(parts, noise)
@@ -212,11 +209,10 @@ class Evaluator:
     def _curved(self, objective: ExactObjective) -> Any:
         """What the curvature is computed from: for a table with many rows a part of them, weighted by their number."""
         rows = CURVATURE_ROWS
-        if self.of_series or len(self.y) <= rows or self.rows is not None:
+        if self.of_series or len(self.y) <= rows or self.noise.known:
             return objective
         some = np.random.default_rng(0).choice(len(self.y), rows, replace=False)
-        factors = None if self.factors is None else self.factors[some]
-        template = replace(objective.template, factors=factors)
+        template = replace(objective.template, row_noise=self.noise.at(some))
         part = ExactObjective(template, covariance_of(self.X[some]), self.y[some], objective.draws)
         return PartOfRows(objective, part)
 
@@ -228,7 +224,7 @@ class Evaluator:
         u, top, slope, limits = climbed.numbers, climbed.terms[-1], climbed.slope, objective.limits()
         free = limits[:, 1] > limits[:, 0]
         # where each row has its own noise, the common one has no part in the density
-        free[len(objective.template.prior.vector())] &= self.rows is None
+        free[len(objective.template.prior.vector())] &= not self.noise.known
         moving = np.flatnonzero(free)
         curved, steps = self._curved(objective), CURVATURE_STEP * objective.typical()
         whole = curved is objective
@@ -295,8 +291,8 @@ class Evaluator:
         """
         C = self.covariance_at(structure)
         # rows of known noise have a latent function of variance one
-        left = structure.noise if self.rows is None else 0.3
-        levels = [part * self.spread(structure) for part in ((1.0, 0.4) if self.rows is None else (1.0,))]
+        left = 0.3 if self.noise.known else structure.noise
+        levels = [part * self.spread(structure) for part in ((1.0,) if self.noise.known else (1.0, 0.4))]
         base = log_density(self.noisy(C, structure), self.y)
         there = self.grams([part.kernel for part in structure.parts]) if structure.parts else []
         grams = self.grams([move.kernel for move in moves])

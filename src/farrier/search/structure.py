@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import NamedTuple, final
+from typing import Any, NamedTuple, final
 
 import numpy as np
 
 from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.laplace import Laplace
+from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, Climb, climb
+from farrier.inference.noise import ALIKE, Noise
 from farrier.inference.parameter_vector import ExactModel, ParameterVector, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import Constant, Step, StepUntil
@@ -146,11 +148,32 @@ class Structure:
         return self.mode
 
 
-def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, rows: np.ndarray | None = None) -> ExactModel:
-    """The model of some components under the paper's horseshoe; `rows` is the known noise variance of each row."""
+def parts_in(model: ExactModel, parts: Sequence[Part]) -> tuple[Part, ...]:
+    """Components with the values that they have in a fitted model, of whose pool they are the first."""
+    weights = np.asarray(model.prior.quantile(0.5))
+    return tuple(
+        replace(part, kernel=model.pool[i], weight=float(weights[i]), origin=None) for i, part in enumerate(parts)
+    )
+
+
+def climbed_to(
+    objective: Any,
+    parts: Sequence[Part],
+    iterations: int = ITERATIONS,
+    tolerance: float = ROUGH_TOLERANCE,
+    tell: Callable[[float], None] = lambda bound: None,
+) -> tuple[Structure, Climb]:
+    """A structure at a local maximum of a bound, which is its score, and the climb."""
+    found = climb(objective, iterations, tolerance, callback=lambda i, terms: tell(terms.total))
+    model, top = objective.model(found.numbers), found.terms[-1]
+    return Structure(parts_in(model, parts), float(model.noise), top.total, model, top), found
+
+
+def horseshoe_model(parts: Sequence[Part], noise: float, inputs: int, row_noise: Noise = ALIKE) -> ExactModel:
+    """The model of some components under the paper's horseshoe."""
     pool = Products.of([part.kernel for part in parts], inputs)
     centre = Products.of([part.centre for part in parts], inputs).unbounded
-    return ExactModel(_horseshoe(np.array([part.weight for part in parts])), noise, pool, centre, rows)
+    return ExactModel(_horseshoe(np.array([part.weight for part in parts])), noise, pool, centre, row_noise)
 
 
 def _horseshoe(weights: np.ndarray) -> Horseshoe:

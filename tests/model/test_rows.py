@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_array_equal
 
-from farrier.model import windows
-from farrier.model.windows import resolved_rows, uncommon_rows, window_rows
+from farrier.model import rows as rows_module
+from farrier.model.rows import resolved_rows, uncommon_rows, window_rows
 
 TIMES = np.random.default_rng(0).permutation(20_000).astype(float)
 
@@ -13,8 +13,8 @@ TIMES = np.random.default_rng(0).permutation(20_000).astype(float)
 @pytest.fixture(autouse=True)
 def few(monkeypatch):
     """Limits of few rows."""
-    monkeypatch.setattr(windows, "SEARCH_ROWS", 120)
-    monkeypatch.setattr(windows, "WINDOWS", (3, 20, 30))
+    monkeypatch.setattr(rows_module, "SEARCH_ROWS", 120)
+    monkeypatch.setattr(rows_module, "WINDOWS", (3, 20, 30))
 
 
 @pytest.mark.parametrize("rows_of", [resolved_rows, window_rows])
