@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from farrier.baselines.weight_priors import NoPrior, Softmax, SpikeAndSlab
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab
 
 
 def small_horseshoe():

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from farrier.baselines.weight_priors import NoPrior, Softmax, SpikeAndSlab
 from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.parameter_vector import (
@@ -16,7 +17,7 @@ from farrier.inference.parameter_vector import (
     spreads,
     typical_deviations,
 )
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.parameters import marks
 from farrier.kernels.registry import (

@@ -9,9 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from farrier.baselines.weight_priors import NoPrior, Softmax
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Bernoulli, Gaussian
-from farrier.inference.weight_priors import NoPrior, Softmax, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.paper.inducing import SharedPoints
 from farrier.paper.multisvgp import SVGP, MultiSVGP

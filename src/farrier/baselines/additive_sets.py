@@ -23,9 +23,10 @@ import numpy as np
 
 from farrier.baselines.additive import AdditiveClassifier
 from farrier.baselines.common import Baseline, some_rows
+from farrier.baselines.weight_priors import NoPrior
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Bernoulli
-from farrier.inference.weight_priors import NoPrior, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.registry import SquaredExponential
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Model

@@ -32,7 +32,6 @@ from farrier.model.given import PRIORS
 from farrier.model.result import Recipe, Result
 from farrier.model.target_scale import TargetScale
 from farrier.search.codes import Codes
-from farrier.search.starting_kernels import Start, paper_kernels
 from farrier.search.structure import Decision
 
 DEFAULT_INDUCING = 100
@@ -202,11 +201,12 @@ class Estimator(ExplainingMixin, CheckedParameters):
         numbers = inputs[:, list(codes.numbers)]
         if not codes.numbers:
             raise ValueError("kernels: X holds categories only, on which formulas do not act: leave kernels='auto'.")
+        starting = import_module("farrier.baselines.starting_kernels")
         if isinstance(self.kernels, str):
-            return codes.in_table(paper_kernels(numbers, z, "both", seed))
+            return codes.in_table(starting.paper_kernels(numbers, z, "both", seed))
         if not self.kernels:
             raise ValueError("kernels must hold at least one kernel, got none: 'auto' finds them.")
-        start = Start(numbers, z, np.random.default_rng(seed))
+        start = starting.Start(numbers, z, np.random.default_rng(seed))
         kernels: list[Kernel] = []
         for kernel in self.kernels:
             if isinstance(kernel, str):

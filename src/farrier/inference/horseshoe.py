@@ -32,7 +32,7 @@ import numpy as np
 from scipy.special import expit, ndtri
 
 from farrier.inference.linalg import NUMPY, World
-from farrier.inference.weight_priors import PointWeights, Weighed, WeightPrior, check_probability, starting_weight
+from farrier.inference.weight_priors import Weighed, WeightPrior, check_probability, starting_weight
 from farrier.kernels.parameters import fixed, positive, real
 
 NODES, _HERMITE = np.polynomial.hermite_e.hermegauss(32)
@@ -175,7 +175,7 @@ class Mixed(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class PointHorseshoe(PointWeights):
+class PointHorseshoe(WeightPrior):
     """Weights that are plain parameters under the horseshoe with tau integrated out; -log p(log w) is paid."""
 
     w: np.ndarray = positive()
@@ -188,13 +188,15 @@ class PointHorseshoe(PointWeights):
     A: np.ndarray = fixed(default=1.0)
     """The scale of tau."""
 
-    def weights(self, world: World = NUMPY) -> Any:
-        """The parameters."""
-        return world.xp.asarray(self.w)
+    @property
+    def noise_size(self) -> int:
+        """Nothing is drawn."""
+        return 0
 
-    def kl(self, world: World = NUMPY) -> Any:
-        """-log p of the logarithms of the weights; with numpy alone."""
-        return -self.mixed(np.log(self.w)).log_density
+    @property
+    def log_density(self) -> float:
+        """log p of the logarithms of the weights."""
+        return self.mixed(np.log(self.w)).log_density
 
     def quantile(self, probability: float) -> np.ndarray:
         """The quantile of a log-normal about the weight with its posterior deviation."""

@@ -24,8 +24,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
+from farrier.baselines.weight_priors import StochasticPrior
 from farrier.inference.likelihoods import Gaussian, Likelihood
-from farrier.inference.weight_priors import WeightPrior
 from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.natural_gradients import Features, Q, moments_of
 from farrier.paper.trees import JAX
@@ -36,7 +36,7 @@ from farrier.paper.weight_moments import WeightMoments, has_moments, point_momen
 class Model(eqx.Module):
     """All trained parts: q(w), the likelihood, and the posterior of the functions with its kernels."""
 
-    prior: WeightPrior
+    prior: StochasticPrior
     likelihood: Likelihood
     posterior: SVGP | MultiSVGP
 

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
+from farrier.baselines.weight_priors import StochasticPrior
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.weight_priors import WeightPrior
 from farrier.paper.trees import JAX
 
 
@@ -36,12 +36,12 @@ class WeightMoments(NamedTuple):
         return self.u**2 + self.d
 
 
-def has_moments(prior: WeightPrior) -> bool:
+def has_moments(prior: StochasticPrior) -> bool:
     """Whether the moments are known in closed form: for the horseshoe, and for weights without uncertainty."""
     return isinstance(prior, Horseshoe) or prior.noise_size == 0
 
 
-def weight_moments(prior: WeightPrior) -> WeightMoments:
+def weight_moments(prior: StochasticPrior) -> WeightMoments:
     """The moments of a prior that `has_moments`."""
     if isinstance(prior, Horseshoe):
         # E s^p = exp(p mu / 2 + p^2 v / 8) for s^2 ~ LogNormal(mu, v)

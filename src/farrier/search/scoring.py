@@ -21,6 +21,7 @@ import numpy as np
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective, log_density, log_normal
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
 from farrier.inference.parameter_vector import ExactModel, Terms
@@ -243,7 +244,8 @@ class Evaluator:
         densities, apart = self._log_densities(mode), SAME_CHANGE
         saved = saved_by_sharing(mode, densities, apart) if self.of_series else 0.0
         count = len(mode.model.pool)
-        weights = -float(mode.model.prior.kl())
+        assert isinstance(mode.model.prior, PointHorseshoe)
+        weights = mode.model.prior.log_density
         return top.evidence + weights + float(densities[count:].sum()) + mode.laplace.log_volume + saved
 
     def _log_densities(self, mode: Mode) -> np.ndarray:
