@@ -10,9 +10,10 @@ from numpy.testing import assert_allclose
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import quasi_normal
 from farrier.paper.trees import JAX, bound, free
-from tests.inference.likelihood_cases import CASES, each_case, grid
+from tests.inference.likelihood_cases import CASES, grid
 from tests.inference.prior_cases import MADE, WIDTHS, each_prior
 
+each_jax = pytest.mark.parametrize("name", [name for name in CASES if name != "negative binomial"])
 each_width = pytest.mark.parametrize("name", WIDTHS)
 
 
@@ -103,44 +104,30 @@ def test_kl_and_draws_are_differentiable_far_out(kind):
 # likelihoods
 
 
-@each_case
-def test_integrals_are_those_of_numpy(name):
+@each_jax
+def test_the_expected_log_is_that_of_numpy(name):
     likelihood, _, ys = CASES[name]
     y, mean, variance = grid(ys)
-
-    @eqx.filter_jit
-    def compiled(likelihood, y, mean, variance):
-        return (
-            likelihood.expected_log(y, mean, variance, JAX),
-            likelihood.log_density(y, mean, variance, JAX),
-            *likelihood.predict(mean, variance, JAX),
-        )
-
+    compiled = eqx.filter_jit(lambda likelihood, *rows: likelihood.expected_log(*rows, JAX))
     found = compiled(likelihood, *(jnp.asarray(one) for one in (y, mean, variance)))
-    expected = (
-        likelihood.expected_log(y, mean, variance),
-        likelihood.log_density(y, mean, variance),
-        *likelihood.predict(mean, variance),
-    )
     # jax's own logarithm of the beta function is off by 3e-9 at 60 degrees of freedom
     tolerance = 1e-8 if name == "light student" else 1e-12
-    for one, other in zip(found, expected, strict=True):
-        assert_allclose(one, other, rtol=tolerance, atol=tolerance)
+    assert_allclose(found, likelihood.expected_log(y, mean, variance), rtol=tolerance, atol=tolerance)
 
 
 @eqx.filter_jit
 def value_and_slopes(likelihood, theta, y, mean, variance):
-    """The sum of both integrals over all points, and its derivative in everything."""
+    """The sum of the integrals over all points, and its derivative in everything."""
 
     def value(at):
         theta, *moments = at
         here = bound(theta, likelihood)
-        return jnp.sum(here.expected_log(y, *moments, JAX) + here.log_density(y, *moments, JAX))
+        return jnp.sum(here.expected_log(y, *moments, JAX))
 
     return jax.value_and_grad(value)((theta, mean, variance))
 
 
-@each_case
+@each_jax
 def test_derivatives_agree_with_finite_differences(name):
     likelihood, _, ys = CASES[name]
     y, mean = jnp.asarray(ys), jnp.asarray([0.3, -0.2, 0.1][: len(ys)])
@@ -155,7 +142,7 @@ def test_derivatives_agree_with_finite_differences(name):
         assert_allclose(np.sum(slope), (up - down) / 2e-5, rtol=1e-5, atol=1e-5)
 
 
-@each_case
+@each_jax
 @pytest.mark.parametrize("mean", [-300.0, 0.0, 6.0])
 @pytest.mark.parametrize("variance", [0.0, 1e-14, 50.0])
 def test_gradients_are_finite_at_extreme_values(name, mean, variance):
