@@ -9,7 +9,7 @@ from scipy.special import expit
 from farrier.baselines.weight_priors import NoPrior, Softmax, SpikeAndSlab
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import prediction_weights, quasi_normal
-from tests.inference.prior_cases import WIDTHS, divergence, each_prior, small_spike_and_slab
+from tests.inference.prior_cases import divergence, each_prior, small_spike_and_slab
 
 PRIORS = [Horseshoe, NoPrior, Softmax, SpikeAndSlab]
 
@@ -40,20 +40,18 @@ def test_the_vector_and_the_prior_are_inverse(prior):
     assert again.quantile(0.5).shape == prior.quantile(0.5).shape
 
 
-@pytest.mark.parametrize("name", WIDTHS)
-def test_weigh_gives_the_squares_of_the_draws_and_the_divergence(name):
-    prior, size = WIDTHS[name]
-    noise = quasi_normal(4, size)
+@each_prior
+def test_weigh_gives_the_squares_of_the_draws_and_the_divergence(prior):
+    noise = quasi_normal(4, prior.noise_size)
     u = prior.vector() + 0.1 * np.random.default_rng(0).standard_normal(len(prior.vector()))
     weighed, moved = prior.weigh(u, noise), prior.with_vector(u)
     assert_allclose(weighed.w2, moved.draw(noise) ** 2, rtol=1e-12)
     assert_allclose(weighed.kl, divergence(moved), rtol=1e-10, atol=1e-14)
 
 
-@pytest.mark.parametrize("name", WIDTHS)
-def test_pull_is_the_derivative_of_a_gain_less_the_divergence(name):
-    prior, size = WIDTHS[name]
-    noise, u = quasi_normal(4, size), prior.vector()
+@each_prior
+def test_pull_is_the_derivative_of_a_gain_less_the_divergence(prior):
+    noise, u = quasi_normal(4, prior.noise_size), prior.vector()
     weighed = prior.weigh(u, noise)
     gain = np.random.default_rng(0).standard_normal(weighed.w2.shape)
 

@@ -44,6 +44,3 @@ MADE = {
     "spike and slab": small_spike_and_slab(),
 }
 each_prior = pytest.mark.parametrize("prior", MADE.values(), ids=MADE.keys())
-WIDTHS = {name: (prior, prior.noise_size) for name, prior in MADE.items()}
-WIDTHS["horseshoe, each weight by itself"] = small_horseshoe(), 3
-"""A prior and the width of the noise it is drawn with."""

@@ -97,7 +97,7 @@ def test_bound_rises_to_the_exact_one_as_the_tolerance_falls():
     top = reference.terms(reference.start())[0].total
     bounds = [objective(tolerance) for tolerance in TOLERANCES]
     totals = np.array([bound.terms(bound.start())[0].total for bound in bounds])
-    sizes = [bound.groups.total for bound in bounds]
+    sizes = [sum(bound.groups.sizes) for bound in bounds]
     assert np.all(np.diff(sizes) > 0)
     assert np.all(np.diff(totals) > -1e-6)
     assert np.all(totals <= top + 1e-6)

@@ -131,14 +131,6 @@ def test_median_of_a_draw_without_noise():
     assert_allclose(prior.draw(np.zeros((1, prior.noise_size)))[0], prior.quantile(0.5), rtol=1e-12)
 
 
-def test_without_noise_for_tau_each_weight_is_drawn_from_its_marginal():
-    prior = small_horseshoe()
-    m = prior.mu.shape[0]
-    log_w2 = 2.0 * np.log(prior.draw(quasi_normal(256, m)))
-    assert_allclose(np.mean(log_w2, axis=0), prior.mu_tau + prior.mu, rtol=1e-10)
-    assert_allclose(np.cov(log_w2.T, bias=True), np.diag(prior.v_tau + prior.v), rtol=1e-9, atol=1e-12)
-
-
 def test_weights_of_one_draw_share_tau():
     prior = small_horseshoe()
     log_w2 = 2.0 * np.log(prior.draw(quasi_normal(256, prior.noise_size)))
@@ -238,40 +230,23 @@ def test_a_single_weight_is_a_product_of_two_half_cauchy_variables():
         assert_allclose(PointHorseshoe(np.array([w]), np.ones(1)).log_density, np.log(density), atol=1e-8)
 
 
-def test_weights_that_are_not_shrunk_are_half_cauchy_and_tau_has_its_prior():
+def test_weights_that_are_not_shrunk_are_half_cauchy():
     alone = PointHorseshoe(W, SCALE, np.zeros(3))
     # p(log w) = p(w) w
     densities = halfcauchy.logpdf(W, scale=SCALE) + np.log(W)
     assert_allclose(alone.log_density, densities.sum(), atol=1e-6)
-    assert_allclose([alone.tau(0.25), alone.tau(0.5)], halfcauchy.ppf([0.25, 0.5]), rtol=0.01)
 
 
 def test_a_weight_far_above_the_others_says_nothing_of_their_scale():
     # the tail of lambda is that of 1 / w whatever tau is, up to the mean of tau that it multiplies
     far, further = (PointHorseshoe(np.array([*(1e-3 * W), w]), np.array([*SCALE, 0.5])) for w in (1e2, 1e4))
     assert_allclose(far.log_density - further.log_density, np.log(1e2), atol=1e-3)
-    assert_allclose(further.tau(0.5), far.tau(0.5), rtol=1e-3)
 
 
-def test_small_weights_lower_tau_and_tau_lowers_the_others():
+def test_small_weights_pull_the_others_down():
     few = PointHorseshoe(W, SCALE)
     small = PointHorseshoe(np.append(W, np.full(8, 1e-3)), np.append(SCALE, np.full(8, 0.5)))
-    assert small.tau(0.5) < 0.1 * few.tau(0.5)
     assert small.mixed(np.log(small.w)).slope[0] < few.mixed(np.log(W)).slope[0]
-
-
-def test_quantiles_of_tau_are_those_of_weighted_draws_of_the_prior():
-    prior, rng = POINT_CASES["three weights"], np.random.default_rng(0)
-    taus = halfcauchy.rvs(size=200_000, random_state=rng)
-    logs = np.sum([log_half_cauchy(np.log(w), taus * s) for w, s in zip(prior.w, prior.scale, strict=True)], axis=0)
-    likelihoods = np.exp(logs - logs.max())
-    likelihoods /= likelihoods.sum()
-    for probability in (0.1, 0.5, 0.9):
-        below = taus <= prior.tau(probability)
-        found = likelihoods[below].sum()
-        error = np.sqrt(np.sum((likelihoods * (below - found)) ** 2))
-        # between the points of the grid the quantile is interpolated
-        assert abs(found - probability) < 4.0 * error + 0.003
 
 
 def test_a_conditional_density_is_the_ratio_of_two_priors():

@@ -11,25 +11,22 @@ from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.weight_priors import quasi_normal
 from farrier.paper.trees import JAX, bound, free
 from tests.inference.likelihood_cases import CASES, grid
-from tests.inference.prior_cases import MADE, WIDTHS, each_prior
+from tests.inference.prior_cases import MADE, each_prior
 
 each_jax = pytest.mark.parametrize("name", [name for name in CASES if name != "negative binomial"])
-each_width = pytest.mark.parametrize("name", WIDTHS)
 
 
-@each_width
-def test_draws_and_divergences_are_those_of_numpy(name):
-    prior, size = WIDTHS[name]
-    noise = quasi_normal(8, size)
+@each_prior
+def test_draws_and_divergences_are_those_of_numpy(prior):
+    noise = quasi_normal(8, prior.noise_size)
     draws, kl = eqx.filter_jit(lambda prior, noise: (prior.draw(noise, JAX), prior.kl(JAX)))(prior, jnp.asarray(noise))
     assert_allclose(draws, prior.draw(noise), rtol=1e-12)
     assert_allclose(kl, prior.kl(), rtol=1e-12, atol=1e-14)
 
 
-@each_width
-def test_derivatives_of_weights_are_those_by_hand(name):
-    prior, size = WIDTHS[name]
-    noise = quasi_normal(4, size)
+@each_prior
+def test_derivatives_of_weights_are_those_by_hand(prior):
+    noise = quasi_normal(4, prior.noise_size)
     weighed = prior.weigh(prior.vector(), noise)
     gain = np.random.default_rng(0).standard_normal(weighed.w2.shape)
     # without a gain what is pulled back is minus the derivative of the divergence
@@ -38,11 +35,11 @@ def test_derivatives_of_weights_are_those_by_hand(name):
     assert_allclose(found, by_hand, rtol=1e-9, atol=1e-12)
 
 
-@pytest.mark.parametrize("name", [name for name in WIDTHS if "horseshoe" not in name])
+@pytest.mark.parametrize("name", [name for name in MADE if name != "horseshoe"])
 def test_derivatives_of_the_divergence_are_those_by_hand(name):
     # the horseshoe has two: the paper's, and that without the auxiliary variables (tests/inference/test_horseshoe.py)
-    prior, size = WIDTHS[name]
-    weighed = prior.weigh(prior.vector(), quasi_normal(4, size))
+    prior = MADE[name]
+    weighed = prior.weigh(prior.vector(), quasi_normal(4, prior.noise_size))
     by_hand = -weighed.pull(np.zeros_like(weighed.w2))
     assert_allclose(slopes(prior, lambda at: at.kl(JAX)), by_hand, rtol=1e-9, atol=1e-12)
 

@@ -109,17 +109,11 @@ class Horseshoe(WeightPrior):
         return 1 + self.mu.shape[0]
 
     def draw(self, noise: Any, world: World = NUMPY) -> Any:
-        """Draws of w; the first column of the noise is for tau, which all weights of a draw share.
-
-        Without that column, each weight is drawn from its own marginal, the one of `quantile`.
-        """
+        """Draws of w; the first column of the noise is for tau, which all weights of a draw share."""
         xp = world.xp
         # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i)
         # Deviation: the paper multiplies one normal by sigma_tau + sigma_lambda; variances add, not
         # deviations, and weights of one draw share tau but not lambda.
-        if noise.shape[1] == self.mu.shape[0]:
-            sd = xp.sqrt(self.v_tau + self.v)
-            return xp.exp(0.5 * (self.mu_tau + self.mu[None, :] + sd[None, :] * noise))
         log_tau2 = self.mu_tau + xp.sqrt(self.v_tau) * noise[:, :1]
         log_lambda2 = self.mu[None, :] + xp.sqrt(self.v)[None, :] * noise[:, 1:]
         # Deviation: the paper equates exp of that log with tau^2 lambda^2 and with tau lambda; w is its root.
@@ -140,20 +134,17 @@ class Horseshoe(WeightPrior):
         m = (len(u) - 2) // 2
         mu, v = np.append(u[0], u[2 : 2 + m]), np.exp(np.append(u[1], u[2 + m :]))
         scale = np.append(self.A, np.full(m, self.B))
-        # noise without a column for tau: draws from the marginal of each weight, see `draw`
-        apart = noise.shape[1] == m
-        sd = np.sqrt(v[0] + v[1:]) if apart else np.sqrt(v)
-        moved = (mu[0] + mu[1:] if apart else mu) + sd * noise
+        sd = np.sqrt(v)
+        moved = mu + sd * noise
         with np.errstate(over="ignore"):
-            w2 = np.exp(moved if apart else moved[:, :1] + moved[:, 1:])
+            w2 = np.exp(moved[:, :1] + moved[:, 1:])
         # Deviation: phi is integrated out, not approximated
         kl, kl_by_mu, kl_by_log_v = marginal_kl(mu, v, scale)
 
         def pull(dw2: np.ndarray) -> np.ndarray:
             by_log = dw2 * w2
             both = np.concatenate([by_log.sum(axis=1, keepdims=True), by_log], axis=1)
-            by_v = 0.5 * np.sum((by_log if apart else both) * noise, axis=0) / sd
-            by_v = np.append(by_v.sum(), by_v) if apart else by_v
+            by_v = 0.5 * np.sum(both * noise, axis=0) / sd
             by_mu = both.sum(axis=0) - kl_by_mu
             by_log_v = by_v * v - kl_by_log_v
             return np.concatenate([by_mu[:1], by_log_v[:1], by_mu[1:], by_log_v[1:]])
@@ -167,10 +158,6 @@ class Mixed(NamedTuple):
     log_density: float
     slope: np.ndarray
     """The derivative by each log weight, (m,)."""
-    grid: np.ndarray
-    """The grid of log tau, (T,)."""
-    shares: np.ndarray
-    """The posterior probability of each of its points given the weights, (T,)."""
 
 
 @final
@@ -209,14 +196,6 @@ class PointHorseshoe(WeightPrior):
         w2 = np.ones((len(noise), 1)) * np.exp(2.0 * u)
         return Weighed(w2, -mixed.log_density, lambda dw2: 2.0 * (dw2 * w2).sum(axis=0) + mixed.slope)
 
-    def tau(self, probability: float) -> float:
-        """A quantile of tau given the weights."""
-        check_probability(probability)
-        mixed = self.mixed(np.log(self.w))
-        # half of the probability of a point lies below it
-        below = np.cumsum(mixed.shares) - 0.5 * mixed.shares
-        return float(np.exp(np.interp(probability, below, mixed.grid)))
-
     def conditional_log_densities(self) -> np.ndarray:
         """log p(log w_i | all other weights), (m,)."""
         u = np.log(self.w)
@@ -243,7 +222,7 @@ class PointHorseshoe(WeightPrior):
         log_density = float(top + np.log(total * (grid[1] - grid[0])) + constant)
         log_density += float(((1.0 - shrunk) * _log_sech(away)).sum())
         slope = shrunk * (shares @ slopes) - (1.0 - shrunk) * np.tanh(away)
-        return Mixed(log_density, slope, grid, shares)
+        return Mixed(log_density, slope)
 
     def _mask(self, m: int) -> np.ndarray:
         return np.broadcast_to(np.asarray(self.shrunk, float), (m,))

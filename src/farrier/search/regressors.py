@@ -1,11 +1,10 @@
 """The effects of regressors: the further inputs of a series, whose first input is time.
 
 Each regressor has one effect, so that its size can be told: a line, or a smooth curve in its place where a number of
-more than two values needs one. Two regressors that have effects may have an interaction too, the product of two lines.
+more than two values needs one.
 """
 
 from collections.abc import Sequence
-from itertools import combinations
 
 import numpy as np
 
@@ -24,15 +23,6 @@ def lines(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
     """A line for each regressor without an effect of its own among `found`."""
     there = {acts_on(kernel) for kernel in found}
     return [Linear(0.0, dims=(d,)) for d in range(1, inputs) if (d,) not in there]
-
-
-def effects(X: np.ndarray, found: Sequence[Kernel]) -> list[Kernel]:
-    """Candidates beside `found`: lines and curves of regressors without an effect, and products of two lines."""
-    there, fresh = {acts_on(kernel) for kernel in found}, lines(X.shape[1], found)
-    curves = [curve for line in fresh for curve in curves_for(line, X)]
-    pairs = combinations([one[0] for one in sorted(there) if len(one) == 1], 2)
-    products = [Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,)) for d, e in pairs if (d, e) not in there]
-    return [*fresh, *curves, *products]
 
 
 def curves_for(kernel: Kernel, X: np.ndarray) -> list[Kernel]:
