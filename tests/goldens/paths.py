@@ -12,7 +12,10 @@ from typing import Any, TypeAlias
 import numpy as np
 import pytest
 
-import farrier.out_of_core
+import farrier.estimators.large_tables
+import farrier.model.fit
+import farrier.model.refit
+import farrier.out_of_core.fitting
 
 Path: TypeAlias = Callable[[], tuple[Any, np.ndarray]]
 MANY = {
@@ -22,7 +25,8 @@ MANY = {
     "FITTED_ROWS": 100,
     "PREDICTING_ROWS": 180,
 }
-"""Limits of rows by which 200 are many."""
+"""Limits of rows by which 200 are many. The modules that hold them are imported above: whatever ran before, they are
+set in all of them."""
 
 
 def months(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:

@@ -162,6 +162,9 @@ class Gaussian(LogConcave):
     def slope(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return (y - f) / self.variance
 
+    def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return self.slope(y, mean), np.full_like(mean, -0.5 / self.variance)
+
     def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
         """log N(y; mean, noise) - variance / (2 noise)."""
         return log_normal_at(y - mean, self.variance, world) - 0.5 * variance / self.variance
