@@ -6,16 +6,14 @@ that are made for many rows are taken with fewer: `many` lowers their limits.
 
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from itertools import product
 from typing import Any, TypeAlias
 
 import numpy as np
 import pytest
 
-import farrier.estimators.large_tables
-import farrier.model.fit
-import farrier.model.refit
-import farrier.out_of_core.fitting
+import farrier.out_of_core
 
 Path: TypeAlias = Callable[[], tuple[Any, np.ndarray]]
 MANY = {
@@ -25,8 +23,9 @@ MANY = {
     "FITTED_ROWS": 100,
     "PREDICTING_ROWS": 180,
 }
-"""Limits of rows by which 200 are many. The modules that hold them are imported above: whatever ran before, they are
-set in all of them."""
+"""Limits of rows by which 200 are many."""
+HOLDING = ("estimators.large_tables", "model.fit", "model.refit", "out_of_core.fitting")
+"""Modules through which all are imported that hold these limits."""
 
 
 def months(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -86,6 +85,9 @@ def many(path: Path) -> Path:
     """The same with limits by which the rows are many."""
 
     def found() -> tuple[Any, np.ndarray]:
+        # whatever ran before, the limits are set everywhere; the libraries that this loads would change `machine`
+        for name in HOLDING:
+            import_module(f"farrier.{name}")
         with pytest.MonkeyPatch.context() as patch:
             modules = [module for name, module in sys.modules.items() if name.startswith("farrier.")]
             for module, name in product(modules, MANY):

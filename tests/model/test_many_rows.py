@@ -71,7 +71,7 @@ def test_collapsed_leave_one_out_is_the_posterior_without_the_row():
     X, y = rows()
     objective = CollapsedObjective.of(model(), X, y, 1, 1e-3, 20)
     weights = np.array([[0.5, 0.7, 0.4]])
-    mean, variance = CollapsedPosterior.of(objective, model(), weights).given(X, y).left_out()
+    mean, variance = CollapsedPosterior.of(objective, model(), weights).left_out(X, y)
     for n in (0, 50, N - 1):
         others = np.arange(N) != n
         without = replace(objective, X=X[others], y=y[others])

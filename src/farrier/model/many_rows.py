@@ -118,7 +118,7 @@ def left_out_predictions(
     there = judged_rows(len(y))
     places, count = np.searchsorted(predicting_rows(len(y)), there), len(there)
     z, folds, level = scale.forward(y[there]), folds_of(count), np.empty(count)
-    mean, variance = moments(*posterior.given(X[there], z).left_out(blocks=folds))
+    mean, variance = moments(*posterior.left_out(X[there], z, folds))
     level[np.concatenate(folds)] = mean[count:]
     sd = np.sqrt(variance[:count] + noise)
     found = [LeftOut(mean[:count], sd, z, scale.log_slopes(y[there]), scale, level)]

@@ -30,7 +30,7 @@ from farrier.model.student_t_noise import alternately, noise_around
 from farrier.model.table_fits import fitting_rows
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS, Tell, bound_of, climbed, tier_for
 from farrier.model.windows import window_rows
-from farrier.search.appraisal import appraise, appraise_sites
+from farrier.search.appraisal import appraise
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Part, Structure, horseshoe_model
 
@@ -170,7 +170,7 @@ def _refit_sites(fitted: Fitted, X: np.ndarray, y: np.ndarray, tell: Tell) -> Fi
         covariance = covariance_of(X[rows], timed=timed)
         search = Evaluator(X[rows], target[rows], covariance, (), tell, rows=variance[rows], beliefs=fitted.beliefs)
         structure = _refitted_survivors(fitted, search, UNUSED_NOISE)
-        appraisal = appraise_sites(search, structure)
+        appraisal = appraise(search, structure, gaussian=False)
     return finished(
         Predictor(found.model, found.posterior, pool, tier, found.bound),
         structure,

@@ -26,11 +26,12 @@ from farrier.model.problem import Problem
 from farrier.model.table_fits import Scaled
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS, bound_of, collapsed_fit, exact_posterior, tier_for
-from farrier.search.appraisal import appraise_sites
+from farrier.search.appraisal import appraise
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import LEVEL, Decision, Part, Structure
+from farrier.search.table_candidates import Warps
 from farrier.search.table_moves import Columns
 
 SITE_FITS = 2
@@ -122,7 +123,7 @@ def fit_sites(problem: Problem, likelihood: Likelihood) -> Fitted:
     sites, structure = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0)
     covariance, known = covariance_of(X[rows], timed=timed), problem.seasons or ()
     evaluator = Evaluator(X[rows], sites.target, covariance, known, problem.tell, beliefs=problem.beliefs)
-    kind, record = Rows(Columns(problem.coded), problem.calendar), list[Decision]()
+    kind, record = Rows(Columns(Warps.of(X, problem.coded)), problem.calendar), list[Decision]()
     for _ in range(SITE_FITS):
         evaluator, record = replace(evaluator, y=sites.target, rows=sites.variance, steps=0), []
         with one_thread():
@@ -176,7 +177,7 @@ def _finish(
         level=len(parts),
         steps=evaluator.steps,
         record=record,
-        appraisal=appraise_sites(evaluator, structure),
+        appraisal=appraise(evaluator, structure, gaussian=False),
         beliefs=evaluator.beliefs,
         likelihood=fit.likelihood,
         sites=fit.sites.target,

@@ -26,7 +26,6 @@ from farrier.model.target_scale import LOG_ODDS, TargetScale, Transform
 from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
 from farrier.search.appraisal import appraise
 from farrier.search.beliefs import Beliefs
-from farrier.search.codes import Codes
 from farrier.search.evidence import HOPELESS
 from farrier.search.periods import find_lattices
 from farrier.search.projection import Projection, explaining
@@ -66,7 +65,7 @@ class Scaled:
         """The pool on one scale."""
         X, factors, coded = table.X, table.factors, table.coded
         scale, rows = TargetScale.of(transform, table.y), search_rows(X)
-        z, numbers = scale.forward(table.y), Codes(coded, X.shape[1]).numbers
+        z, warps = scale.forward(table.y), Warps.of(X, coded)
         evaluator = Evaluator(
             X[rows],
             z[rows],
@@ -76,8 +75,7 @@ class Scaled:
             factors=None if factors is None else factors[rows],
         )
         table.tell("shrinking a pool of candidates", np.nan)
-        warps, lattices = Warps.of(X[:, numbers]), find_lattices(X, z, numbers)
-        kind = Rows(Columns(coded, warps, lattices))
+        kind = Rows(Columns(warps, find_lattices(X, z, warps.columns)))
         return cls(scale, evaluator, kind, kind.pool(evaluator), factors)
 
     def explain(self) -> Structure:

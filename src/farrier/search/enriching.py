@@ -20,10 +20,10 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import CentredPeriodic, Linear
 from farrier.search import candidates
 from farrier.search.beliefs import PRIOR_SCALE
+from farrier.search.candidates import acts_on, curves_for
 from farrier.search.changepoints import best_change, best_simple_kernels
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import find_periods, waves_gain
-from farrier.search.regressors import acts_on, curves_for
 from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.starting_values import CHANGEPOINT_WIDTH, SAME_PERIOD
 from farrier.search.structure import Move, Part, Structure

@@ -17,10 +17,10 @@ from farrier.kernels.registry import (
 )
 from farrier.search import candidates, codes, table_candidates
 from farrier.search.beliefs import PRIOR_SCALE
+from farrier.search.candidates import distinct
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import Lattice
 from farrier.search.scoring import Evaluator
-from farrier.search.starting_values import distinct
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.table_candidates import Warps
 from farrier.search.thresholds import threshold_kernels
@@ -38,10 +38,8 @@ INTERACTIONS = 4
 class Columns:
     """What is known of the columns of a table before y is looked at."""
 
-    coded: tuple[int, ...] = ()
-    """The inputs that are codes of categories."""
-    warps: Warps | None = None
-    """The transforms of the inputs that are numbers; None for the candidates of likelihoods that are not Gaussian."""
+    warps: Warps
+    """The inputs that are numbers, and their transforms."""
     lattices: tuple[Lattice, ...] = ()
     """Pairs of numbers over which y has a pattern that repeats."""
 
@@ -53,34 +51,25 @@ class Columns:
             # without the inputs in which it is flat: lengthscales above five standard deviations
             narrow = candidates.narrowed(kernel, 5.0)
             others = ([] if narrow is None else [narrow]) + candidates.simpler(kernel)
-            if self.warps is not None:
-                others += table_candidates.simpler(kernel) + _sharper(evaluator, structure, i)
+            others += table_candidates.simpler(kernel) + _sharper(evaluator, structure, i)
             found += [Move(one, i) for one in others]
         return found
 
     def ordinary(self, evaluator: Evaluator, found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates, without those in `found`."""
-        inputs, warps = evaluator.X.shape[1], self.warps
-        if warps is None:
-            return codes.ordinary_table(inputs, self.coded, found)
-
-        def of_numbers(others: Sequence[Kernel]) -> list[Kernel]:
-            return table_candidates.ordinary_table(warps, others, many=_many(evaluator))
-
-        made = codes.ordinary_table(inputs, self.coded, found, of_numbers)
+        made = table_candidates.ordinary(self.warps, found, many=_many(evaluator))
         return [*made, *distinct(self._patterns(), found)]
 
     def all_orders(self, evaluator: Evaluator, whole: Structure) -> list[Part]:
         """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, each
         category and what repeats; nothing for a table without numbers."""
-        inputs = evaluator.X.shape[1]
-        numbers, warps = codes.Codes(self.coded, inputs).numbers, self.warps
-        if warps is None or not numbers:
+        numbers, inputs = self.warps.columns, self.warps.inputs
+        if not numbers:
             return []
         joint = (SquaredExponential, RationalQuadratic, Matern12, *WARPED_FAMILIES)
         kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), inputs)]
         kept += [part for part in whole.parts if _has(part.kernel, Category) or _has(part.kernel, CentredPeriodic)]
-        orders = table_candidates.all_orders(warps, self.coded)
+        orders = table_candidates.all_orders(self.warps)
         return [evaluator.part(orders, PRIOR_SCALE), *kept]
 
     def without_flags(self, evaluator: Evaluator, structure: Structure) -> Structure:
@@ -109,23 +98,23 @@ class Columns:
 
     def _additional(self, evaluator: Evaluator, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
         """Candidates for an additional component."""
-        inputs, warps = evaluator.X.shape[1], self.warps
-        flags = codes.flags_of(evaluator.X, self.coded)
-        useful = _by_correlation(evaluator, structure) if warps is None or self.coded else []
-        if warps is None:
-            return codes.table(inputs, self.coded, found, useful, flags=flags)
-        numbers = codes.Codes(self.coded, inputs).numbers
-        sets = table_candidates.sets_of_inputs(len(numbers))
-        scores = evaluator.interaction_scores(structure, [tuple(numbers[k] for k in one) for one in sets])
+        warps, coded = self.warps, self.coded
+        flags = codes.flags_of(evaluator.X, coded)
+        useful = _by_correlation(evaluator, structure) if coded else []
+        sets = table_candidates.sets_of_inputs(warps.columns)
+        scores = evaluator.interaction_scores(structure, sets)
         best = [sets[i] for i in np.argsort(-scores)[:INTERACTIONS] if scores[i] > 0.0]
-
-        def numbers_of(others: Sequence[Kernel]) -> list[Kernel]:
-            return table_candidates.table(warps, others, best, many=_many(evaluator))
-
-        made = codes.table(inputs, self.coded, found, useful, numbers_of, flags)
+        # where cells are empty y varies more, which a product of the flag would take for an interaction
+        levels, many = [c for c in coded if c not in flags], _many(evaluator)
+        made = table_candidates.additional(warps, levels, found, best, useful, many=many)
         inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure), structure))
-        thresholds = threshold_kernels(evaluator.X, numbers, inverse, evaluator.y)
-        return made + distinct([*thresholds, *self._patterns()], found)
+        thresholds = threshold_kernels(evaluator.X, warps.columns, inverse, evaluator.y)
+        return distinct([*table_candidates.categories(warps), *made, *thresholds, *self._patterns()], found)
+
+    @property
+    def coded(self) -> tuple[int, ...]:
+        """The inputs that are codes of categories."""
+        return tuple(d for d in range(self.warps.inputs) if d not in self.warps.columns)
 
     def _patterns(self) -> list[Kernel]:
         """What repeats over two numbers."""
