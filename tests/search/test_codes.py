@@ -4,9 +4,8 @@ import numpy as np
 import pytest
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.kernels.registry import Category, Linear, SquaredExponential
+from farrier.kernels.registry import Category, Linear
 from farrier.search.beliefs import Beliefs
-from farrier.search.codes import Codes
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
@@ -28,13 +27,6 @@ def test_only_categories_act_on_codes(coded):
             if not isinstance(factor, Category):
                 assert not set(factor.positions(4)) & set(coded)
     assert {c for kernel in fresh for c in columns(kernel, Category)} == set(coded)
-
-
-def test_candidates_of_the_numbers_are_moved_to_their_columns():
-    kernel = SquaredExponential(np.array([1.0, 2.0])) * Linear(0.0, dims=(1,))
-    (moved,) = Codes((0, 2), 4).in_table([kernel])
-    X = np.random.default_rng(0).standard_normal((6, 4))
-    np.testing.assert_allclose(moved.gram(X, X), kernel.gram(X[:, [1, 3]], X[:, [1, 3]]))
 
 
 def test_pairs_of_what_is_found_come_first_and_their_number_is_limited():

@@ -31,7 +31,7 @@ import numpy as np
 
 from farrier.baselines.common import START_NOISE, Baseline
 from farrier.baselines.starting_kernels import Initialisation, Start
-from farrier.baselines.weight_priors import NoPrior, PointWeights, SpikeAndSlab, StochasticPrior
+from farrier.baselines.weight_priors import NoPrior, PointWeights, SpikeAndSlab, StochasticPrior, draw
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.linalg import NUMPY, World
@@ -229,7 +229,7 @@ def _drawn(model: Model) -> Any:
     """The posterior with draws of the weights."""
     count = PREDICTION_DRAWS if model.prior.noise_size else 1
     noise = jnp.asarray(quasi_normal(count, model.prior.noise_size))
-    return model.posterior.at(model.prior.draw(noise, JAX))
+    return model.posterior.at(draw(model.prior, noise, JAX))
 
 
 @dataclass(kw_only=True)

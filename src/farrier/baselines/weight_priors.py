@@ -1,5 +1,7 @@
 """Priors on the weights that the paper compares with: none, the choice of one kernel, and the spike-and-slab prior.
 
+`draw` and `kl` are those of the stochastic bound for these priors and for the horseshoe.
+
 Each is a prior p(w) with its variational posterior q(w), as in inference/weight_priors.py, with the draws and the
 divergence of the stochastic bound too. Formulas are in numpy and in jax (linalg.World); the module itself needs no jax.
 """
@@ -219,3 +221,43 @@ PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
     "spike-and-slab": SpikeAndSlab,
 }
 """The priors on the weights, by name."""
+
+
+def draw(prior: StochasticPrior, noise: Any, world: World = NUMPY) -> Any:
+    """A draw of w from q, (S, m), for each row of standard normal noise (S, E).
+
+    For the horseshoe the first column of the noise is for tau, which all weights of a draw share.
+    """
+    if not isinstance(prior, Horseshoe):
+        return prior.draw(noise, world)
+    xp = world.xp
+    # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i)
+    # Deviation: the paper multiplies one normal by sigma_tau + sigma_lambda; variances add, not
+    # deviations, and weights of one draw share tau but not lambda.
+    log_tau2 = prior.mu_tau + xp.sqrt(prior.v_tau) * noise[:, :1]
+    log_lambda2 = prior.mu[None, :] + xp.sqrt(prior.v)[None, :] * noise[:, 1:]
+    # Deviation: the paper equates exp of that log with tau^2 lambda^2 and with tau lambda; w is its root.
+    return xp.exp(0.5 * (log_tau2 + log_lambda2))
+
+
+def kl(prior: StochasticPrior, world: World = NUMPY) -> Any:
+    """KL(q || p); that of the horseshoe has the auxiliary variables, as in the paper."""
+    if not isinstance(prior, Horseshoe):
+        return prior.kl(world)
+    terms = half_cauchy_kl(prior.mu, prior.v, prior.B, world)
+    return half_cauchy_kl(prior.mu_tau, prior.v_tau, prior.A, world) + world.xp.sum(terms)
+
+
+def half_cauchy_kl(mu: Any, v: Any, scale: Any, world: World = NUMPY) -> Any:
+    """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the optimal r; `scale` is c."""
+    # log r = log(exp(-mu + v/2) + c^-2)
+    # Deviation: the paper prints the rate of phi's prior as 1/c in one place and as 1/c^2 in another; a
+    # half-Cauchy of scale c has 1/c^2.
+    log_r = world.xp.logaddexp(-mu + 0.5 * v, -2.0 * world.xp.log(scale))
+    # KL = -H[q(s^2)] - H[q(phi)] - E log p(s^2 | phi) - E log p(phi), where
+    #   H[q(s^2)] = mu + log(2 pi e v)/2                 H[q(phi)] = 1 + log r + 2 gamma
+    #   E log p(s^2 | phi) = -(log r + gamma)/2 - log(pi)/2 - 3 mu/2 - exp(-mu + v/2)/r
+    #   E log p(phi)       = -log c - log(pi)/2 - 3 (log r + gamma)/2 - c^-2/r
+    # in which gamma (Euler's) and the last two terms, whose sum is -1, cancel.
+    # Deviation: the paper prints the sum of these entropies and expectations as the KL; it is minus the KL.
+    return 0.5 * mu - 0.5 * world.xp.log(2.0 * np.pi * np.e * v) + log_r + world.xp.log(np.pi * scale)

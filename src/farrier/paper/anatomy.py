@@ -26,7 +26,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl
+from farrier.baselines.weight_priors import half_cauchy_kl
+from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
 from farrier.kernels.algebra import Kernel
 from farrier.paper.inducing import spread_points

@@ -18,7 +18,7 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
-from farrier.baselines.weight_priors import StochasticPrior
+from farrier.baselines.weight_priors import StochasticPrior, draw
 from farrier.inference.horseshoe import Horseshoe
 from farrier.paper.trees import JAX
 
@@ -50,7 +50,7 @@ def weight_moments(prior: StochasticPrior) -> WeightMoments:
         variance_lambda = mean_lambda**2 * jnp.expm1(0.25 * prior.v)
         tau2 = jnp.exp(prior.mu_tau + 0.5 * prior.v_tau)
         return WeightMoments(jnp.sqrt(tau2) * mean_lambda, tau2 * variance_lambda, jnp.exp(-0.125 * prior.v_tau))
-    return point_moments(prior.draw(jnp.zeros((1, 0)), JAX)[0])
+    return point_moments(draw(prior, jnp.zeros((1, 0)), JAX)[0])
 
 
 def point_moments(w: Any) -> WeightMoments:

@@ -1,7 +1,7 @@
 """What the explanation and the pool of a table can be made of: candidates of several inputs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -15,9 +15,10 @@ from farrier.kernels.registry import (
     RationalQuadratic,
     SquaredExponential,
 )
-from farrier.search import candidates, codes, table_candidates
+from farrier.search import candidates, table_candidates
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.candidates import distinct
+from farrier.search.empty_cells import acts_on, beyond_average, flags_of
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import Lattice
 from farrier.search.scoring import Evaluator
@@ -77,12 +78,12 @@ class Columns:
 
         The pool that predicts keeps them.
         """
-        flags = codes.flags_of(evaluator.X, self.coded)
+        flags = flags_of(evaluator.X, self.coded)
         if not flags or structure.model is None:
             return structure
         grams, inputs = evaluator.covariance.grams(structure.model.pool), evaluator.X.shape[1]
         weighted = [part.weight**2 * K for part, K in zip(structure.parts, grams, strict=False)]
-        acting = [codes.acts_on(part.kernel, inputs) for part in structure.parts]
+        acting = [acts_on(part.kernel, inputs) for part in structure.parts]
         C = evaluator.noisy(evaluator.covariance_at(structure), structure)
         for flag, number in flags.items():
             own = [K for K, there in zip(weighted, acting, strict=True) if there == {flag}]
@@ -90,7 +91,7 @@ class Columns:
             if not own or not effect:
                 continue
             covariances = np.sum(own, axis=0), np.sum(effect, axis=0), C
-            evidence = codes.beyond_average(*covariances, evaluator.y, evaluator.X[:, flag] > 0.0)
+            evidence = beyond_average(*covariances, evaluator.y, evaluator.X[:, flag] > 0.0)
             if evidence < VERY_STRONG:
                 kept = [part for part, there in zip(structure.parts, acting, strict=True) if there != {flag}]
                 return self.without_flags(evaluator, evaluator.fit(kept, structure.noise))
@@ -99,7 +100,7 @@ class Columns:
     def _additional(self, evaluator: Evaluator, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
         """Candidates for an additional component."""
         warps, coded = self.warps, self.coded
-        flags = codes.flags_of(evaluator.X, coded)
+        flags = flags_of(evaluator.X, coded)
         useful = _by_correlation(evaluator, structure) if coded else []
         sets = table_candidates.sets_of_inputs(warps.columns)
         scores = evaluator.interaction_scores(structure, sets)
@@ -107,8 +108,7 @@ class Columns:
         # where cells are empty y varies more, which a product of the flag would take for an interaction
         levels, many = [c for c in coded if c not in flags], _many(evaluator)
         made = table_candidates.additional(warps, levels, found, best, useful, many=many)
-        inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure), structure))
-        thresholds = threshold_kernels(evaluator.X, warps.columns, inverse, evaluator.y)
+        thresholds = _thresholds(evaluator, structure, evaluator.covariance_at(structure), warps.columns)
         return distinct([*table_candidates.categories(warps), *made, *thresholds, *self._patterns()], found)
 
     @property
@@ -131,11 +131,16 @@ def _sharper(evaluator: Evaluator, structure: Structure, place: int) -> list[Ker
     first, *more = structure.parts[place].kernel.products()[0]
     if more or first.dims is None or len(first.dims) != 1 or first.kind not in table_candidates.CURVED:
         return []
-    others = replace(structure, parts=(*structure.parts[:place], *structure.parts[place + 1 :]))
     own = structure.parts[place].weight ** 2 * first.gram(evaluator.X, evaluator.X)
-    inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure) - own, others))
-    columns = [int(column) for column in first.dims]
-    return threshold_kernels(evaluator.X, columns, inverse, evaluator.y)
+    return _thresholds(evaluator, structure, evaluator.covariance_at(structure) - own, [int(d) for d in first.dims])
+
+
+def _thresholds(evaluator: Evaluator, structure: Structure, C: np.ndarray, columns: Sequence[int]) -> list[Kernel]:
+    """Jumps and bends of some numbers beside components with the covariance C; none for classes and counts, whose rows
+    say too little of the shape of an effect."""
+    if evaluator.rows is not None:
+        return []
+    return threshold_kernels(evaluator.X, columns, np.linalg.inv(evaluator.noisy(C, structure)), evaluator.y)
 
 
 def _by_correlation(evaluator: Evaluator, structure: Structure) -> list[int]:

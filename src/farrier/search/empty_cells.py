@@ -1,6 +1,4 @@
-"""Inputs of a table that are codes of categories, and what empty cells of its numbers mean.
-
-Empty cells of a number: is there an effect of being empty, or only the effect of the number, averaged?
+"""Empty cells of a number: is there an effect of being empty, or only the effect of the number, averaged?
 
 An empty cell counts as the mean of the others, and a code, the flag, says where (data/input_columns.py). If cells are
 empty by chance, rows with them lie on average at the mean of f(x) over all x, and not at f(mean of x). The flag then
@@ -13,48 +11,10 @@ varies by the variance of f over their number.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import reduce
-from operator import add
-from typing import final
 
 import numpy as np
 
-from farrier.kernels.algebra import Kernel, product_of
-
-
-@final
-@dataclass(frozen=True)
-class Codes:
-    """Which of the inputs of a table are codes."""
-
-    coded: tuple[int, ...]
-    inputs: int
-
-    @property
-    def numbers(self) -> tuple[int, ...]:
-        """The inputs that are not codes."""
-        return tuple(d for d in range(self.inputs) if d not in self.coded)
-
-    def on_numbers(self, kernel: Kernel) -> Kernel:
-        """The kernel with its factors of all inputs restricted to the numbers."""
-        if not self.coded:
-            return kernel
-        terms = [
-            product_of([f.replace(dims=self.numbers) if f.dims is None else f for f in factors])
-            for factors in kernel.products()
-        ]
-        return reduce(add, terms)
-
-    def in_table(self, kernels: Sequence[Kernel]) -> list[Kernel]:
-        """Products of a table without codes, moved to the columns of the numbers."""
-        if not self.coded:
-            return list(kernels)
-        numbers = self.numbers
-        return [
-            product_of([f.replace(dims=tuple(numbers[d] for d in f.positions(len(numbers)))) for f in factors])
-            for factors in (kernel.products()[0] for kernel in kernels)
-        ]
+from farrier.kernels.algebra import Kernel
 
 
 def flags_of(X: np.ndarray, coded: Sequence[int]) -> dict[int, int]:
