@@ -11,7 +11,7 @@ Equations are numbered as in the paper (AAAI 2021), counting its appendix on:
     (5)   mean and covariance of one group given u_i            multisvgp.py
     (7)   covariances of grouped inducing variables             inducing.py
     (8)   the evidence lower bound, (11) in the appendix        objective.py
-    (9)   KL of tau and lambda                                  inference/horseshoe.py
+    (9)   KL of tau and lambda                                  baselines/weight_priors.py
     (10)  q(phi) in closed form                                 `inverse_gamma` here
 
 X and y are taken as they are: standardise them first. This file changes nothing in a model, it only reads it.
