@@ -23,8 +23,8 @@ from benchmarks.bound_picture import draw
 from benchmarks.figures import wasserstein2
 from benchmarks.optimal import Problem, grouped, optimum, posterior, with_trained_points
 from benchmarks.record import Clock, Recorder, tell
+from farrier.baselines.weight_priors import NoPrior
 from farrier.inference.likelihoods import Gaussian
-from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.paper.inducing import InducingVariables, SharedPoints, spread_points
 from farrier.paper.multisvgp import SVGP

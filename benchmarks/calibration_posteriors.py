@@ -17,6 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 from scipy.stats import kstest
 
+from farrier.baselines.weight_priors import draw
 from farrier.evaluation.covariance import covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
@@ -103,7 +104,7 @@ def _horseshoe(generator: np.random.Generator) -> dict[str, float]:
     assert isinstance(q, Horseshoe)
     sd = np.sqrt(q.v_tau + q.v[0])
     found = {"weight": float(ndtr((2.0 * np.log(weights[0]) - q.mu_tau - q.mu[0]) / sd))}
-    posterior = _posterior(POOL, q.draw(quasi_normal(64, q.noise_size)), model.noise, truth.y)
+    posterior = _posterior(POOL, draw(q, quasi_normal(64, q.noise_size)), model.noise, truth.y)
     return found | _predicted([posterior], np.array([float(model.noise)]), truth)
 
 

@@ -24,11 +24,11 @@ import numpy as np
 from benchmarks.figures import below, participation_ratio
 from benchmarks.record import Clock, Recorder, tell
 from benchmarks.weights_picture import draw
+from farrier.baselines.weight_priors import NoPrior
 from farrier.data.progress import Progress
 from farrier.data.tables import Scale
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
-from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.normal import normal_form
 from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.paper.inducing import spread_points

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from farrier.baselines.starting_kernels import paper_kernels
 from farrier.baselines.tables import FreeTables, HorseshoeTables, StagedTableSVGP
 from farrier.kernels.registry import Periodic, SquaredExponential
 from farrier.paper.selection import Selection
-from farrier.search.starting_kernels import paper_kernels
 
 fixed = np.random.default_rng(4)
 X = fixed.uniform(0.0, 4.0, (40, 2))

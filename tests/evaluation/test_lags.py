@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
-from farrier.evaluation.lags import ListedLags, RegularLags
+from farrier.evaluation.grid import ListedLags, RegularLags
 
 RNG = np.random.default_rng(0)
 LAGS = pytest.mark.parametrize("lags", [RegularLags(0.5, 7), ListedLags(0.5 * np.arange(7))], ids=["regular", "listed"])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from farrier.baselines.weight_priors import NoPrior, Softmax, SpikeAndSlab, kl
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab
 
 
 def small_horseshoe():
@@ -18,7 +18,7 @@ def small_horseshoe():
 def divergence(prior):
     """KL(q(w) || p(w)) as `weigh` has it: of half-Cauchy scales alone, by sums over a fine grid, without phi."""
     if not isinstance(prior, Horseshoe):
-        return float(prior.kl())
+        return float(kl(prior))
     total, z = 0.0, np.linspace(-12.0, 12.0, 1201)
     local = [(mu, v, prior.B) for mu, v in zip(prior.mu, prior.v, strict=True)]
     scales = [(prior.mu_tau, prior.v_tau, prior.A), *local]
@@ -44,6 +44,3 @@ MADE = {
     "spike and slab": small_spike_and_slab(),
 }
 each_prior = pytest.mark.parametrize("prior", MADE.values(), ids=MADE.keys())
-WIDTHS = {name: (prior, prior.noise_size) for name, prior in MADE.items()}
-WIDTHS["horseshoe, each weight by itself"] = small_horseshoe(), 3
-"""A prior and the width of the noise it is drawn with."""

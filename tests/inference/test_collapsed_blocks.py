@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from farrier.baselines.weight_priors import NoPrior
 from farrier.evaluation.products import Products
 from farrier.inference.collapsed import BlockObjective, CollapsedObjective, CollapsedPosterior, Statistics, added
 from farrier.inference.parameter_vector import ExactModel
-from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.registry import Linear, SquaredExponential
 
 RNG = np.random.default_rng(3)

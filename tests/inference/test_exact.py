@@ -7,6 +7,7 @@ import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import multivariate_normal
 
+from farrier.baselines.weight_priors import draw
 from farrier.evaluation.covariance import Covariance, SeriesCovariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective
@@ -58,7 +59,7 @@ def objective(template, X=X, y=Y, draws=DRAWS):
 
 def densities(template, X, y, diagonal):
     """log N(y; 0, C_s) for each draw of the weights, by scipy."""
-    w = template.prior.draw(DRAWS[:, : template.prior.noise_size])
+    w = draw(template.prior, DRAWS[:, : template.prior.noise_size])
     grams = [plain_gram(kernel, X, X) for kernel in template.pool]
     C = np.einsum("si,inm->snm", w**2, np.stack(grams)) + np.diag(diagonal)
     return [multivariate_normal(np.zeros(len(y)), C_s).logpdf(y) for C_s in C]

@@ -6,11 +6,10 @@ from numpy.testing import assert_allclose
 from scipy import integrate, stats
 from scipy.special import expit, logsumexp
 
-from farrier.inference.counts import Poisson
 from farrier.inference.likelihoods import Bernoulli, Gaussian
 from farrier.inference.mixtures import quantiles
 from farrier.inference.student_t import StudentT
-from tests.inference.likelihood_cases import CASES, each_case, grid
+from tests.inference.likelihood_cases import CASES, each_case, each_concave, grid
 
 
 def pieces(mean, sd, *special):
@@ -58,7 +57,7 @@ def test_integrals_agree_with_brute_force(name):
 def test_predictive_moments_are_those_of_the_predictive_density(name):
     likelihood = CASES[name][0]
     for mean, variance in ((-1.0, 0.2), (0.7, 1.0)):
-        if isinstance(likelihood, Bernoulli | Poisson):
+        if not isinstance(likelihood, Gaussian | StudentT):
             y = np.arange(2.0 if isinstance(likelihood, Bernoulli) else 4000.0)
             step = 1.0
         else:
@@ -89,7 +88,7 @@ def test_without_variance_both_are_the_log_likelihood(name):
         assert_allclose(method(y, mean, np.zeros(y.size)), log_p(y, mean), rtol=1e-6, atol=1e-6)
 
 
-@each_case
+@each_concave
 def test_slopes_are_the_derivatives_of_the_expected_log(name):
     likelihood, _, ys = CASES[name]
     y, mean, variance = grid(ys)
@@ -107,7 +106,7 @@ def test_slopes_are_the_derivatives_of_the_expected_log(name):
     assert_allclose(by_variance, difference(0.0, step) / step, rtol=1e-5, atol=1e-5)
 
 
-@each_case
+@each_concave
 @pytest.mark.parametrize("mean", [-300.0, 0.0, 6.0])
 @pytest.mark.parametrize("variance", [0.0, 1e-14, 50.0])
 def test_slopes_are_finite_at_extreme_values(name, mean, variance):
@@ -146,15 +145,6 @@ def test_student_with_many_degrees_is_gaussian():
         assert_allclose(computed, limit, rtol=1e-5, atol=1e-5)
     for computed, limit in zip(almost.predict(mean, variance), gaussian.predict(mean, variance), strict=True):
         assert_allclose(computed, limit, rtol=1e-6)
-
-
-def test_an_outlier_bends_a_student_less_than_a_gaussian():
-    def pull(likelihood, y):
-        return likelihood.slopes(np.array([y]), np.zeros(1), np.full(1, 0.1))[0][0]
-
-    student, gaussian = StudentT.with_degrees(1.0, 4.0), Gaussian(2.0)
-    assert pull(student, 40.0) < 0.01 * pull(gaussian, 40.0)
-    assert pull(student, 40.0) < pull(student, 2.0)
 
 
 def test_unknown_links_and_impossible_degrees_are_refused():

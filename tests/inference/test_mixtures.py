@@ -6,7 +6,6 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy.stats import norm
 
 from farrier.inference.mixtures import (
-    censored_moments,
     clipped_moments,
     crossing,
     joint_moments,
@@ -48,17 +47,17 @@ def test_moments_above_a_floor_are_those_of_clipped_draws(floor):
     mean, sd = np.array([[0.0], [1.5]]), np.array([[1.0], [0.4]])
     # quantiles of the mixture at many levels are an even sample of it
     sample = np.maximum(quantiles(mean, sd, (np.arange(20_000) + 0.5) / 20_000)[:, 0], floor)
-    found = censored_moments(mean, sd**2, floor)
+    found = clipped_moments(mean, sd**2, floor, None)
     assert_allclose(np.ravel(found), [sample.mean(), sample.var()], rtol=1e-3, atol=1e-4)
 
 
 def test_a_floor_far_below_changes_nothing():
     mean, variance = np.array([[370.0], [371.0]]), np.array([[0.01], [0.02]])
-    assert_allclose(censored_moments(mean, variance, 0.0), moments(mean, variance), rtol=1e-12)
+    assert_allclose(clipped_moments(mean, variance, 0.0, None), moments(mean, variance), rtol=1e-12)
 
 
 def test_far_below_a_floor_all_values_are_the_floor():
-    found = censored_moments(np.array([[-1e3]]), np.array([[1.0]]), 2.0)
+    found = clipped_moments(np.array([[-1e3]]), np.array([[1.0]]), 2.0, None)
     assert_allclose(np.ravel(found), [2.0, 0.0], atol=1e-12)
 
 

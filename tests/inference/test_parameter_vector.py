@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from farrier.baselines.weight_priors import NoPrior, Softmax, SpikeAndSlab, draw
 from farrier.evaluation.products import Products
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.parameter_vector import (
@@ -16,7 +17,7 @@ from farrier.inference.parameter_vector import (
     spreads,
     typical_deviations,
 )
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.parameters import marks
 from farrier.kernels.registry import (
@@ -60,7 +61,7 @@ def test_what_a_vector_makes_is_what_its_model_holds(kind):
     made, model = parameters.make(u), parameters.model(u)
     assert_allclose(made.numbers, model.pool.numbers, rtol=1e-12)
     assert_allclose(made.noise, model.noise, rtol=1e-12)
-    assert_allclose(made.weighed.w2, model.prior.draw(parameters.draws) ** 2, rtol=1e-12)
+    assert_allclose(made.weighed.w2, draw(model.prior, parameters.draws) ** 2, rtol=1e-12)
     assert_allclose(made.weighed.kl, divergence(model.prior), rtol=1e-10, atol=1e-14)
 
 

@@ -74,8 +74,8 @@ def test_collapsed_leave_one_out_is_the_posterior_without_the_rows(relative):
     weighted = replace(model(), row_noise=Noise(relative))
     objective = CollapsedObjective.of(weighted, X, y, 1, 1e-3, 20)
     weights, block = np.array([[0.5, 0.7, 0.4]]), np.array([3, 4, 90])
-    posterior = CollapsedPosterior.of(objective, weighted, weights).given(X, y, relative)
-    mean, variance = posterior.left_out(blocks=[block])
+    posterior = CollapsedPosterior.of(objective, weighted, weights)
+    mean, variance = posterior.left_out(X, y, [block], relative)
     for gone, places in ((np.array([0]), [0]), (np.array([50]), [50]), (block, [N, N + 1, N + 2])):
         others = np.setdiff1d(np.arange(N), gone)
         template = replace(weighted, row_noise=Noise(relative[others]))

@@ -53,7 +53,6 @@ def test_the_weights_are_under_a_horseshoe_that_the_level_has_no_part_in(fitted)
     assert isinstance(fitted.prior, PointHorseshoe)
     assert str(fitted.kernels[fitted.level]) == "1"
     assert_array_equal(fitted.prior.shrunk, np.arange(len(fitted.kernels)) != fitted.level)
-    assert 0.0 < fitted.prior.tau(0.1) < fitted.prior.tau(0.9)
 
 
 def test_the_period_is_that_of_the_calendar(fitted):

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from farrier.baselines.weight_priors import NoPrior
 from farrier.inference.likelihoods import Gaussian
-from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.registry import SquaredExponential
 from farrier.paper.anatomy import take_apart, train_paper
 from farrier.paper.multisvgp import MultiSVGP

@@ -10,8 +10,8 @@ from numpy.testing import assert_allclose, assert_array_equal
 from scipy import stats
 from scipy.linalg import block_diag
 
+from farrier.baselines.weight_priors import NoPrior
 from farrier.inference.likelihoods import Gaussian
-from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.registry import Linear, Matern32, SquaredExponential
 from farrier.paper.inducing import GroupedPoints, SharedPoints
 from farrier.paper.multisvgp import SVGP, MultiSVGP

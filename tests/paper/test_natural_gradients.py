@@ -9,9 +9,10 @@ import pytest
 from numpy.testing import assert_allclose
 from scipy import stats
 
+from farrier.baselines.weight_priors import NoPrior, Softmax, draw
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Bernoulli, Gaussian
-from farrier.inference.weight_priors import NoPrior, Softmax, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.paper.inducing import SharedPoints
 from farrier.paper.multisvgp import SVGP, MultiSVGP
@@ -157,7 +158,7 @@ def test_natural_parameters_and_back():
 @pytest.mark.parametrize("prior", [HORSESHOE, NoPrior(np.array([0.3, 2.0])), Softmax.initial(2)])
 def test_moments_are_those_of_the_draws(prior):
     moments = weight_moments(prior)
-    draws = prior.draw(RNG.standard_normal((400_000, prior.noise_size)))
+    draws = draw(prior, RNG.standard_normal((400_000, prior.noise_size)))
     second = np.outer(moments.u, moments.u) + np.diag(moments.d)
     assert_allclose(moments.shared * moments.u, draws.mean(axis=0), rtol=5e-3)
     assert_allclose(second, draws.T @ draws / len(draws), rtol=1e-2)

@@ -4,9 +4,9 @@ import jax
 import numpy as np
 import pytest
 
+from farrier.baselines.weight_priors import NoPrior
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
-from farrier.inference.weight_priors import NoPrior
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.paper.inducing import spread_points
 from farrier.paper.multisvgp import MultiSVGP

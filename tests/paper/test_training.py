@@ -11,10 +11,11 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose, assert_array_equal
 
+from farrier.baselines.weight_priors import NoPrior
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.linalg import NUMPY
-from farrier.inference.weight_priors import NoPrior, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.parameters import positive
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.paper.batches import minibatch, padded

@@ -9,7 +9,7 @@ from scipy.stats import multivariate_normal
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import Linear, SquaredExponential
 from farrier.search import appraisal
-from farrier.search.appraisal import appraise, appraise_sites, left_out_error
+from farrier.search.appraisal import appraise, left_out_error
 from farrier.search.beliefs import Beliefs
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Structure
@@ -32,13 +32,13 @@ def test_without_components_only_the_deviation_of_y_is_told():
         found = appraise(EVALUATOR, one)
         assert found.errors == (float(Y.std()),)
         assert (found.order, found.sizes, found.losses) == ((), (), ())
-        assert appraise_sites(EVALUATOR, one).errors == ()
-        assert appraise_sites(EVALUATOR, one).order == ()
+        assert appraise(EVALUATOR, one, gaussian=False).errors == ()
+        assert appraise(EVALUATOR, one, gaussian=False).order == ()
 
 
-@pytest.mark.parametrize("way", [appraise, appraise_sites])
-def test_the_larger_component_comes_first_and_both_are_needed(way, structure):
-    found = way(EVALUATOR, structure)
+@pytest.mark.parametrize("gaussian", [True, False])
+def test_the_larger_component_comes_first_and_both_are_needed(gaussian, structure):
+    found = appraise(EVALUATOR, structure, gaussian=gaussian)
     assert found.order == (1, 0)
     assert found.sizes[1] > found.sizes[0] > 0.0
     assert min(found.losses) > 0.0
@@ -54,13 +54,13 @@ def test_of_two_copies_the_second_comes_last_and_the_first_has_the_credit():
     assert copy > 0.99 * line
 
 
-@pytest.mark.parametrize("way", [appraise, appraise_sites])
-def test_an_appraisal_tells_its_score_and_none_without_a_model(way, structure):
+@pytest.mark.parametrize("gaussian", [True, False])
+def test_an_appraisal_tells_its_score_and_none_without_a_model(gaussian, structure):
     told = []
     evaluator = replace(EVALUATOR, tell=lambda what, bound: told.append((what, bound)))
-    assert way(evaluator, replace(structure, model=None)).order == ()
+    assert appraise(evaluator, replace(structure, model=None), gaussian=gaussian).order == ()
     assert told == []
-    way(evaluator, structure)
+    appraise(evaluator, structure, gaussian=gaussian)
     assert told[0] == ("appraising the components", structure.score)
 
 

@@ -24,20 +24,19 @@ from farrier.search import candidates
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import (
     Extent,
-    longer,
+    Signature,
     narrowed,
     ordinary_series,
-    ordinary_table,
+    other_periods,
     periods_of,
     places_between,
     repeats_inside_window,
     sides,
     simpler,
     split_rows,
-    table,
 )
 from farrier.search.learned_priors import Clock
-from farrier.search.starting_values import Signature
+from farrier.search.table_candidates import Warps, additional
 
 X = np.linspace(-1.7, 1.7, 60)
 BELIEFS = Beliefs(Clock.of(X))
@@ -74,9 +73,8 @@ def test_every_candidate_of_a_series_fits_the_pool_in_normal_form(found, change)
     assert formulas(pool) == formulas(kernels) == formulas(normal_form(kernel) for kernel in kernels)
 
 
-@CASES
-def test_every_candidate_of_a_table_fits_the_pool(found):
-    kernels = table(4, [SquaredExponential(1.0, dims=1), Linear(0.0, dims=2) * Linear(0.0, dims=0)], [2, 0, 1])
+def test_every_candidate_of_a_table_fits_the_pool():
+    kernels = additional(Warps.none(4), (), [SquaredExponential(1.0, dims=1), Linear(0.0, dims=2)], [(0, 2)])
     assert formulas(Products.of(kernels, 4)) == formulas(kernels)
 
 
@@ -150,7 +148,8 @@ def test_a_component_has_two_sides_of_each_change_unless_it_has_one_already_or_i
     ids=["twice a season", "half a season", "a third", "neither", "not quite"],
 )
 def test_a_season_stands_in_for_a_period_that_it_divides_or_is_a_multiple_of(period, seasons, shapes):
-    found = candidates.in_season(CentredPeriodic(period, 0.6) * SquaredExponential(1.0), seasons)
+    kernel, extent = CentredPeriodic(period, 0.6) * SquaredExponential(1.0), candidates.Extent(0.0, 1.0, 0.01)
+    found = other_periods(kernel, extent, seasons, longer=False)
     cycles = [factor for one in found for factor in one.products()[0] if isinstance(factor, CentredPeriodic)]
     assert [float(cycle.period) for cycle in cycles] == seasons[: len(shapes)]
     assert_allclose([float(cycle.lengthscale) for cycle in cycles], shapes)
@@ -158,11 +157,11 @@ def test_a_season_stands_in_for_a_period_that_it_divides_or_is_a_multiple_of(per
 
 def test_a_cycle_may_be_the_harmonic_of_one_twice_or_three_times_as_long():
     extent, cycle = candidates.Extent(0.0, 1.0, 0.01), CentredPeriodic(0.12, 0.6)
-    found = [factors[0] for one in longer(cycle, extent) for factors in one.products()]
+    found = [factors[0] for one in other_periods(cycle, extent, (), longer=True) for factors in one.products()]
     assert_allclose([one.period for one in found], [0.24])
     assert_allclose([one.lengthscale for one in found], [0.3])
-    assert len(longer(CentredPeriodic(0.1, 0.6) * SquaredExponential(1.0), extent)) == 2
-    assert longer(SquaredExponential(1.0), extent) == []
+    assert len(other_periods(CentredPeriodic(0.1, 0.6) * SquaredExponential(1.0), extent, (), longer=True)) == 2
+    assert other_periods(SquaredExponential(1.0), extent, (), longer=True) == []
 
 
 @pytest.mark.parametrize("window", [Step(0.3, 0.02), 1 - Step(0.3, 0.02)], ids=["from", "until"])
@@ -179,18 +178,6 @@ def test_a_single_line_grows_to_a_parabola_and_no_further():
     assert "Lin * Lin * Lin" not in formulas(series(X, LEFT, (), [Linear(0.2) * Linear(0.1)], None))
 
 
-def test_a_table_offers_each_input_all_together_and_pairs_of_the_useful():
-    tried = formulas(table(4, [], [2, 0]))
-    assert {f"Lin[{d}]" for d in range(4)} | {f"SE[{d}]" for d in range(4)} <= set(tried)
-    assert {"SE", "Mat52", "SE[0, 2]", "Lin[0] * Lin[2]"} <= set(tried)
-    assert not any("[1, " in formula or ", 3]" in formula for formula in tried)
-
-
-def test_pairs_are_limited():
-    tried = formulas(table(10, [], list(range(10))))
-    assert sum(formula.count(",") == 1 for formula in tried) == 6 * 5 // 2
-
-
 def test_ordinary_candidates_do_not_repeat_components():
     kernels = ordinary_series(BELIEFS, [0.5], [])
     line, trend, walk, rough, season = kernels
@@ -200,7 +187,6 @@ def test_ordinary_candidates_do_not_repeat_components():
     near, far = (Matern12(factor * float(rough.lengthscale)) for factor in (1.5, 5.0))
     assert formulas(ordinary_series(BELIEFS, [0.5], [walk, near])) == formulas([line, trend, season])
     assert formulas(ordinary_series(BELIEFS, [0.5], [far])) == formulas(kernels)
-    assert "SE[1]" not in formulas(ordinary_table(3, [SquaredExponential(3.0, dims=1)]))
     Products.of(kernels, 1)
 
 

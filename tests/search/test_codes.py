@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 
 from farrier.evaluation.covariance import covariance_of
-from farrier.kernels.registry import Category, Linear, SquaredExponential
-from farrier.search import candidates, codes
+from farrier.kernels.registry import Category, Linear
 from farrier.search.beliefs import Beliefs
-from farrier.search.codes import Codes
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
+from farrier.search.table_candidates import Warps, additional, ordinary
 from farrier.search.table_moves import Columns
 
 
@@ -18,18 +17,10 @@ def columns(kernel, family):
     return {d for f in kernel.products()[0] if isinstance(f, family) for d in f.positions(4)}
 
 
-def test_without_codes_the_candidates_are_those_of_a_table_of_numbers():
-    found = [SquaredExponential(1.0, dims=(1,))]
-    for ours, plain in (
-        (codes.table(3, (), found, [2, 1, 0]), candidates.table(3, found, [2, 1, 0])),
-        (codes.ordinary_table(3, (), found), candidates.ordinary_table(3, found)),
-    ):
-        assert [repr(one) for one in ours] == [repr(one) for one in plain]
-
-
 @pytest.mark.parametrize("coded", [(1, 3), (0,), (0, 1, 2, 3)])
 def test_only_categories_act_on_codes(coded):
-    fresh = [*codes.table(4, coded, [], [3, 2, 1, 0]), *codes.ordinary_table(4, coded, [])]
+    warps = Warps.none(4, coded)
+    fresh = [*additional(warps, coded, [], [], [3, 2, 1, 0]), *ordinary(warps, [])]
     for kernel in fresh:
         assert columns(kernel, Category) <= set(coded)
         for factor in kernel.products()[0]:
@@ -38,18 +29,10 @@ def test_only_categories_act_on_codes(coded):
     assert {c for kernel in fresh for c in columns(kernel, Category)} == set(coded)
 
 
-def test_candidates_of_the_numbers_are_moved_to_their_columns():
-    kernel = SquaredExponential(np.array([1.0, 2.0])) * Linear(0.0, dims=(1,))
-    (moved,) = Codes((0, 2), 4).in_table([kernel])
-    X = np.random.default_rng(0).standard_normal((6, 4))
-    np.testing.assert_allclose(moved.gram(X, X), kernel.gram(X[:, [1, 3]], X[:, [1, 3]]))
-    (back,) = Codes((0, 2), 4).of_numbers([moved, Category(dims=(0,)) * moved])
-    np.testing.assert_allclose(back.gram(X[:, [1, 3]], X[:, [1, 3]]), moved.gram(X, X))
-
-
 def test_pairs_of_what_is_found_come_first_and_their_number_is_limited():
     found = [Category(dims=(20,)), Linear(0.0, dims=(2,))]
-    fresh = codes.table(40, tuple(range(20, 40)), found, list(range(40)))
+    coded = tuple(range(20, 40))
+    fresh = additional(Warps.none(40, coded), coded, found, [], list(range(40)))
     products = [kernel for kernel in fresh if len(kernel.products()[0]) > 1 and "Cat" in str(kernel)]
     assert len(products) <= 40
     assert str(products[0]) == "Lin[2] * Cat[20]"
@@ -57,7 +40,10 @@ def test_pairs_of_what_is_found_come_first_and_their_number_is_limited():
 
 def searched(X, y, coded):
     beliefs = Beliefs.of(X, coded=coded)
-    evaluator, kind = Evaluator(X, (y - y.mean()) / y.std(), covariance_of(X), beliefs=beliefs), Rows(Columns(coded))
+    evaluator, kind = (
+        Evaluator(X, (y - y.mean()) / y.std(), covariance_of(X), beliefs=beliefs),
+        Rows(Columns(Warps.none(X.shape[1], coded))),
+    )
     whole = kind.pool(evaluator)
     structure = explaining(evaluator, Projection.of(evaluator, whole), whole, kind, [])
     return {str(part.kernel) for part in structure.parts}

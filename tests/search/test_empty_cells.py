@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from farrier import Regressor
-from farrier.search.codes import beyond_average, flags_of
+from farrier.search.empty_cells import beyond_average, flags_of
 
 ROWS = 160
 

@@ -6,9 +6,9 @@ import pytest
 from farrier.evaluation.covariance import covariance_of
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
 from farrier.search.beliefs import PRIOR_SCALE, Beliefs
-from farrier.search.regressors import acts_on, curves_for, effects, lines, noise_beside, simpler
+from farrier.search.candidates import acts_on, curves_for, lines, straight
 from farrier.search.rows import Rows, series_moves
-from farrier.search.scoring import Evaluator
+from farrier.search.scoring import Evaluator, noise_beside
 
 RNG = np.random.default_rng(0)
 TIME = np.linspace(-1.7, 1.7, 70)
@@ -42,15 +42,8 @@ def test_only_a_number_of_more_than_two_values_may_have_a_curve_and_each_curve_a
     assert set(formulas(curves_for(line, X))) == {"SE[price]"}
     assert curves_for(off, X) == []
     assert curves_for(Linear(0.0, dims=(0,)), X) == curves_for(line * off, X) == []
-    assert formulas(simpler(curves_for(line, X)[0])) == ["Lin[price]"]
-    assert simpler(line) == simpler(SquaredExponential(1.0, dims=(0,))) == []
-
-
-def test_regressors_with_effects_may_have_an_interaction():
-    found = [Linear(0.0, dims=(2,)), SquaredExponential(1.0, dims=(1,))]
-    assert formulas(effects(X, found)) == ["Lin[price] * Lin[promo]"]
-    assert effects(X, [*found, *effects(X, found)]) == []
-    assert set(formulas(effects(X, found[:1]))) == {"Lin[price]", "SE[price]"}
+    assert formulas(straight(curves_for(line, X)[0])) == ["Lin[price]"]
+    assert straight(line) == straight(SquaredExponential(1.0, dims=(0,))) == []
 
 
 def test_the_noise_at_the_start_is_that_of_neighbours_whatever_the_trend_and_the_effects():

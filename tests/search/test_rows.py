@@ -8,6 +8,7 @@ from farrier.kernels.registry import Category, DayOfWeek
 from farrier.search.beliefs import Beliefs
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
+from farrier.search.table_candidates import Warps
 from farrier.search.table_moves import Columns
 from tests.search.made_series import LINE_AND_SEASON, SIZE, STEP, WHITE, X, of_curve, of_months
 
@@ -40,8 +41,8 @@ def test_a_curve_is_made_of_curves_and_lines_and_a_table_of_its_columns():
     assert {"Lin", "SE", "Per0"} <= set(curve)
     assert "RW" not in curve
     evaluator = of_table(TABLE[:, 0])
-    kernels = Rows(Columns((2,))).ordinary(evaluator, [], [])
-    assert {"Cat[2]", "SE[0]", "SE[1]", "SE[0, 1]"} <= set(formulas(kernels))
+    kernels = Rows(Columns(Warps.none(3, (2,)))).ordinary(evaluator, [], [])
+    assert {"Cat[2]", "SE[0]", "SE[1]", "RQ[0, 1]"} <= set(formulas(kernels))
     for kernel in kernels:
         for factor in kernel.products()[0]:
             assert (2 in factor.positions(3)) == isinstance(factor, Category)

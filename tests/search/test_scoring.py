@@ -109,7 +109,7 @@ def test_the_score_is_likelihood_density_volume_and_the_prior_of_the_structure(e
     assert_allclose(true.terms.evidence, likelihood, rtol=1e-8)
     # of the weights the joint density, in which tau is integrated out
     densities = beliefs.log_densities(mode.model, 3.4, SIZE)[len(mode.model.pool) :].sum()
-    densities -= mode.model.prior.kl()
+    densities += mode.model.prior.log_density
     expected = likelihood + densities + mode.laplace.log_volume + beliefs.log_structure(true.parts, 1)
     assert_allclose(true.score, expected, rtol=1e-8)
 

@@ -8,8 +8,8 @@ from farrier.kernels.registry import SquaredExponential, Step
 from farrier.search.beliefs import Beliefs
 from farrier.search.learned_priors import Clock
 from farrier.search.scoring import Evaluator
-from farrier.search.shared_changes import saved_by_sharing
 from farrier.search.starting_values import SAME_CHANGE
+from farrier.search.structure import saved_by_sharing
 
 N = 80
 X = np.linspace(-1.7, 1.7, N)[:, None]

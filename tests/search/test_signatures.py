@@ -5,7 +5,8 @@ from dataclasses import replace
 import numpy as np
 
 from farrier.kernels.registry import CentredPeriodic, Linear, Matern12, SquaredExponential, Step
-from farrier.search.starting_values import SAME_CHANGE, SAME_LENGTHSCALE, SAME_PERIOD, Signature, distinct
+from farrier.search.candidates import Signature, distinct
+from farrier.search.starting_values import SAME_CHANGE, SAME_LENGTHSCALE, SAME_PERIOD
 
 
 def test_a_signature_has_log_lengthscales_log_periods_and_changepoints_alone():

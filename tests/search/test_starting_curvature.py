@@ -11,8 +11,7 @@ from farrier.search import scoring
 from farrier.search.beliefs import Beliefs
 from farrier.search.learned_priors import Clock
 from farrier.search.scoring import Evaluator
-from farrier.search.starting_curvature import curvature_at_start, places_before
-from farrier.search.structure import LEVEL
+from farrier.search.structure import LEVEL, curvature_at_start, places_before
 
 N = 60
 X = np.linspace(-1.7, 1.7, N)[:, None]

@@ -23,9 +23,10 @@ import numpy as np
 
 from farrier.baselines.additive import AdditiveClassifier
 from farrier.baselines.common import Baseline, some_rows
+from farrier.baselines.weight_priors import NoPrior, draw
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Bernoulli
-from farrier.inference.weight_priors import NoPrior, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.registry import SquaredExponential
 from farrier.paper.multisvgp import MultiSVGP
 from farrier.paper.objective import Model
@@ -89,7 +90,7 @@ class SetsClassifier(Baseline):
     def _predict(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         prior, posterior = self.model_.prior, self.model_.posterior
         noise = jnp.asarray(quasi_normal(PREDICTION_DRAWS if prior.noise_size else 1, prior.noise_size))
-        mean, variance = InBlocks(posterior.at(prior.draw(noise, JAX))).draws(X)
+        mean, variance = InBlocks(posterior.at(draw(prior, noise, JAX))).draws(X)
         p = np.asarray(self.model_.likelihood.predict(mean, variance)[0]).mean(axis=0)
         return p, p * (1.0 - p)
 

@@ -30,11 +30,13 @@ import jax.numpy as jnp
 import numpy as np
 
 from farrier.baselines.common import START_NOISE, Baseline
+from farrier.baselines.starting_kernels import Initialisation, Start
+from farrier.baselines.weight_priors import NoPrior, PointWeights, SpikeAndSlab, StochasticPrior, draw
 from farrier.inference.horseshoe import Horseshoe as HorseshoePrior
 from farrier.inference.likelihoods import Gaussian
 from farrier.inference.linalg import NUMPY, World
 from farrier.inference.mixtures import moments
-from farrier.inference.weight_priors import NoPrior, SpikeAndSlab, Weighed, WeightPrior, check_probability, quasi_normal
+from farrier.inference.weight_priors import Weighed, quasi_normal
 from farrier.kernels.parameters import positive, real
 from farrier.kernels.registry import SquaredExponential
 from farrier.paper.batches import padded
@@ -46,7 +48,6 @@ from farrier.paper.prediction import InBlocks
 from farrier.paper.selection import Selection, train_in_stages
 from farrier.paper.training import Settings, train_starts
 from farrier.paper.trees import JAX, as_array, register
-from farrier.search.starting_kernels import Initialisation, Start
 
 CANDIDATES = (
     "SE * RQ",
@@ -76,32 +77,23 @@ SEEDS_APART = 1000
 @register
 @final
 @dataclass(frozen=True, eq=False)
-class SoftmaxOfSums(WeightPrior):
+class SoftmaxOfSums(PointWeights):
     """w_i^2 = pi_c(i) a_i^2, where c(i) is the candidate of kernel i and pi = softmax(logits)."""
 
     owners: tuple[int, ...]
     logits: Any = real()
     amplitudes: Any = positive()
 
-    @property
-    def noise_size(self) -> int:
-        return 0
-
     def shares(self, world: World = NUMPY) -> Any:
         """pi."""
         return world.xp.exp(self.logits - world.special.logsumexp(self.logits))
 
-    def draw(self, noise: Any, world: World = NUMPY) -> Any:
-        w = self.amplitudes * world.xp.sqrt(self.shares(world)[np.asarray(self.owners)])
-        return world.xp.broadcast_to(w, (noise.shape[0], *w.shape))
+    def weights(self, world: World = NUMPY) -> Any:
+        return self.amplitudes * world.xp.sqrt(self.shares(world)[np.asarray(self.owners)])
 
     def kl(self, world: World = NUMPY) -> Any:
         """Zero: in this form pi is a parameter without prior."""
         return world.xp.zeros((), world.xp.asarray(self.logits).dtype)
-
-    def quantile(self, probability: float) -> np.ndarray:
-        check_probability(probability)
-        return self.draw(np.zeros((1, 0)))[0]
 
     def weigh(self, u: np.ndarray, noise: np.ndarray) -> Weighed:
         at = self.with_vector(u)
@@ -145,7 +137,7 @@ class _Trained(Baseline):
     _grouped: ClassVar[bool] = True
     """Whether each kernel has inducing points of its own."""
 
-    def _trained(self, pools: Sequence[Pool], prior: WeightPrior, X: np.ndarray, y: np.ndarray) -> Model:
+    def _trained(self, pools: Sequence[Pool], prior: StochasticPrior, X: np.ndarray, y: np.ndarray) -> Model:
         staged = self.selection is not None and len(pools[0]) > self.selection.kept
         Z = spread_points(X, self.selection.points if self.selection and staged else self.points, self.seed)
 
@@ -187,7 +179,7 @@ class _Sparse(_Trained):
     """The base of the methods with one pool of kernels."""
 
     @abstractmethod
-    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
+    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], StochasticPrior]:
         """The kernels with the starting values of every start, and the prior on their weights."""
 
     def _fit(self, X: np.ndarray, y: np.ndarray) -> None:
@@ -237,7 +229,7 @@ def _drawn(model: Model) -> Any:
     """The posterior with draws of the weights."""
     count = PREDICTION_DRAWS if model.prior.noise_size else 1
     noise = jnp.asarray(quasi_normal(count, model.prior.noise_size))
-    return model.posterior.at(model.prior.draw(noise, JAX))
+    return model.posterior.at(draw(model.prior, noise, JAX))
 
 
 @dataclass(kw_only=True)
@@ -249,7 +241,7 @@ class SmoothSVGP(_Sparse):
     iterations: int = 3000
     _grouped: ClassVar[bool] = False
 
-    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
+    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], StochasticPrior]:
         lengthscale = np.full(X.shape[1], np.sqrt(X.shape[1]))
         return [stack([SquaredExponential(lengthscale)], inputs=X.shape[1])], NoPrior.initial(1)
 
@@ -262,7 +254,7 @@ class PoolMultiSVGP(_Sparse):
     initialisation: Initialisation = "both"
     _prior: ClassVar[Any] = NoPrior
 
-    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
+    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], StochasticPrior]:
         seeds = [self.seed + SEEDS_APART * i for i in range(self.starts)]
         pools = [Pool.paper(X, y, initialisation=self.initialisation, seed=seed) for seed in seeds]
         return pools, self._prior.initial(len(pools[0]))
@@ -313,7 +305,7 @@ class SoftmaxSVGP(_Sparse):
     name: ClassVar[str] = "softmax"
     _grouped: ClassVar[bool] = False
 
-    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
+    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], StochasticPrior]:
         candidates = candidate_products(X, y, self.seed)
         owners = tuple(c for c, products in enumerate(candidates) for _ in products)
         sizes = np.array([len(candidates[c]) for c in owners], float)

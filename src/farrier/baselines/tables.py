@@ -17,10 +17,10 @@ import numpy as np
 
 from farrier.baselines.common import Baseline
 from farrier.baselines.sparse import SEEDS_APART, HorseshoeSVGP
-from farrier.inference.weight_priors import NoPrior, WeightPrior
+from farrier.baselines.starting_kernels import paper_kernels
+from farrier.baselines.weight_priors import NoPrior, StochasticPrior
 from farrier.paper.pool import Pool, stack
 from farrier.paper.selection import Selection
-from farrier.search.starting_kernels import paper_kernels
 
 FIRST_STAGE = Selection(rows=5_000, points=50, kept=4, handed_on=True)
 """The first stage of `StagedTableSVGP`. On the hourly load of the suite gefcom four of the twelve kernels carry 99 % of
@@ -31,7 +31,7 @@ the variance after it (seeds 0 and 1); rows by judgement."""
 class TableSVGP(HorseshoeSVGP):
     """One start: the paper's method with the 12 kernels without lines."""
 
-    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], WeightPrior]:
+    def _pools_and_prior(self, X: np.ndarray, y: np.ndarray) -> tuple[list[Pool], StochasticPrior]:
         kernels = paper_kernels(X, y, "both", self.seed, lines=False)
         return [stack(kernels, inputs=X.shape[1])], self._prior.initial(len(kernels))
 

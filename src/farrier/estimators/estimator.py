@@ -21,6 +21,7 @@ from farrier.data.table_inputs import Cells, TableInputs
 from farrier.data.tables import Scale, check_cells
 from farrier.estimators.arguments import check_reach, check_table, refuse_masks
 from farrier.estimators.explaining import ExplainingMixin
+from farrier.estimators.on_numbers import moved, on_numbers
 from farrier.estimators.parameters import CheckedParameters
 from farrier.estimators.watching import Show
 from farrier.explain.components import Decomposition
@@ -31,8 +32,6 @@ from farrier.model.fitted import Fitted
 from farrier.model.given import PRIORS
 from farrier.model.result import Recipe, Result
 from farrier.model.target_scale import TargetScale
-from farrier.search.codes import Codes
-from farrier.search.starting_kernels import Start, paper_kernels
 from farrier.search.structure import Decision
 
 DEFAULT_INDUCING = 100
@@ -198,21 +197,25 @@ class Estimator(ExplainingMixin, CheckedParameters):
 
         Kernels of all inputs act on those that are numbers, and not on codes of categories.
         """
-        codes = Codes(coded, inputs.shape[1])
-        numbers = inputs[:, list(codes.numbers)]
-        if not codes.numbers:
+        columns_of_numbers = [d for d in range(inputs.shape[1]) if d not in coded]
+        numbers = inputs[:, columns_of_numbers]
+        if not columns_of_numbers:
             raise ValueError("kernels: X holds categories only, on which formulas do not act: leave kernels='auto'.")
+        starting = import_module("farrier.baselines.starting_kernels")
         if isinstance(self.kernels, str):
-            return codes.in_table(paper_kernels(numbers, z, "both", seed))
+            found = starting.paper_kernels(numbers, z, "both", seed)
+            return [moved(kernel, columns_of_numbers) for kernel in found] if coded else found
         if not self.kernels:
             raise ValueError("kernels must hold at least one kernel, got none: 'auto' finds them.")
-        start = Start(numbers, z, np.random.default_rng(seed))
+        start = starting.Start(numbers, z, np.random.default_rng(seed))
         kernels: list[Kernel] = []
         for kernel in self.kernels:
             if isinstance(kernel, str):
-                kernels += codes.in_table([start.named(kernel)])
+                named = start.named(kernel)
+                kernels.append(moved(named, columns_of_numbers) if coded else named)
             elif isinstance(kernel, Kernel):
-                bound = codes.on_numbers(kernel.bind(columns))
+                bound = kernel.bind(columns)
+                bound = on_numbers(bound, columns_of_numbers) if coded else bound
                 kernels.append(bound.rescale(1.0 / scale.x_scale, -scale.x_mean / scale.x_scale))
             else:
                 raise ValueError(f"kernels must hold kernels or formulas such as 'SE * Per', got {quoted(kernel)}.")

@@ -9,8 +9,7 @@ from typing import Any, Protocol, final
 import numpy as np
 
 from farrier.evaluation.factors import Factor
-from farrier.evaluation.grid import on_grid
-from farrier.evaluation.lags import SAME
+from farrier.evaluation.grid import SAME, on_grid
 from farrier.evaluation.products import Products
 
 

@@ -23,8 +23,7 @@ import numpy as np
 from scipy.linalg.blas import dger  # pyright: ignore[reportAttributeAccessIssue]
 
 from farrier.evaluation.factors import Pull
-from farrier.evaluation.grid import on_grid
-from farrier.evaluation.lags import ListedLags, RegularLags
+from farrier.evaluation.grid import ListedLags, RegularLags, on_grid
 from farrier.evaluation.products import Products
 
 KEPT = 2e7

@@ -13,7 +13,7 @@ from farrier.explain.facts import Estimate, Factor, Turn
 from farrier.inference.posteriors import Posterior
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
-from farrier.search.regressors import acts_on
+from farrier.search.candidates import acts_on
 
 Z95 = 1.96
 """The 97.5 % quantile of the standard normal distribution."""

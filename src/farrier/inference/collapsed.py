@@ -32,7 +32,7 @@ from farrier.inference.exact import log_normal
 from farrier.inference.inducing_points import Features, Groups, PointLimits, choose
 from farrier.inference.linalg import one_thread
 from farrier.inference.mixtures import joint_moments, moments
-from farrier.inference.parameter_vector import ExactModel, Parametrised, Terms
+from farrier.inference.parameter_vector import ExactModel, Made, Parametrised, Terms
 from farrier.inference.posteriors import Moments, WithoutCaches, chosen_of, in_blocks
 from farrier.inference.weight_priors import quasi_normal
 
@@ -60,59 +60,36 @@ class EvidenceSlopes(NamedTuple):
     noise: float
 
 
-class Solved(NamedTuple):
-    """L(w) for one draw of the squared weights, with intermediate results for its derivative."""
+def collapsed_evidence(
+    stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int
+) -> tuple[float, Callable[[], EvidenceSlopes]] | None:
+    """L(w) for one draw of the squared weights, and its derivatives; row precisions are relative to 1 / noise.
 
-    value: float
-    v: np.ndarray
-    """w / s for each inducing variable."""
-    m: np.ndarray
-    """B^-1 b, with B = I + W A W / s^2."""
-    L: np.ndarray
-    """The Cholesky factor of B."""
-    trace: float
-
-
-def collapsed_value(stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int) -> Solved | None:
-    """L(w) for one draw of the squared weights; row precisions are relative to 1 / noise.
-
-    None if a value is not finite or B is not positive definite.
+    None if a value is not finite or B = I + W A W / s^2 is not positive definite.
     """
+    # w / s for each inducing variable
     v = np.sqrt(w2[owner] / noise)
     if not np.isfinite(v).all():
         return None
-    B = np.eye(len(v)) + v[:, None] * stats.A * v[None, :]
-    L, failed = dpotrf(B.T, lower=1, overwrite_a=0)
+    L, failed = dpotrf((np.eye(len(v)) + v[:, None] * stats.A * v[None, :]).T, lower=1, overwrite_a=0)
     if failed:
         return None
     b = v * stats.b / np.sqrt(noise)
     m = cho_solve((L, True), b)
-    trace = float(w2 @ stats.t) / noise
-    log_determinant = 2.0 * np.log(np.diagonal(L)).sum()
-    fit = stats.yy / noise - m @ b
-    value = log_normal(fit, log_determinant + rows * np.log(noise) + stats.log_d, rows) - 0.5 * trace
-    return Solved(value, v, m, L, trace)
+    trace, explained = float(w2 @ stats.t) / noise, m @ b
+    log_determinant = 2.0 * np.log(np.diagonal(L)).sum() + rows * np.log(noise) + stats.log_d
 
+    def slopes() -> EvidenceSlopes:
+        by_B = -0.5 * (np.outer(m, m) + cho_solve((L, True), np.eye(len(v))))
+        by_v = 2.0 * (by_B * stats.A) @ v + m * stats.b / np.sqrt(noise)
+        # v = sqrt(w2 / s^2); the weights of absent kernels are zero, where the square root has no derivative
+        by_log_v = np.bincount(owner, by_v * v, minlength=len(w2))
+        by_w2 = np.divide(0.5 * by_log_v, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
+        by_noise = 0.5 * (stats.yy / noise + trace - rows - explained - by_log_v.sum()) / noise
+        by_A, by_b = v[:, None] * by_B * v[None, :], m * v / np.sqrt(noise)
+        return EvidenceSlopes(by_A, by_b, -0.5 * w2 / noise, by_w2, float(by_noise))
 
-def collapsed_evidence(
-    stats: Statistics, w2: np.ndarray, owner: np.ndarray, noise: float, rows: int
-) -> tuple[float, EvidenceSlopes] | None:
-    """L(w) and its derivatives; None as in `collapsed_value`."""
-    found = collapsed_value(stats, w2, owner, noise, rows)
-    if found is None:
-        return None
-    v, m = found.v, found.m
-    inverse = cho_solve((found.L, True), np.eye(len(v)))
-    by_B = -0.5 * (np.outer(m, m) + inverse)
-    by_v = 2.0 * (by_B * stats.A) @ v + m * stats.b / np.sqrt(noise)
-    # v = sqrt(w2 / s^2); the weights of absent kernels are zero, where the square root has no derivative
-    by_log_v = np.bincount(owner, by_v * v, minlength=len(w2))
-    by_w2 = np.divide(0.5 * by_log_v, w2, out=np.zeros_like(w2), where=w2 > 0) - 0.5 * stats.t / noise
-    explained = m @ (v * stats.b / np.sqrt(noise))
-    by_noise = 0.5 * (stats.yy / noise + found.trace - rows - explained - by_log_v.sum()) / noise
-    return found.value, EvidenceSlopes(
-        v[:, None] * by_B * v[None, :], m * v / np.sqrt(noise), -0.5 * w2 / noise, by_w2, float(by_noise)
-    )
+    return log_normal(stats.yy / noise - explained, log_determinant, rows) - 0.5 * trace, slopes
 
 
 def block_statistics(features: Features, X: np.ndarray, y: np.ndarray, precision: np.ndarray) -> Statistics:
@@ -175,26 +152,17 @@ class CollapsedBound(Parametrised, ABC):
     def value(self, numbers: np.ndarray) -> Terms:
         """The terms of the bound without derivatives; cheap enough for many draws."""
         made = self.make(numbers)
-        features = Features(self.pool, made.numbers, self.groups)
-        stats = self.statistics(features)
-        noise = made.noise if self.common_noise else 1.0
-        found = [collapsed_value(stats, w2, features.owner, noise, self.count) for w2 in made.weighed.w2]
-        values = [-np.inf if one is None else one.value for one in found]
-        return Terms.of(float(np.mean(values)), made)
+        _, found = self._each(made)
+        return Terms.of(float(np.mean([-np.inf if one is None else one[0] for one in found])), made)
 
     def terms(self, numbers: np.ndarray) -> tuple[Terms, np.ndarray]:
         """The terms of the bound, and its derivative."""
         made = self.make(numbers)
-        features = Features(self.pool, made.numbers, self.groups)
-        stats = self.statistics(features)
-        found = [
-            collapsed_evidence(stats, w2, features.owner, made.noise if self.common_noise else 1.0, self.count)
-            for w2 in made.weighed.w2
-        ]
+        features, found = self._each(made)
         values = [one[0] for one in found if one]
         if len(values) < len(found) or not np.isfinite(values).all():
             return Terms.of(-np.inf, made), np.zeros_like(numbers)
-        each = [one[1] for one in found if one]
+        each = [one[1]() for one in found if one]
         by = tuple(np.mean([getattr(one, name) for one in each], axis=0) for name in ("A", "b", "t"))
         dw2 = np.stack([one.w2 for one in each]) / len(each)
         dnoise = float(np.mean([one.noise for one in each])) if self.common_noise else 0.0
@@ -202,6 +170,12 @@ class CollapsedBound(Parametrised, ABC):
         for group in features.groups:
             group.pull_factor(slopes)
         return Terms.of(float(np.mean(values)), made), self.gradient(made, slopes, dw2, dnoise)
+
+    def _each(self, made: Made) -> tuple[Features, list[tuple[float, Callable[[], EvidenceSlopes]] | None]]:
+        """The features, and L(w) for each draw of the weights."""
+        features = Features(self.pool, made.numbers, self.groups)
+        stats, noise = self.statistics(features), made.noise if self.common_noise else 1.0
+        return features, [collapsed_evidence(stats, w2, features.owner, noise, self.count) for w2 in made.weighed.w2]
 
 
 @dataclass
@@ -382,40 +356,25 @@ class CollapsedPosterior(WithoutCaches):
             covariances.append(F.T @ covariance @ F + np.diag((w * chosen) ** 2 @ left))
         return joint_moments(means, covariances)
 
-    def given(self, X: np.ndarray, y: np.ndarray, relative: np.ndarray | float = 1.0) -> "RowsOfFit":
-        """With rows of the fit, which can be left out; a posterior holds none itself.
+    def left_out(
+        self, X: np.ndarray, y: np.ndarray, blocks: Sequence[np.ndarray] = (), relative: np.ndarray | float = 1.0
+    ) -> Moments:
+        """Mean and variance of f at some rows of the fit, each given all others, for each draw, (S, n).
 
-        `relative` are their noise variances over the common one.
+        Behind them are the rows of each block given the rows outside it. Given its inducing variables f is a linear
+        model: with m and v the mean and variance of w'phi(x), that of y_n given the others has mean
+        y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v). For a block it is the same with the covariance V
+        of the block in the place of v, and the diagonal D of its noise in that of s^2. `relative` are the noise
+        variances of the rows over the common one.
         """
-        return RowsOfFit(self, X, y, np.broadcast_to(self.noise * relative, y.shape))
-
-
-@final
-@dataclass(frozen=True)
-class RowsOfFit:
-    """A collapsed posterior, and rows of its fit."""
-
-    posterior: CollapsedPosterior
-    X: np.ndarray
-    y: np.ndarray
-    noise: np.ndarray
-
-    def left_out(self, rows: np.ndarray | None = None, blocks: Sequence[np.ndarray] = ()) -> Moments:
-        """Leave-one-out predictions, as in `Conditional`.
-
-        Given its inducing variables f is a linear model: with m and v the mean and variance of w'phi(x), that of y_n
-        given the others has mean y_n - (y_n - m) s^2 / (s^2 - v) and variance s^4 / (s^2 - v). For a block it is the
-        same with the covariance V of the block in the place of v, and the diagonal D of its noise in that of s^2.
-        """
-        posterior, y, means, variances = self.posterior, self.y, [], []
-        single, noise = np.arange(len(y)) if rows is None else rows, self.noise
-        places = np.concatenate([single, *blocks])
-        phi, left = posterior.features.at(self.X)
-        for w, (mean, covariance) in zip(posterior.weights, posterior.solved, strict=True):
-            F = w[posterior.features.owner][:, None] * phi
+        means, variances, noise = [], [], np.broadcast_to(self.noise * relative, y.shape)
+        phi, left = self.features.at(X)
+        places = np.concatenate([np.arange(len(y)), *blocks])
+        for w, (mean, covariance) in zip(self.weights, self.solved, strict=True):
+            F = w[self.features.owner][:, None] * phi
             # v < s^2 but for rounding
             rest = np.maximum(noise - np.sum(F * (covariance @ F), axis=0), 1e-9 * noise)
-            each = [((y - (y - F.T @ mean) * noise / rest)[single], (noise**2 / rest)[single])]
+            each = [(y - (y - F.T @ mean) * noise / rest, noise**2 / rest)]
             for block in blocks:
                 own, D = F[:, block], noise[block]
                 factor = D[:, None] * np.linalg.inv(np.diag(D) - own.T @ covariance @ own)

@@ -2,9 +2,8 @@
 
     y | f ~ NegativeBinomial(mean = e^(f + offset), size r),     Var y = mean + mean^2 / r
 
-It is a Poisson whose rate is Gamma distributed around e^(f + offset); r -> infinity is the Poisson. log p(y | f) is
-concave in f: y g - (y + r) log(r + e^g) plus a constant, g = f + offset. Its formulas are in numpy: the stochastic tier
-does not take it.
+It is a Poisson whose rate is Gamma distributed around e^(f + offset); r -> infinity is the Poisson. The stochastic tier
+does not take it, so that its formulas are in numpy.
 """
 
 from dataclasses import dataclass, replace
@@ -12,22 +11,11 @@ from typing import Any, final
 
 import numpy as np
 from scipy.optimize import minimize_scalar
-from scipy.special import betainc, expit, gammaln, logsumexp, pdtr
+from scipy.special import betainc, expit, gammaln, pdtr
 
-from farrier.inference.likelihoods import (
-    NODES,
-    NORMAL_REACH,
-    REACH,
-    Likelihood,
-    floored,
-    log_integral,
-    log_normal_at,
-    reach_of_peak,
-)
+from farrier.inference.likelihoods import LogConcave
 from farrier.inference.linalg import NUMPY, World
 
-HALVINGS = 50
-"""Halvings of an interval, after which its ends agree to all digits."""
 SIZES = (1e-2, 1e5)
 """Smallest and largest size r; by judgement: beyond them counts are hardly ever not zero, or are Poisson."""
 LARGEST = 50.0
@@ -39,14 +27,21 @@ judgement."""
 
 @final
 @dataclass(frozen=True, eq=False)
-class Poisson(Likelihood):
+class Poisson(LogConcave):
     """y in {0, 1, 2, ...} with rate e^(f + offset)."""
 
     offset: float = 0.0
     """Added to f: the log of a typical count."""
 
+    def log_likelihood(self, y: Any, f: Any, world: World = NUMPY) -> Any:
+        """y f - e^f - log y!, here and below with the offset in f."""
+        return self.expected_log(y, f, 0.0, world)
+
+    def slope(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        return y - np.exp(np.minimum(f + self.offset, LARGEST))
+
     def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
-        """y mean - E e^f - log y!, here and below with the offset in f."""
+        """y mean - E e^f - log y!"""
         mean = mean + self.offset
         return y * mean - world.xp.exp(mean + 0.5 * variance) - world.special.gammaln(y + 1.0)
 
@@ -54,31 +49,10 @@ class Poisson(Likelihood):
         rate = np.exp(mean + self.offset + 0.5 * variance)
         return y - rate, -0.5 * rate
 
-    def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
+    def predict(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rate is log-normal: E y = E e^f, Var y = E e^f + Var e^f."""
-        rate = world.xp.exp(mean + self.offset + 0.5 * variance)
-        return rate, rate + rate**2 * world.xp.expm1(variance)
-
-    def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
-        """log of int Poisson(y; e^f) N(f; mean, variance) df, over x = f - mean around the peak."""
-        xp, V, mean = world.xp, floored(variance, world), mean + self.offset
-        # the peak solves y - e^f = (f - mean) / V; with l = f + log V that is l + e^l = k, solved by Newton's method
-        k = world.constant(mean + V * y + xp.log(V))
-        log_root = xp.where(k > 1.0, xp.log(xp.maximum(k, 1.0)), k)
-        for _ in range(6):
-            log_root = log_root - (log_root + xp.exp(log_root) - k) / (1.0 + xp.exp(log_root))
-        peak = log_root - world.constant(xp.log(V) + mean)
-        # the integrand falls at least as fast as the normal and as exp(rate (u - e^u)), rate = e^f at the peak
-        normal = xp.sqrt(2.0 * REACH * V)
-        below, above = reach_of_peak(xp.exp(log_root) / V, world)
-
-        def log_integrand(x: Any) -> Any:
-            f = mean[None, :] + x
-            log_poisson = y[None, :] * f - xp.exp(f) - world.special.gammaln(y + 1.0)[None, :]
-            return log_poisson + log_normal_at(x, V[None, :], world)
-
-        low, high = peak - xp.minimum(normal, below), peak + xp.minimum(normal, above)
-        return log_integral(log_integrand, low, high, world)
+        rate = np.exp(mean + self.offset + 0.5 * variance)
+        return rate, rate + rate**2 * np.expm1(variance)
 
     def start(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values and variances of the first sites: those of log y."""
@@ -87,49 +61,27 @@ class Poisson(Likelihood):
 
 @final
 @dataclass(frozen=True, eq=False)
-class NegativeBinomial(Likelihood):
+class NegativeBinomial(LogConcave):
     """y in {0, 1, 2, ...} with mean e^(f + offset) and variance mean + mean^2 / size."""
 
     offset: float = 0.0
     """Added to f: the log of a typical count."""
     size: float = 1.0
 
-    def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
-        """y m + constant - (y + r) E log(r + e^g)."""
-        r, (g, _, weight) = self.size, self._at_nodes(mean, variance)
-        expected = np.sum(weight * np.logaddexp(np.log(r), g), axis=0)
-        return self._constant(y) + y * (mean + self.offset) - (y + r) * expected
+    def log_likelihood(self, y: Any, f: Any, world: World = NUMPY) -> Any:
+        """y g - (y + r) log(r + e^g) plus what does not depend on f."""
+        r, g = self.size, f + self.offset
+        constant = gammaln(y + r) - gammaln(r) - gammaln(y + 1.0) + r * np.log(r)
+        return constant + y * g - (y + r) * np.logaddexp(np.log(r), g)
 
-    def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        r, (g, _, weight) = self.size, self._at_nodes(mean, variance)
-        part = expit(g - np.log(r))
-        first = np.sum(weight * part, axis=0)
-        return y - (y + r) * first, -0.5 * (y + r) * np.sum(weight * part * (1.0 - part), axis=0)
+    def slope(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
+        return y - (y + self.size) * expit(f + self.offset - np.log(self.size))
 
-    def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
+    def predict(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The rate is log-normal: Var y = E rate + E rate^2 / r + Var rate."""
         rate = np.exp(np.minimum(mean + self.offset + 0.5 * variance, LARGEST))
         square = np.exp(np.minimum(2.0 * (mean + self.offset) + 2.0 * variance, 2.0 * LARGEST))
         return rate, rate + square / self.size + np.maximum(square - rate**2, 0.0)
-
-    def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
-        """log of int NegativeBinomial(y; f) N(f; mean, variance) df, by the trapezoidal rule about the peak."""
-        V = np.maximum(variance, np.finfo(float).eps)
-
-        def log_integrand(x: np.ndarray) -> np.ndarray:
-            g = mean + self.offset + x
-            likelihood = self._constant(y) + y * g - (y + self.size) * np.logaddexp(np.log(self.size), g)
-            return likelihood - 0.5 * (np.log(2.0 * np.pi * V) + x**2 / V)
-
-        peak = self._peak(y, mean, V)
-        top, reach = log_integrand(peak), np.sqrt(2.0 * REACH * V)
-        # the integrand is log-concave, so that it falls on both sides of its peak
-        below = _first(lambda distance: top - log_integrand(peak - distance), reach)
-        above = _first(lambda distance: top - log_integrand(peak + distance), reach)
-        ends = peak - below, peak + above
-        nodes = np.linspace(*ends, NODES)
-        step = (ends[1] - ends[0]) / (NODES - 1)
-        return logsumexp(np.array([log_integrand(x) for x in nodes]), axis=0) + np.log(step)
 
     def start(self, y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Values and variances of the first sites: those of log y."""
@@ -143,30 +95,8 @@ class NegativeBinomial(Likelihood):
             return -float(np.sum(made.expected_log(y, mean, variance)))
 
         low, high = (float(np.log(end)) for end in SIZES)
-        best = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 0.02})
+        best: Any = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 0.02})
         return replace(self, size=float(np.exp(best.x)))
-
-    def _constant(self, y: Any) -> Any:
-        """The part of log p(y | f) without f."""
-        r = self.size
-        return gammaln(y + r) - gammaln(r) - gammaln(y + 1.0) + r * np.log(r)
-
-    def _at_nodes(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """g at the nodes z of a standard normal, the nodes, and their weights."""
-        z = np.linspace(-NORMAL_REACH, NORMAL_REACH, NODES)[:, None]
-        weight = np.exp(-0.5 * z**2)
-        g = mean[None, :] + self.offset + np.sqrt(np.maximum(variance, 0.0))[None, :] * z
-        return g, z, weight / weight.sum()
-
-    def _peak(self, y: np.ndarray, mean: np.ndarray, V: np.ndarray) -> np.ndarray:
-        """Where the integrand of `log_density` is highest: its slope y - (y + r) sigmoid(g - log r) - x / V is zero."""
-        high = V * y
-        low = -V * self.size
-        for _ in range(HALVINGS):
-            x = 0.5 * (low + high)
-            up = y - (y + self.size) * expit(mean + self.offset + x - np.log(self.size)) - x / V > 0.0
-            low, high = np.where(up, x, low), np.where(up, high, x)
-        return 0.5 * (low + high)
 
 
 CountLikelihood = Poisson | NegativeBinomial
@@ -201,13 +131,3 @@ def _cumulative(likelihood: CountLikelihood, count: np.ndarray, rate: np.ndarray
     if isinstance(likelihood, NegativeBinomial):
         return betainc(likelihood.size, count + 1.0, likelihood.size / (likelihood.size + rate))
     return pdtr(count, rate)
-
-
-def _first(drop: Any, reach: np.ndarray) -> np.ndarray:
-    """The distance at which a rising function passes REACH, at most `reach`."""
-    low, high = np.zeros_like(reach), reach
-    for _ in range(HALVINGS):
-        middle = 0.5 * (low + high)
-        below = drop(middle) < REACH
-        low, high = np.where(below, middle, low), np.where(below, high, middle)
-    return high

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from farrier.inference.counts import CountLikelihood
-from farrier.inference.likelihoods import Likelihood
+from farrier.inference.likelihoods import Likelihood, LogConcave
 from farrier.inference.noise import Noise
 from farrier.inference.student_t import StudentT
 
@@ -72,6 +72,7 @@ class Sites:
             degrees, scale = float(likelihood.degrees), float(likelihood.scale)
             precision = (degrees + 1.0) / (degrees * scale**2 + (y - mean) ** 2 + variance)
             return cls(np.where(precision < NEGLIGIBLE_PRECISION * np.median(precision), mean, y), 1.0 / precision)
+        assert isinstance(likelihood, LogConcave)
         slope, bend = likelihood.slopes(y, mean, variance)
         precision = np.clip(-2.0 * bend, LEAST_PRECISION, MOST_PRECISION)
         precision = np.maximum(precision, np.abs(slope) / FARTHEST)

@@ -8,10 +8,10 @@ optimal q(phi) is IG(1, r), r = E_q[s^-2] + c^-2. Inserting it gives
 
     KL(mu, v; c) = mu/2 - log(2 pi e v)/2 + log(exp(-mu + v/2) + c^-2) + log pi + log c
 
-so phi is never stored or updated. This is the KL divergence of the pair (s^2, phi), and `kl` is made of it: the paper's
-algorithm has this one. That of s^2 alone has E_q log(s^-2 + c^-2), by quadrature, in place of log E_q(s^-2 + c^-2). By
-Jensen's inequality it is smaller, so the bound is tighter; the gap grows with v, so its q is wider. `weigh` is made of
-it: exact, collapsed and linear inference have this one.
+so phi is never stored or updated. This is the KL divergence of the pair (s^2, phi), and the paper's algorithm has this
+one (baselines/weight_priors.py). That of s^2 alone has E_q log(s^-2 + c^-2), by quadrature, in place of
+log E_q(s^-2 + c^-2). By Jensen's inequality it is smaller, so the bound is tighter; the gap grows with v, so its q is
+wider. `weigh` is made of it: exact, collapsed and linear inference have this one.
 
 `PointHorseshoe` is that of the default models: point weights w_i = tau s_i lambda_i, with B = 1 and the global scale
 integrated out. s_i is the learned scale of the family of component i. With t = log tau, the log of a weight given tau
@@ -26,13 +26,12 @@ as an intercept has in a regression under the horseshoe.
 """
 
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple, final
+from typing import NamedTuple, final
 
 import numpy as np
 from scipy.special import expit, ndtri
 
-from farrier.inference.linalg import NUMPY, World
-from farrier.inference.weight_priors import PointWeights, Weighed, WeightPrior, check_probability, starting_weight
+from farrier.inference.weight_priors import Weighed, WeightPrior, check_probability, starting_weight
 from farrier.kernels.parameters import fixed, positive, real
 
 NODES, _HERMITE = np.polynomial.hermite_e.hermegauss(32)
@@ -46,34 +45,14 @@ step is that at which the sum over ten equal weights is exact to nine digits; fo
 narrower, and the step smaller."""
 
 
-def half_cauchy_kl(mu: Any, v: Any, scale: Any, world: World = NUMPY) -> Any:
-    """KL( LogNormal(s^2; mu, v) IG(phi; 1, r) || p(s^2 | phi) p(phi) ) at the optimal r; `scale` is c."""
-    # log r = log(exp(-mu + v/2) + c^-2)
-    # Deviation: the paper prints the rate of phi's prior as 1/c in one place and as 1/c^2 in another; a
-    # half-Cauchy of scale c has 1/c^2.
-    log_r = world.xp.logaddexp(-mu + 0.5 * v, -2.0 * world.xp.log(scale))
-    # KL = -H[q(s^2)] - H[q(phi)] - E log p(s^2 | phi) - E log p(phi), where
-    #   H[q(s^2)] = mu + log(2 pi e v)/2                 H[q(phi)] = 1 + log r + 2 gamma
-    #   E log p(s^2 | phi) = -(log r + gamma)/2 - log(pi)/2 - 3 mu/2 - exp(-mu + v/2)/r
-    #   E log p(phi)       = -log c - log(pi)/2 - 3 (log r + gamma)/2 - c^-2/r
-    # in which gamma (Euler's) and the last two terms, whose sum is -1, cancel.
-    # Deviation: the paper prints the sum of these entropies and expectations as the KL; it is minus the KL.
-    return _kl(mu, v, scale, log_r, world)
-
-
 def marginal_kl(mu: np.ndarray, v: np.ndarray, scale: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """KL( LogNormal(s^2; mu, v) || HalfCauchy(s; scale) ), and its derivatives by mu and by log v."""
     # log s^2 = mu + sqrt(v) z,   share = s^-2 / (s^-2 + c^-2) = -d log(s^-2 + c^-2) / d log s^2
     log_s2, log_c2 = mu + np.sqrt(v) * NODES[:, None], 2.0 * np.log(scale)
     share = expit(log_c2 - log_s2)
-    kl = _kl(mu, v, scale, SHARES @ np.logaddexp(-log_s2, -log_c2), NUMPY)
+    log_r = SHARES @ np.logaddexp(-log_s2, -log_c2)
+    kl = 0.5 * mu - 0.5 * np.log(2.0 * np.pi * np.e * v) + log_r + np.log(np.pi * scale)
     return kl, 0.5 - SHARES @ share, -0.5 - 0.5 * np.sqrt(v) * ((SHARES * NODES) @ share)
-
-
-def _kl(mu: Any, v: Any, scale: Any, log_r: Any, world: World) -> Any:
-    """Both divergences: `log_r` is log E_q(s^-2 + c^-2) for the pair (s^2, phi), E_q log(s^-2 + c^-2) for s^2 alone."""
-    xp = world.xp
-    return 0.5 * mu - 0.5 * xp.log(2.0 * np.pi * np.e * v) + log_r + xp.log(np.pi * scale)
 
 
 @final
@@ -108,28 +87,6 @@ class Horseshoe(WeightPrior):
         """One normal for tau and one for each lambda."""
         return 1 + self.mu.shape[0]
 
-    def draw(self, noise: Any, world: World = NUMPY) -> Any:
-        """Draws of w; the first column of the noise is for tau, which all weights of a draw share.
-
-        Without that column, each weight is drawn from its own marginal, the one of `quantile`.
-        """
-        xp = world.xp
-        # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i)
-        # Deviation: the paper multiplies one normal by sigma_tau + sigma_lambda; variances add, not
-        # deviations, and weights of one draw share tau but not lambda.
-        if noise.shape[1] == self.mu.shape[0]:
-            sd = xp.sqrt(self.v_tau + self.v)
-            return xp.exp(0.5 * (self.mu_tau + self.mu[None, :] + sd[None, :] * noise))
-        log_tau2 = self.mu_tau + xp.sqrt(self.v_tau) * noise[:, :1]
-        log_lambda2 = self.mu[None, :] + xp.sqrt(self.v)[None, :] * noise[:, 1:]
-        # Deviation: the paper equates exp of that log with tau^2 lambda^2 and with tau lambda; w is its root.
-        return xp.exp(0.5 * (log_tau2 + log_lambda2))
-
-    def kl(self, world: World = NUMPY) -> Any:
-        """One term for tau and one for each lambda, the auxiliary variables included, as in the paper."""
-        terms = half_cauchy_kl(self.mu, self.v, self.B, world)
-        return half_cauchy_kl(self.mu_tau, self.v_tau, self.A, world) + world.xp.sum(terms)
-
     def quantile(self, probability: float) -> np.ndarray:
         """exp of half the quantile of N(mu_tau + mu_i, v_tau + v_i)."""
         check_probability(probability)
@@ -140,20 +97,18 @@ class Horseshoe(WeightPrior):
         m = (len(u) - 2) // 2
         mu, v = np.append(u[0], u[2 : 2 + m]), np.exp(np.append(u[1], u[2 + m :]))
         scale = np.append(self.A, np.full(m, self.B))
-        # noise without a column for tau: draws from the marginal of each weight, see `draw`
-        apart = noise.shape[1] == m
-        sd = np.sqrt(v[0] + v[1:]) if apart else np.sqrt(v)
-        moved = (mu[0] + mu[1:] if apart else mu) + sd * noise
+        # log w_i^2 = log tau^2 + log lambda_i^2 ~ N(mu_tau + mu_i, v_tau + v_i); all weights of a draw share tau
+        sd = np.sqrt(v)
+        moved = mu + sd * noise
         with np.errstate(over="ignore"):
-            w2 = np.exp(moved if apart else moved[:, :1] + moved[:, 1:])
+            w2 = np.exp(moved[:, :1] + moved[:, 1:])
         # Deviation: phi is integrated out, not approximated
         kl, kl_by_mu, kl_by_log_v = marginal_kl(mu, v, scale)
 
         def pull(dw2: np.ndarray) -> np.ndarray:
             by_log = dw2 * w2
             both = np.concatenate([by_log.sum(axis=1, keepdims=True), by_log], axis=1)
-            by_v = 0.5 * np.sum((by_log if apart else both) * noise, axis=0) / sd
-            by_v = np.append(by_v.sum(), by_v) if apart else by_v
+            by_v = 0.5 * np.sum(both * noise, axis=0) / sd
             by_mu = both.sum(axis=0) - kl_by_mu
             by_log_v = by_v * v - kl_by_log_v
             return np.concatenate([by_mu[:1], by_log_v[:1], by_mu[1:], by_log_v[1:]])
@@ -175,7 +130,7 @@ class Mixed(NamedTuple):
 
 @final
 @dataclass(frozen=True, eq=False)
-class PointHorseshoe(PointWeights):
+class PointHorseshoe(WeightPrior):
     """Weights that are plain parameters under the horseshoe with tau integrated out; -log p(log w) is paid."""
 
     w: np.ndarray = positive()
@@ -188,13 +143,15 @@ class PointHorseshoe(PointWeights):
     A: np.ndarray = fixed(default=1.0)
     """The scale of tau."""
 
-    def weights(self, world: World = NUMPY) -> Any:
-        """The parameters."""
-        return world.xp.asarray(self.w)
+    @property
+    def noise_size(self) -> int:
+        """Nothing is drawn."""
+        return 0
 
-    def kl(self, world: World = NUMPY) -> Any:
-        """-log p of the logarithms of the weights; with numpy alone."""
-        return -self.mixed(np.log(self.w)).log_density
+    @property
+    def log_density(self) -> float:
+        """log p of the logarithms of the weights."""
+        return self.mixed(np.log(self.w)).log_density
 
     def quantile(self, probability: float) -> np.ndarray:
         """The quantile of a log-normal about the weight with its posterior deviation."""
@@ -206,14 +163,6 @@ class PointHorseshoe(PointWeights):
         # faster than broadcast_to for a few weights
         w2 = np.ones((len(noise), 1)) * np.exp(2.0 * u)
         return Weighed(w2, -mixed.log_density, lambda dw2: 2.0 * (dw2 * w2).sum(axis=0) + mixed.slope)
-
-    def tau(self, probability: float) -> float:
-        """A quantile of tau given the weights."""
-        check_probability(probability)
-        mixed = self.mixed(np.log(self.w))
-        # half of the probability of a point lies below it
-        below = np.cumsum(mixed.shares) - 0.5 * mixed.shares
-        return float(np.exp(np.interp(probability, below, mixed.grid)))
 
     def conditional_log_densities(self) -> np.ndarray:
         """log p(log w_i | all other weights), (m,)."""

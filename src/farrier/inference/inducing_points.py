@@ -40,11 +40,6 @@ class Groups:
     Z: np.ndarray
     sizes: tuple[int, ...]
 
-    @property
-    def total(self) -> int:
-        """R, the number of all points."""
-        return sum(self.sizes)
-
 
 def choose(pool: Products, X: np.ndarray, tolerance: float, most: int, limits: PointLimits = PointLimits()) -> Groups:
     """At most `most` points for each kernel, which leave at most the part `tolerance` of its trace unexplained."""

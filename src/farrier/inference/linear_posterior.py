@@ -36,7 +36,6 @@ class Draw(NamedTuple):
     """The posterior for one draw of the weights; states are those at borders 0 ... B, and x of the blocks between."""
 
     model: LinearModel
-    evidence: float
     beta: np.ndarray
     """The mean of beta, (G,)."""
     covariance: np.ndarray
@@ -301,12 +300,7 @@ class LinearPosterior(WithoutCaches):
         x, P = np.concatenate([x[1:], last]), np.concatenate([P[1:], spread])
         J = x[..., :-1]
         beta, S = solution.mean, solution.covariance
-        return Draw(model, solution.evidence, beta, S, solution.T[1:], x[..., -1] - J @ beta, P, J)
-
-    @property
-    def evidence(self) -> float:
-        """The log marginal likelihood of y, averaged over the draws."""
-        return float(np.mean([draw.evidence for draw in self._solved]))
+        return Draw(model, beta, S, solution.T[1:], x[..., -1] - J @ beta, P, J)
 
     def draws(self, X: np.ndarray) -> Moments:
         """Mean and variance of f(x) given each draw of the weights, (S, N) each."""

@@ -2,13 +2,10 @@
 
 E = mean of the means,     Var = mean of the variances + variance of the means
 
-A value that cannot lie below a floor f is max(f, Y). Its quantiles are those of Y, at least f. For Y ~ N(m, s^2) with
-d = (m - f) / s and h = phi(d) - d (1 - Phi(d)):
-
-    E = f + s (d + h),     Var = s^2 (Phi(d) - d h - h^2)
-
-A cap c is a floor of -Y at -c. With both, the part above the cap is taken away again: with e = (m - c) / s, w = c - f,
-r(d) = d + h(d) and q(d) = (d^2 + 1) Phi(d) + d phi(d), the first two moments of min(c, max(f, Y)) - f are
+A value that cannot lie below a floor f nor above a cap c is min(c, max(f, Y)). Its quantiles are those of Y, moved into
+this range. For Y ~ N(m, s^2) with d = (m - f) / s, r(d) = d Phi(d) + phi(d) and q(d) = (d^2 + 1) Phi(d) + d phi(d), the
+first two moments of max(f, Y) - f are s r(d) and s^2 q(d). A cap takes the part above it away again: with w = c - f and
+e = (m - c) / s, those of min(c, max(f, Y)) - f are
 
     s (r(d) - r(e)),     s^2 (q(d) - q(e)) - 2 w s r(e)
 """
@@ -36,34 +33,23 @@ def moments(mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndar
     return mean.mean(axis=0), variance.mean(axis=0) + mean.var(axis=0)
 
 
-def censored_moments(mean: np.ndarray, variance: np.ndarray, floor: float) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of max(floor, Y), where Y is an equal mixture of S normals with moments (S, N)."""
-    sd = np.sqrt(variance)
-    d = (mean - floor) / sd
-    # in terms of h nothing cancels where the floor is many standard deviations away
-    h = np.exp(-0.5 * d**2) / np.sqrt(2.0 * np.pi) - d * ndtr(-d)
-    each = sd * np.maximum(d + h, 0.0), variance * np.maximum(ndtr(d) - d * h - h**2, 0.0)
-    above, spread = moments(*each)
-    return floor + above, spread
-
-
 def clipped_moments(
     mean: np.ndarray, variance: np.ndarray, floor: float | None, cap: float | None
 ) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of Y kept between a floor and a cap, None for none, for an equal mixture (S, N) of normals."""
     if floor is None and cap is None:
         return moments(mean, variance)
-    if cap is None:
-        assert floor is not None
-        return censored_moments(mean, variance, floor)
     if floor is None:
-        mean, variance = censored_moments(-mean, variance, -cap)
+        mean, variance = clipped_moments(-mean, variance, None if cap is None else -cap, None)
         return -mean, variance
     sd = np.sqrt(variance)
-    d, e = (mean - floor) / sd, (mean - cap) / sd
-    first = sd * (_beyond(d) - _beyond(e))
-    second = variance * (_squared_beyond(d) - _squared_beyond(e)) - 2.0 * (cap - floor) * sd * _beyond(e)
-    free = (d > FAR) & (e < -FAR)
+    d = (mean - floor) / sd
+    first, second, free = sd * _beyond(d), variance * _squared_beyond(d), d > FAR
+    if cap is not None:
+        e = (mean - cap) / sd
+        first = first - sd * _beyond(e)
+        second = second - variance * _squared_beyond(e) - 2.0 * (cap - floor) * sd * _beyond(e)
+        free &= e < -FAR
     each = np.where(free, mean - floor, first), np.where(free, variance, np.maximum(second - first**2, 0.0))
     above, spread = moments(*each)
     return floor + above, spread

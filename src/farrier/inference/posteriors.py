@@ -51,18 +51,6 @@ class Posterior(Protocol):
         ...
 
 
-class Conditional(Posterior, Protocol):
-    """A posterior given Gaussian noise, from which rows can be left out without another fit."""
-
-    def left_out(self, rows: np.ndarray | None = None, blocks: Sequence[np.ndarray] = ()) -> Moments:
-        """Mean and variance of f at some rows of the fit (None: all), each given all others, for each draw, (S, n).
-
-        Behind them are the rows of each block given the rows outside it. Rows and blocks are indices of rows of the
-        fit, blocks in ascending order.
-        """
-        ...
-
-
 class WithoutCaches:
     """A dataclass with cached properties that are cheaper to compute again than to send to another process."""
 
@@ -202,7 +190,10 @@ class GaussianPosterior(WithoutCaches):
         return np.stack(means), np.maximum(variances, 0.0)
 
     def left_out(self, rows: np.ndarray | None = None, blocks: Sequence[np.ndarray] = ()) -> Moments:
-        """Leave-one-out predictions of rows and of blocks, as in `Conditional`.
+        """Mean and variance of f at some rows of the fit (None: all), each given all others, for each draw, (S, n).
+
+        Behind them are the rows of each block given the rows outside it. Rows and blocks are indices of rows of the
+        fit, blocks in ascending order.
 
         With a = C^-1 y, y_n given the others has mean y_n - a_n / (C^-1)_nn and variance 1 / (C^-1)_nn. For a block B
         with V = ((C^-1)_BB)^-1 the mean is y_B - V a_B and the covariance V. Some rows alone need no inverse: with
@@ -288,7 +279,7 @@ class LaplacePosterior(WithoutCaches):
         return np.concatenate([posterior.means(X) for posterior in self._factorised])
 
     def left_out(self, rows: np.ndarray | None = None, blocks: Sequence[np.ndarray] = ()) -> Moments:
-        """Leave-one-out predictions given each draw, as in `Conditional`."""
+        """Leave-one-out predictions given each draw."""
         return self._of_all(lambda posterior: posterior.left_out(rows, blocks))
 
     def _of_all(self, function: Callable[[GaussianPosterior], Moments]) -> Moments:

@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 from scipy.special import digamma, gammaincinv, gammaln, ndtri, polygamma, stdtrit
 
-from farrier.inference.likelihoods import REACH, Likelihood, log_integral, log_normal_at, reach_of_peak, trapezoid
+from farrier.inference.likelihoods import REACH, Likelihood, log_integral, log_normal_at, trapezoid
 from farrier.inference.linalg import NUMPY, World
 from farrier.kernels.parameters import positive
 
@@ -61,40 +61,21 @@ class StudentT(Likelihood):
 
     def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
         """-log B(1/2, d/2) - log(d scale^2)/2 - (d + 1)/2 E log(1 + (y - f)^2 / (d scale^2)), d degrees."""
-        # log(1 + x) = int_0^inf (1 - e^-tx) e^-t dt/t, where x = (y - f)^2 / b, b = d scale^2
+        # log(1 + x) = int_0^inf (1 - e^-tx) e^-t dt/t, where x = (y - f)^2 / b, b = d scale^2, and
+        # E e^-tx = (1 + 2tV)^(-1/2) exp(-t k / (1 + 2tV)), where k = (y - mean)^2 / b, V = variance / b
         xp, d = world.xp, self.degrees
-        t, step, log_left, _ = self._at_times(y, mean, variance, world)
-        expected_log1p = xp.sum(xp.exp(-t) * -xp.expm1(log_left), axis=0) * step
         b = d * self.scale**2
-        log_beta = world.special.betaln(0.5 * d, 0.5 * xp.ones_like(d))
-        return -log_beta - 0.5 * xp.log(b) - 0.5 * (d + 1.0) * expected_log1p
-
-    def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        d = self.degrees
-        b = d * self.scale**2
-        t, step, log_left, spread = self._at_times(y, mean, variance, NUMPY)
-        k = ((y - mean) ** 2 / b)[None, :]
-        # d log_left / dk = -t / (1 + 2tV), d log_left / dV = -t / (1 + 2tV) + 2 t^2 k / (1 + 2tV)^2
-        weight = np.exp(log_left - t)
-        by_k = np.sum(weight * t / (1.0 + spread), axis=0) * step
-        by_V = np.sum(weight * (t / (1.0 + spread) - 2.0 * t**2 * k / (1.0 + spread) ** 2), axis=0) * step
-        size = 0.5 * (d + 1.0)
-        return size * by_k * 2.0 * (y - mean) / b, -size * by_V / b
-
-    def _at_times(self, y: Any, mean: Any, variance: Any, world: World) -> tuple[Any, Any, Any, Any]:
-        """Nodes t, their weight in log t, log E e^-tx, and 2tV, where x = (y - f)^2 / b, V = variance / b.
-
-        E e^-tx = (1 + 2tV)^(-1/2) exp(-t k / (1 + 2tV)), where k = (y - mean)^2 / b. Over log t the integrand rises as
-        t (k + V) and falls as e^-t.
-        """
-        xp, b = world.xp, self.degrees * self.scale**2
         k, V = (y - mean) ** 2 / b, variance / b
+        # over log t the integrand rises as t (k + V) and falls as e^-t
         log_t, step = trapezoid(-REACH - xp.log1p(k + V), xp.full_like(k, np.log(REACH)), world)
         t = xp.exp(log_t)
         spread = 2.0 * t * V[None, :]
-        return t, step, -0.5 * xp.log1p(spread) - t * k[None, :] / (1.0 + spread), spread
+        log_left = -0.5 * xp.log1p(spread) - t * k[None, :] / (1.0 + spread)
+        expected_log1p = xp.sum(xp.exp(-t) * -xp.expm1(log_left), axis=0) * step
+        log_beta = world.special.betaln(0.5 * d, 0.5 * xp.ones_like(d))
+        return -log_beta - 0.5 * xp.log(b) - 0.5 * (d + 1.0) * expected_log1p
 
-    def predict(self, mean: Any, variance: Any, world: World = NUMPY) -> tuple[Any, Any]:
+    def predict(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The variances add; a t with d degrees has variance d / (d - 2)."""
         return mean, variance + self.scale**2 * self.degrees / self.excess
 
@@ -113,23 +94,22 @@ class StudentT(Likelihood):
         noise = float(self.scale) ** 2 / g
         return np.broadcast_to(mean, (count, len(mean))), variance + noise[:, None]
 
-    def log_density(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
+    def log_density(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """log of int Gamma(g; a, a) N(y; mean, variance + scale^2 / g) dg, a = degrees/2, over u = log g."""
         # y | f, g ~ N(f, scale^2 / g), g ~ Gamma(a, a) is a Student-t
-        xp, a = world.xp, 0.5 * self.degrees
-        distance = y - mean
+        a, distance = 0.5 * self.degrees, y - mean
         # the prior density of u is exp(a (u - e^u)); for an outlier the posterior of g moves to small values, at most
         # (variance = 0) to Gamma(a + 1/2, a + (y - mean)^2 / 2 scale^2)
-        small = xp.log((a + 0.5) / (a + 0.5 * (distance / self.scale) ** 2))
-        low = xp.minimum(small, 0.0) - reach_of_peak(a + 0.5, world)[0]
-        high = xp.zeros_like(mean) + reach_of_peak(a, world)[1]
-        log_constant = a * xp.log(a) - world.special.gammaln(a)
+        small = np.log((a + 0.5) / (a + 0.5 * (distance / self.scale) ** 2))
+        # a (e^u - 1 - u) = REACH: u^2 / 2 near the peak, linear far below, exponential far above
+        below, above = (REACH / shape + np.sqrt(2.0 * REACH / shape) for shape in (a + 0.5, a))
+        log_constant = a * np.log(a) - gammaln(a)
 
-        def log_integrand(u: Any) -> Any:
-            spread = variance[None, :] + self.scale**2 * xp.exp(-u)
-            return log_constant + a * (u - xp.exp(u)) + log_normal_at(distance[None, :], spread, world)
+        def log_integrand(u: np.ndarray) -> np.ndarray:
+            spread = variance[None, :] + self.scale**2 * np.exp(-u)
+            return log_constant + a * (u - np.exp(u)) + log_normal_at(distance[None, :], spread)
 
-        return log_integral(log_integrand, low, high, world)
+        return log_integral(log_integrand, np.minimum(small, 0.0) - below, np.zeros_like(mean) + np.log1p(above))
 
 
 @final

@@ -2,11 +2,11 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from importlib import import_module
 
 import numpy as np
 
 from farrier.inference.gaussian_sites import Sites
-from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.lbfgs import ITERATIONS, ROUGH_TOLERANCE, TOLERANCE
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.linalg import one_thread
@@ -14,7 +14,7 @@ from farrier.inference.mixtures import moments
 from farrier.inference.noise import ALIKE, Noise, alternately
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.student_t import StudentT
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab, starting_weight
+from farrier.inference.weight_priors import starting_weight
 from farrier.kernels.algebra import Kernel, product_of
 from farrier.kernels.registry import Constant, Step, StepUntil
 from farrier.model.finishing import finished
@@ -29,12 +29,7 @@ from farrier.model.tiers import POSTERIORS, climbed, tier_for
 from farrier.search.scoring import START_NOISE
 from farrier.search.structure import LEVEL, Part, Structure, horseshoe_model, parts_in
 
-PRIORS: dict[str, type[Horseshoe | NoPrior | Softmax | SpikeAndSlab]] = {
-    "horseshoe": Horseshoe,
-    "none": NoPrior,
-    "softmax": Softmax,
-    "spike-and-slab": SpikeAndSlab,
-}
+PRIORS = ("horseshoe", "none", "softmax", "spike-and-slab")
 """The priors on the weights, by name."""
 GIVEN_ROUNDS = 8
 """Times that given kernels and the precisions of their rows are fitted alternately: the fit with Gaussian noise, where
@@ -50,7 +45,8 @@ def fit_given(problem: Problem, given: Given, likelihood: Likelihood | None = No
     parts, level = levelled(parts_of(given.kernels))
     model = horseshoe_model(parts, START_NOISE, problem.X.shape[1])
     if given.prior != "horseshoe":
-        model = replace(model, prior=PRIORS[given.prior].initial(len(parts)))
+        compared = import_module("farrier.baselines.weight_priors")
+        model = replace(model, prior=compared.PRIORS[given.prior].initial(len(parts)))
     if likelihood is None or isinstance(likelihood, StudentT):
         # given kernels are compared with those of others: the bound is then within 0.004 nats of its maximum
         tier = tier_for(len(problem.X), problem.engine, series=problem.X.shape[1] == 1)

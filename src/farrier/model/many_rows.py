@@ -97,7 +97,7 @@ def left_out_predictions(
     places, count = np.searchsorted(predicting_rows(len(y)), there), len(there)
     z, folds, level = scale.forward(y[there]), folds_of(count), np.empty(count)
     given, foreseen = row_noise.at(there), row_noise.foreseen.at(there).relative(count)
-    mean, variance = moments(*posterior.given(X[there], z, given.relative(count)).left_out(blocks=folds))
+    mean, variance = moments(*posterior.left_out(X[there], z, folds, given.relative(count)))
     level[np.concatenate(folds)] = mean[count:]
     sd = np.sqrt(variance[:count] + noise * foreseen)
     found = [LeftOut(mean[:count], sd, z, scale.log_slopes(y[there]), scale, level)]

@@ -25,11 +25,12 @@ from farrier.model.problem import Problem
 from farrier.model.rows import search_rows
 from farrier.model.target_scale import TargetScale
 from farrier.model.tiers import EXACT_ROWS, POSTERIORS, climbed, exact_posterior, tier_for
-from farrier.search.appraisal import appraise_sites
+from farrier.search.appraisal import appraise
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import REST_WEIGHT, Rows
 from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.structure import LEVEL, Decision, Part, Structure, horseshoe_model
+from farrier.search.table_candidates import Warps
 from farrier.search.table_moves import Columns
 
 SITE_FITS = 2
@@ -73,7 +74,8 @@ def fit_sites(problem: Problem, likelihood: Likelihood) -> Fitted:
     X, z = problem.X, problem.y
     rows = search_rows(X, timed=problem.timed)
     sites, structure, record = Sites.first(z[rows], likelihood), Structure((), 1.0, 0.0), list[Decision]()
-    evaluator, kind = _evaluator(problem, rows, sites.target), Rows(Columns(problem.coded), problem.calendar)
+    evaluator = _evaluator(problem, rows, sites.target)
+    kind = Rows(Columns(Warps.of(X, problem.coded)), problem.calendar)
     for _ in range(SITE_FITS):
         evaluator, record = replace(evaluator, y=sites.target, noise=sites.noise, steps=0), []
         with one_thread():
@@ -134,7 +136,7 @@ def _finished(
         level=len(model.pool) - 1,
         steps=evaluator.steps,
         record=record,
-        appraisal=appraise_sites(evaluator, structure),
+        appraisal=appraise(evaluator, structure, gaussian=False),
         beliefs=evaluator.beliefs,
         likelihood=likelihood,
         sites=sites,

@@ -22,7 +22,6 @@ from farrier.model.problem import Problem
 from farrier.model.rows import fitting_rows, search_rows
 from farrier.model.target_scale import TargetScale, Transform
 from farrier.search.beliefs import Beliefs
-from farrier.search.codes import Codes
 from farrier.search.evidence import HOPELESS
 from farrier.search.periods import find_lattices
 from farrier.search.projection import Projection, explaining
@@ -53,10 +52,10 @@ class Scaled:
         """The pool on one scale."""
         X, y, coded, rows = table.X, table.y, table.coded, search_rows(table.X)
         scale, beliefs, noise = table.scale_by(transform), Beliefs.of(X, None, coded=coded), table.noise.at(rows)
-        z, numbers, covariance = scale.forward(y), Codes(coded, X.shape[1]).numbers, covariance_of(X[rows])
+        z, warps, covariance = scale.forward(y), Warps.of(X, coded), covariance_of(X[rows])
         evaluator = Evaluator(X[rows], z[rows], covariance, (), table.tell, noise, beliefs=beliefs)
         table.tell("shrinking a pool of candidates", np.nan)
-        kind = Rows(Columns(coded, Warps.of(X[:, numbers]), find_lattices(X, z, numbers)))
+        kind = Rows(Columns(warps, find_lattices(X, z, warps.columns)))
         name, pool = f"the ordinary candidates on the {transform.name} scale", kind.pool(evaluator)
         return cls(kind, Contender(name, pool, evaluator, scale, y[rows], noise, mode_only=True))
 

@@ -11,7 +11,7 @@ Equations are numbered as in the paper (AAAI 2021), counting its appendix on:
     (5)   mean and covariance of one group given u_i            multisvgp.py
     (7)   covariances of grouped inducing variables             inducing.py
     (8)   the evidence lower bound, (11) in the appendix        objective.py
-    (9)   KL of tau and lambda                                  inference/horseshoe.py
+    (9)   KL of tau and lambda                                  baselines/weight_priors.py
     (10)  q(phi) in closed form                                 `inverse_gamma` here
 
 X and y are taken as they are: standardise them first. This file changes nothing in a model, it only reads it.
@@ -26,7 +26,8 @@ import jax.numpy as jnp
 import numpy as np
 from jaxtyping import Array
 
-from farrier.inference.horseshoe import Horseshoe, half_cauchy_kl
+from farrier.baselines.weight_priors import half_cauchy_kl
+from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Gaussian
 from farrier.kernels.algebra import Kernel
 from farrier.paper.inducing import spread_points

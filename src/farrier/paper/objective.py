@@ -24,8 +24,8 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
+from farrier.baselines.weight_priors import StochasticPrior, draw, kl
 from farrier.inference.likelihoods import Gaussian, Likelihood
-from farrier.inference.weight_priors import WeightPrior
 from farrier.paper.multisvgp import SVGP, MultiSVGP
 from farrier.paper.natural_gradients import Features, Q, moments_of
 from farrier.paper.trees import JAX
@@ -36,7 +36,7 @@ from farrier.paper.weight_moments import WeightMoments, has_moments, point_momen
 class Model(eqx.Module):
     """All trained parts: q(w), the likelihood, and the posterior of the functions with its kernels."""
 
-    prior: WeightPrior
+    prior: StochasticPrior
     likelihood: Likelihood
     posterior: SVGP | MultiSVGP
 
@@ -75,16 +75,16 @@ class Batch(NamedTuple):
 
 def evidence_bound(model: Model, batch: Batch, noise: Float[Array, "S E"]) -> Bound:
     """An estimate of the bound from a batch of rows and from the draws of the weights made from `noise`."""
-    mean, variance = model.posterior.at(model.prior.draw(noise, JAX)).draws(batch.X)
+    mean, variance = model.posterior.at(draw(model.prior, noise, JAX)).draws(batch.X)
     likelihood = _by_draws(model.likelihood, batch, mean, variance)
-    kl_inducing, kl_weights = model.posterior.prior_kl(), model.prior.kl(JAX)
+    kl_inducing, kl_weights = model.posterior.prior_kl(), kl(model.prior, JAX)
     return Bound(likelihood - kl_inducing - kl_weights, likelihood, kl_inducing, kl_weights)
 
 
 def grouped_bound(model: Model, batch: Batch, features: Features, q: Q, noise: Float[Array, "S E"]) -> Bound:
     """The bound of `model` with `q` in place of its q(u); exact in the weights where that is possible."""
     likelihood = likelihood_term(model, batch, *moments_of(features, q), noise)
-    kl_inducing, kl_weights = model.posterior.with_q(q).prior_kl(), model.prior.kl(JAX)
+    kl_inducing, kl_weights = model.posterior.with_q(q).prior_kl(), kl(model.prior, JAX)
     return Bound(likelihood - kl_inducing - kl_weights, likelihood, kl_inducing, kl_weights)
 
 
@@ -98,7 +98,7 @@ def likelihood_term(
         return -0.5 * (jnp.log(2.0 * jnp.pi * r) + square / r) @ batch.counts
     if not isinstance(model.posterior, MultiSVGP):
         return _by_draws(model.likelihood, batch, h, s)
-    draws = model.prior.draw(noise, JAX)
+    draws = draw(model.prior, noise, JAX)
     return _by_draws(model.likelihood, batch, draws @ h, draws**2 @ s)
 
 

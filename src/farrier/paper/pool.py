@@ -21,9 +21,9 @@ import numpy as np
 from jax import Array
 from jaxtyping import Float
 
+from farrier.baselines.starting_kernels import Initialisation, paper_kernels
 from farrier.kernels.algebra import Base, Kernel, product_of
 from farrier.paper.kernels import EXPONENTS, FEATURES, VALUES, known, value_diag
-from farrier.search.starting_kernels import Initialisation, paper_kernels
 
 MOST_FEATURES = 16
 """Most features of a product of inner products that are multiplied before rows are paired; by judgement."""

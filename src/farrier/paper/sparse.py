@@ -12,12 +12,12 @@ import jax
 import jax.numpy as jnp
 import numpy as np
 
+from farrier.baselines.weight_priors import PRIORS, StochasticPrior, draw
 from farrier.data.progress import Progress
 from farrier.inference.likelihoods import Likelihood
-from farrier.inference.weight_priors import WeightPrior, quasi_normal
+from farrier.inference.weight_priors import quasi_normal
 from farrier.kernels.algebra import Kernel
 from farrier.model.fitted import Fitted
-from farrier.model.given import PRIORS
 from farrier.model.target_scale import TargetScale
 from farrier.paper.batches import Held, RowSource
 from farrier.paper.cache import keep_compiled_programs
@@ -61,7 +61,7 @@ class SparseTraining:
 class Trained:
     """The result of training: q(w), the likelihood, the kernels, the posterior with draws of q(w), and the history."""
 
-    prior: WeightPrior
+    prior: StochasticPrior
     likelihood: Likelihood
     pool: Pool
     posterior: Posterior
@@ -125,7 +125,7 @@ def train_sparse(
     noise = jnp.asarray(quasi_normal(STOCHASTIC_DRAWS, model.prior.noise_size))
     terms = [_evidence_bound(model, batch, noise) for batch in rows.batches()]
     bound = sum(float(one.likelihood) for one in terms) - float(terms[0].kl_inducing) - float(terms[0].kl_weights)
-    posterior = model.posterior.at(model.prior.draw(noise, JAX))
+    posterior = model.posterior.at(draw(model.prior, noise, JAX))
     return Trained(model.prior, model.likelihood, posterior.pool, posterior, bound, history)
 
 

@@ -21,12 +21,12 @@ import numpy as np
 from jax import Array
 from jax.tree_util import DictKey, GetAttrKey, SequenceKey
 
+from farrier.baselines.weight_priors import NoPrior, Softmax, SpikeAndSlab
 from farrier.inference.counts import Poisson
 from farrier.inference.horseshoe import Horseshoe
 from farrier.inference.likelihoods import Bernoulli, Gaussian
 from farrier.inference.linalg import World
 from farrier.inference.student_t import StudentT
-from farrier.inference.weight_priors import NoPrior, Softmax, SpikeAndSlab
 from farrier.kernels.parameters import FIXED, POSITIVE, REAL, Constraint, marks
 from farrier.kernels.registry import FAMILIES
 

@@ -18,8 +18,8 @@ import jax.numpy as jnp
 from jax import Array
 from jaxtyping import Float
 
+from farrier.baselines.weight_priors import StochasticPrior, draw
 from farrier.inference.horseshoe import Horseshoe
-from farrier.inference.weight_priors import WeightPrior
 from farrier.paper.trees import JAX
 
 
@@ -36,12 +36,12 @@ class WeightMoments(NamedTuple):
         return self.u**2 + self.d
 
 
-def has_moments(prior: WeightPrior) -> bool:
+def has_moments(prior: StochasticPrior) -> bool:
     """Whether the moments are known in closed form: for the horseshoe, and for weights without uncertainty."""
     return isinstance(prior, Horseshoe) or prior.noise_size == 0
 
 
-def weight_moments(prior: WeightPrior) -> WeightMoments:
+def weight_moments(prior: StochasticPrior) -> WeightMoments:
     """The moments of a prior that `has_moments`."""
     if isinstance(prior, Horseshoe):
         # E s^p = exp(p mu / 2 + p^2 v / 8) for s^2 ~ LogNormal(mu, v)
@@ -50,7 +50,7 @@ def weight_moments(prior: WeightPrior) -> WeightMoments:
         variance_lambda = mean_lambda**2 * jnp.expm1(0.25 * prior.v)
         tau2 = jnp.exp(prior.mu_tau + 0.5 * prior.v_tau)
         return WeightMoments(jnp.sqrt(tau2) * mean_lambda, tau2 * variance_lambda, jnp.exp(-0.125 * prior.v_tau))
-    return point_moments(prior.draw(jnp.zeros((1, 0)), JAX)[0])
+    return point_moments(draw(prior, jnp.zeros((1, 0)), JAX)[0])
 
 
 def point_moments(w: Any) -> WeightMoments:

@@ -37,42 +37,22 @@ class Appraisal:
     """The standard deviation over the rows of each survivor's posterior mean, on the scale of the model."""
 
 
-def appraise(search: Evaluator, structure: Structure) -> Appraisal:
-    """The appraisal of a structure on the rows of the search."""
+def appraise(search: Evaluator, structure: Structure, *, gaussian: bool = True) -> Appraisal:
+    """The appraisal of a structure on the rows of the search; where y is not Gaussian, without leave-one-out errors."""
+    errors = [float(search.y.std())] if gaussian else []
     if structure.model is None or not structure.parts:
-        return Appraisal((), (), (), (float(search.y.std()),), (), ())
+        return Appraisal((), (), (), tuple(errors), (), ())
     search.tell("appraising the components", structure.score)
-    low, high = intervals(structure)
-    C = search.noisy(search.covariance_at(structure), structure)
-    a = np.linalg.solve(C, search.y)
-    grams = search.covariance.grams(structure.model.pool)[: len(structure.parts)]
-    adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]
-    sizes = tuple(float(one.std()) for one in adds)
+    sizes = tuple(float(size) for size in search.sizes(structure))
     losses = tuple(float(loss) for loss in search.refitted_losses(structure))
     # what others could take the place of comes last, so that it does not count for them
     order = tuple(sorted(range(len(sizes)), key=lambda i: (losses[i] < 0.0, -sizes[i])))
-    weighted = [structure.parts[i].weight ** 2 * grams[i] for i in order]
-    errors = [float(search.y.std())]
-    total = np.zeros_like(C)
-    for K in weighted:
-        total = total + K
-        errors.append(left_out_error(total, search.spread(structure), search.y))
-    return Appraisal(low, high, losses, tuple(errors), order, sizes)
-
-
-def appraise_sites(search: Evaluator, structure: Structure) -> Appraisal:
-    """The same for a likelihood that is not Gaussian: there are no leave-one-out errors."""
-    if structure.model is None or not structure.parts:
-        return Appraisal((), (), (), (), (), ())
-    search.tell("appraising the components", structure.score)
-    sizes = search.sizes(structure)
-    return Appraisal(
-        *intervals(structure),
-        losses=tuple(float(loss) for loss in search.refitted_losses(structure)),
-        errors=(),
-        order=tuple(int(i) for i in np.argsort(sizes)[::-1]),
-        sizes=tuple(float(size) for size in sizes),
-    )
+    if gaussian:
+        grams, total = search.covariance.grams(structure.model.pool), np.zeros((len(search.y), len(search.y)))
+        for i in order:
+            total = total + structure.parts[i].weight ** 2 * grams[i]
+            errors.append(left_out_error(total, search.spread(structure), search.y))
+    return Appraisal(*intervals(structure), losses, tuple(errors), order, sizes)
 
 
 def left_out_error(K: np.ndarray, noise: np.ndarray, y: np.ndarray) -> float:

@@ -1,10 +1,12 @@
-"""The candidates of a round of the search: products of kernels with starting values from the data.
+"""The candidates of a series or a curve: products of kernels with starting values from the data.
 
-For one input, which may be the time of a series with regressors (regressors.py): lines; smooth kernels on a grid of
+Of one input, which may be the time of a series with regressors: lines; smooth kernels on a grid of
 lengthscales; cycles with the periods of the residual and of the calendar, also with a drifting shape or a growing
 amplitude; a change of level where the residual has one; and every component found so far times a line, a smooth kernel,
-or one side of that change. For several inputs: each input alone, all together, and pairs of the inputs with the highest
-correlation. Inputs are standardised. Starting values are on grids, which replaces random restarts.
+or one side of that change. Inputs are standardised. Starting values are on grids, which replaces random restarts.
+
+Each regressor has one effect, so that its size can be told: a line, or a smooth curve in its place where a number of
+more than two values needs one.
 """
 
 from collections.abc import Sequence
@@ -19,7 +21,6 @@ from farrier.kernels.registry import (
     DampedTrend,
     Linear,
     Matern12,
-    Matern52,
     RandomWalk,
     SquaredExponential,
     Step,
@@ -27,16 +28,14 @@ from farrier.kernels.registry import (
 )
 from farrier.search.beliefs import Beliefs
 from farrier.search.periods import REPEATS, find_periods, multiples_of
-from farrier.search.regressors import acts_on
 from farrier.search.starting_values import (
     CHANGEPOINT_WIDTH,
-    INPUT_LENGTHSCALE,
     INPUT_LENGTHSCALES,
     LENGTHSCALES,
     SAME_CHANGE,
+    SAME_LENGTHSCALE,
     SAME_PERIOD,
     SHAPES,
-    distinct,
 )
 
 MOST_FACTORS = 3
@@ -45,9 +44,6 @@ MOST_PERIODS = 3
 """Most periods found in the data that are tried. [periods; by judgement]"""
 SHORTEST_PERIOD = 2.5
 """Shortest known period that is tried. [steps between neighbours; by judgement]"""
-PAIRED_INPUTS = 6
-"""Most inputs that are tried in pairs where the noise is not Gaussian, and most numbers that are tried times a
-category: those with the highest correlation with the residual. [inputs; by judgement]"""
 
 
 @dataclass(frozen=True)
@@ -93,24 +89,6 @@ def series(
     return distinct(fresh, found)
 
 
-def table(inputs: int, found: Sequence[Kernel], useful: Sequence[int]) -> list[Kernel]:
-    """Candidates for several inputs: `useful` are the inputs by importance, most important first."""
-    fresh: list[Kernel] = []
-    for d in range(inputs):
-        smooth = (SquaredExponential(length, dims=(d,)) for length in INPUT_LENGTHSCALES)
-        fresh += [Linear(0.0, dims=(d,)), *smooth]
-    for length in INPUT_LENGTHSCALES:
-        everywhere = np.full(inputs, length * np.sqrt(inputs))
-        fresh += [SquaredExponential(everywhere), Matern52(everywhere)]
-    chosen = [int(d) for d in useful[:PAIRED_INPUTS]]
-    for place, d in enumerate(chosen):
-        for e in chosen[place + 1 :]:
-            both = tuple(sorted((d, e)))
-            smooth = SquaredExponential(np.full(2, INPUT_LENGTHSCALE), dims=both)
-            fresh += [smooth, Linear(0.0, dims=(d,)) * Linear(0.0, dims=(e,))]
-    return distinct(fresh, found)
-
-
 def ordinary_curve(x: np.ndarray, periods: Sequence[float], found: Sequence[Kernel]) -> list[Kernel]:
     """The ordinary candidates of one input that is not time, without those in `found`: curves, lines and cycles."""
     extent = Extent.of(x)
@@ -131,6 +109,32 @@ def ordinary_series(beliefs: Beliefs, periods: Sequence[float], found: Sequence[
 def of_calendar(patterns: Sequence[Kernel], found: Sequence[Kernel]) -> list[Kernel]:
     """Patterns of the calendar that are not in `found`."""
     return distinct(patterns, found)
+
+
+def acts_on(kernel: Kernel) -> tuple[int, ...]:
+    """The regressors that a product acts on; none for a component over time."""
+    columns = {int(d) for factor in kernel.products()[0] for d in factor.dims or ()}
+    return tuple(sorted(columns - {0}))
+
+
+def lines(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
+    """A line for each regressor without an effect of its own among `found`."""
+    there = {acts_on(kernel) for kernel in found}
+    return [Linear(0.0, dims=(d,)) for d in range(1, inputs) if (d,) not in there]
+
+
+def curves_for(kernel: Kernel, X: np.ndarray) -> list[Kernel]:
+    """Curves in place of the line of a regressor of more than two values; nothing for another kernel."""
+    (first, *more), on = kernel.products()[0], acts_on(kernel)
+    if more or not isinstance(first, Linear) or len(on) != 1 or len(np.unique(X[:, on[0]])) <= 2:
+        return []
+    return [SquaredExponential(length, dims=on) for length in INPUT_LENGTHSCALES]
+
+
+def straight(kernel: Kernel) -> list[Kernel]:
+    """A line in place of the curve of a regressor; nothing for another kernel."""
+    (first, *more), on = kernel.products()[0], acts_on(kernel)
+    return [Linear(0.0, dims=on)] if isinstance(first, SquaredExponential) and not more and len(on) == 1 else []
 
 
 def has_step(kernel: Kernel) -> bool:
@@ -174,30 +178,22 @@ def simpler(kernel: Kernel, walk: RandomWalk | None = None) -> list[Kernel]:
     return [*smooth, *limits, *walks]
 
 
-def in_season(kernel: Kernel, seasons: Sequence[float]) -> list[Kernel]:
-    """The product with each of the seasons that divide its period, or that its period divides: daily rows cannot tell a
-    week from a half or a third of it. What happens within it takes as long."""
+def other_periods(kernel: Kernel, extent: Extent, seasons: Sequence[float], *, longer: bool) -> list[Kernel]:
+    """The product with another period; what happens within it takes as long.
+
+    That is each of the seasons that divide its period, or that its period divides: daily rows cannot tell a week from a
+    half or a third of it. With `longer` it is twice and three times the period too, if that comes round often enough:
+    the period that was found may be that of a harmonic.
+    """
     factors, found = kernel.products()[0], []
     for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):
-        for season in seasons:
-            ratio = float(np.ravel(cycle.period)[0]) / season
-            times = max(ratio, 1.0 / ratio)
-            if round(times) > 1 and abs(times / round(times) - 1.0) < 1e-3:
-                other = cycle.replace(period=season, lengthscale=ratio * cycle.lengthscale)
-                found.append(product_of([other if factor is cycle else factor for factor in factors]))
-    return found
-
-
-def longer(kernel: Kernel, extent: Extent) -> list[Kernel]:
-    """The product with twice and three times its period, if that comes round often enough: the period that was found
-    may be that of a harmonic. What happens within it takes as long."""
-    factors, found = kernel.products()[0], []
-    for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):
-        for ratio in (2.0, 3.0):
-            period = ratio * float(np.ravel(cycle.period)[0])
-            if REPEATS * period <= extent.range:
-                other = cycle.replace(period=period, lengthscale=cycle.lengthscale / ratio)
-                found.append(product_of([other if factor is cycle else factor for factor in factors]))
+        period = float(np.ravel(cycle.period)[0])
+        times = [(season, max(period / season, season / period)) for season in seasons]
+        others = [season for season, n in times if round(n) > 1 and abs(n / round(n) - 1.0) < 1e-3]
+        others += [n * period for n in (2.0, 3.0) if longer and REPEATS * n * period <= extent.range]
+        for other in others:
+            new = cycle.replace(period=other, lengthscale=cycle.lengthscale * period / other)
+            found.append(product_of([new if factor is cycle else factor for factor in factors]))
     return found
 
 
@@ -306,14 +302,6 @@ def distinct_periods(periods: Sequence[float]) -> list[float]:
     return found
 
 
-def ordinary_table(inputs: int, found: Sequence[Kernel]) -> list[Kernel]:
-    """The ordinary candidates of a table, without those in `found`: every input alone, and all together."""
-    everywhere = np.full(inputs, INPUT_LENGTHSCALE * np.sqrt(inputs))
-    kernels: list[Kernel] = [SquaredExponential(everywhere), Matern52(everywhere)]
-    kernels += [SquaredExponential(INPUT_LENGTHSCALES[0], dims=(d,)) for d in range(inputs)]
-    return distinct(kernels, found)
-
-
 def _smooth(extent: Extent) -> list[Kernel]:
     # below the distance of neighbours it would be noise
     shortest = 1.2 * extent.spacing
@@ -377,3 +365,49 @@ def grown(kernel: Kernel, extent: Extent) -> list[Kernel]:
 
 def _fits(period: float, extent: Extent) -> bool:
     return SHORTEST_PERIOD * extent.spacing < period < extent.range / REPEATS
+
+
+def distinct(kernels: Sequence[Kernel], found: Sequence[Kernel]) -> list[Kernel]:
+    """The kernels in normal form, without duplicates and without those in `found`."""
+    there = [Signature.of(kernel) for kernel in found]
+    fresh: list[Kernel] = []
+    for kernel in kernels:
+        candidate = product_of(simplify(kernel.products()[0]))
+        signature = Signature.of(candidate)
+        if not any(signature.alike(other) for other in there):
+            fresh.append(candidate)
+            there.append(signature)
+    return fresh
+
+
+@dataclass(frozen=True)
+class Signature:
+    """The formula, log lengthscales, log periods and changepoints of a product, for finding duplicates."""
+
+    formula: str
+    lengths: tuple[float, ...]
+    periods: tuple[float, ...]
+    changes: tuple[float, ...]
+
+    @classmethod
+    def of(cls, kernel: Kernel) -> "Signature":
+        """The signature of one product."""
+        numbers: dict[str, list[float]] = {"lengthscale": [], "period": [], "change": []}
+        for factor in kernel.products()[0]:
+            for name, value in factor.parameters().items():
+                kind = "change" if name == "location" and isinstance(factor, Step | StepUntil) else name
+                if kind in numbers:
+                    logarithm = np.ravel(value) if kind == "change" else np.log(np.ravel(value))
+                    numbers[kind] += [float(one) for one in logarithm]
+        return cls(kernel.formula(), *(tuple(numbers[name]) for name in ("lengthscale", "period", "change")))
+
+    def alike(self, other: "Signature") -> bool:
+        """Whether the two products are so close that they count as one candidate."""
+        if self.formula != other.formula:
+            return False
+        pairs = (
+            (self.lengths, other.lengths, SAME_LENGTHSCALE),
+            (self.periods, other.periods, SAME_PERIOD),
+            (self.changes, other.changes, SAME_CHANGE),
+        )
+        return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))

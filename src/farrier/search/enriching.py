@@ -10,22 +10,19 @@ others.
 """
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
 
 import numpy as np
-from scipy.special import expit
 
-from farrier.inference.exact import log_density
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import CentredPeriodic, Linear
 from farrier.search import candidates
 from farrier.search.beliefs import PRIOR_SCALE
+from farrier.search.candidates import acts_on, curves_for
 from farrier.search.changepoints import best_change, best_simple_kernels
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import find_periods, waves_gain
-from farrier.search.regressors import acts_on, curves_for
 from farrier.search.scoring import START_NOISE, Evaluator
-from farrier.search.starting_values import CHANGEPOINT_WIDTH, SAME_PERIOD
+from farrier.search.starting_values import SAME_PERIOD
 from farrier.search.structure import Move, Part, Structure
 
 FAR = 4.0 * VERY_STRONG
@@ -149,17 +146,8 @@ SMALLEST = 0.03
 """Size of a component below which it goes when others come, or when the rows of a long series are fitted. [standard
 deviations of y; by judgement]"""
 LARGE = 0.15
-"""Size of a component from which it may be there on one side of a change only. [standard deviations of y; by
-judgement]"""
-
-
-class Sided(NamedTuple):
-    """What a change at one place gains if some components are there only on one side of it."""
-
-    gain: float
-    place: float
-    sides: list[tuple[int, bool]]
-    """The components, and whether they are there after the change."""
+"""Size of a component from which products with it are tried, and whether it is there on one side of a change only.
+[standard deviations of y; by judgement]"""
 
 
 def enriched(evaluator: Evaluator, structure: Structure) -> Structure:
@@ -232,48 +220,14 @@ def split(evaluator: Evaluator) -> list[Kernel]:
 
 
 def one_sided(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
-    """Large components that are there only before or after one change, where that gains much."""
-    sizes = evaluator.sizes(structure)
-    large = [
-        int(i)
-        for i in np.argsort(sizes)[::-1]
-        if sizes[i] > LARGE and not candidates.has_step(structure.parts[i].kernel)
-    ][:4]
-    if not large:
-        return []
-    x, extent = np.sort(evaluator.X[:, 0]), candidates.Extent.of(evaluator.X[:, 0])
-    # coarsely, then more finely between the neighbours of the best place
-    places = np.quantile(x, np.linspace(0.1, 0.9, 15))
-    best = _scan(evaluator, structure, large, places)
-    apart = float(np.median(np.diff(places)))
-    finer = np.linspace(best.place - apart, best.place + apart, 15)[1:-1]
-    best = max(best, _scan(evaluator, structure, large, finer), key=lambda one: one.gain)
-    if best.gain <= VERY_STRONG:
-        return []
-    step = candidates.step_at(best.place, extent)
-    return [structure.parts[i].kernel * (step if after else 1 - step) for i, after in best.sides]
-
-
-def _scan(evaluator: Evaluator, structure: Structure, large: Sequence[int], places: np.ndarray) -> Sided:
-    """The best place of a change, with the sides that some components then take; all else stays as it is."""
-    x = evaluator.X[:, 0]
-    width = CHANGEPOINT_WIDTH * candidates.Extent.of(x).spacing
-    C = evaluator.noisy(evaluator.covariance_at(structure), structure)
-    own = dict(zip(large, evaluator.grams([structure.parts[i].kernel for i in large]), strict=True))
-    base, best = log_density(C.copy(), evaluator.y), Sided(-np.inf, 0.0, [])
-    for place in places:
-        after = expit((x - place) / width)
-        now, height, sides = C, base, []
-        for i in large:
-            whole = structure.parts[i].weight ** 2 * own[i]
-            # the active side keeps the variance that the component has over all rows
-            options = {
-                side: now - whole + 2.0 * whole * np.outer(v, v) for side, v in ((True, after), (False, 1 - after))
-            }
-            heights = {side: log_density(one.copy(), evaluator.y) for side, one in options.items()}
-            side = max(heights, key=lambda one: heights[one])
-            if heights[side] > height + 1.0:
-                now, height = options[side], heights[side]
-                sides.append((i, side))
-        best = max(best, Sided(height - base, float(place), sides), key=lambda one: one.gain)
-    return best
+    """A large component that is there only before or after a change, where that gains much."""
+    x, sizes = evaluator.X[:, 0], evaluator.sizes(structure)
+    extent, places = candidates.Extent.of(x), [float(one) for one in np.quantile(x, np.linspace(0.1, 0.9, 15))]
+    large = [int(i) for i in np.argsort(sizes)[::-1] if sizes[i] > LARGE][:4]
+    found: list[tuple[float, Kernel]] = []
+    for i in large:
+        moves = [Move(side, i) for side in candidates.sides(structure.parts[i].kernel, places, extent)]
+        gains = evaluator.screen(structure, moves) if moves else np.zeros(0)
+        found += [(float(gain), move.kernel) for gain, move in zip(gains, moves, strict=True)]
+    gain, kernel = max(found, key=lambda one: one[0], default=(0.0, None))
+    return [kernel] if kernel is not None and gain > VERY_STRONG else []

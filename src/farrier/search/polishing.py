@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 
 from farrier.kernels.registry import Matern12
-from farrier.search import candidates, regressors
+from farrier.search import candidates
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import shifted
 from farrier.search.evidence import HOPELESS, PRICE, VERY_STRONG
@@ -73,7 +73,7 @@ def plainest(evaluator: Evaluator, structure: Structure) -> Structure:
     Beside these there may be effects of regressors: the user has named them, so that none was chosen among many.
     """
     walk, noise = evaluator.beliefs.walk, START_NOISE
-    effects = [part for part in structure.parts if evaluator.of_series and regressors.acts_on(part.kernel)]
+    effects = [part for part in structure.parts if evaluator.of_series and candidates.acts_on(part.kernel)]
     plain = evaluator.fit(effects, noise) if effects else evaluator.empty()
     if walk is not None:
         wandering = evaluator.fit([evaluator.part(walk, evaluator.beliefs.scale(walk)), *effects], noise)
@@ -126,7 +126,7 @@ def _doubted(evaluator: Evaluator, part: Part) -> bool:
     first, *more = part.kernel.products()[0]
     if more:
         return False
-    if evaluator.of_series and not regressors.acts_on(part.kernel):
+    if evaluator.of_series and not candidates.acts_on(part.kernel):
         return isinstance(first, Matern12)
     return first.kind in CURVED and first.dims is not None and len(first.dims) == 1
 

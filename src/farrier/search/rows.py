@@ -11,7 +11,7 @@ import numpy as np
 
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import CentredPeriodic, Linear, RandomWalk, SquaredExponential
-from farrier.search import candidates, regressors
+from farrier.search import candidates
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.changepoints import best_change, shifted
 from farrier.search.enriching import enriched, fit_ordinary, split
@@ -19,20 +19,23 @@ from farrier.search.periods import find_periods
 from farrier.search.scoring import START_NOISE, Evaluator
 from farrier.search.starting_values import LENGTHSCALES
 from farrier.search.structure import Move, Part, Structure
+from farrier.search.table_candidates import Warps
 from farrier.search.table_moves import Columns
 
 
 def series_moves(evaluator: Evaluator, structure: Structure) -> list[Move]:
     """Other kernels in place of one component, and a step where the rows show a change of level."""
-    kernels = [part.kernel for part in structure.parts]
+    kernels, clock = [part.kernel for part in structure.parts], evaluator.beliefs.clock
+    # a calendar that is complete tells the period
+    longer = clock is not None and not clock.complete
     extent = candidates.Extent.of(evaluator.X[:, 0])
     place, gain = best_change(evaluator, structure)
     fresh = [place] if gain > np.log(len(evaluator.y)) else []
     changes = [*candidates.changes_of(kernels), *fresh]
     moves = [Move(evaluator.on_time(candidates.step_at(one, extent))) for one in fresh]
     for i, kernel in enumerate(kernels):
-        if regressors.acts_on(kernel):
-            effects = [*regressors.curves_for(kernel, evaluator.X), *regressors.simpler(kernel)]
+        if candidates.acts_on(kernel):
+            effects = [*candidates.curves_for(kernel, evaluator.X), *candidates.straight(kernel)]
             moves += [Move(one, i) for one in effects]
             continue
         (over,) = candidates.over_time([kernel])
@@ -40,19 +43,11 @@ def series_moves(evaluator: Evaluator, structure: Structure) -> list[Move]:
             *candidates.simpler(over, evaluator.beliefs.walk),
             *candidates.grown(over, extent),
             *candidates.sides(over, changes, extent),
-            *_other_periods(evaluator, over, extent),
+            *candidates.other_periods(over, extent, evaluator.known, longer=longer),
             *([Linear(0.0)] if isinstance(over, RandomWalk) else []),
         ]
         moves += [Move(evaluator.on_time(one), i) for one in others]
     return moves
-
-
-def _other_periods(evaluator: Evaluator, kernel: Kernel, extent: candidates.Extent) -> list[Kernel]:
-    """A product with another period: a season, or a longer one where no calendar tells the period."""
-    clock, found = evaluator.beliefs.clock, candidates.in_season(kernel, evaluator.known)
-    if clock is None or clock.complete:
-        return found
-    return [*found, *candidates.longer(kernel, extent)]
 
 
 REST_WEIGHT = 0.05
@@ -63,8 +58,9 @@ MOSTLY_NOISE = 0.8
 """Noise variance of the second start of a fit of curves. [variance of y; by the suite `horseshoe` on 120 sets of white
 noise: one takes more than four fifths of it for curves, without the second start 3 do]"""
 
-NO_CODES = Columns()
-"""A table of numbers without transforms."""
+
+NO_TABLE = Columns(Warps.none())
+"""The columns where there is no table."""
 
 
 @final
@@ -72,7 +68,7 @@ NO_CODES = Columns()
 class Rows:
     """What is known of rows beside their numbers; the beliefs of their evaluator say of which kind they are."""
 
-    columns: Columns = NO_CODES
+    columns: Columns = NO_TABLE
     """The columns of a table."""
     calendar: Sequence[Kernel] = ()
     """Patterns of the calendar over the time of a series."""
@@ -109,7 +105,7 @@ class Rows:
             return candidates.ordinary_curve(evaluator.X[:, 0], periods, over)
         series = candidates.ordinary_series(beliefs, periods, over)
         series += candidates.of_calendar(self.calendar, over)
-        return [*map(evaluator.on_time, series), *regressors.lines(evaluator.X.shape[1], found)]
+        return [*map(evaluator.on_time, series), *candidates.lines(evaluator.X.shape[1], found)]
 
     def seasons(self, evaluator: Evaluator) -> list[float]:
         """The periods of the pool: those of the calendar, or that of y where the calendar does not tell it."""

@@ -21,6 +21,7 @@ import numpy as np
 from farrier.evaluation.covariance import Covariance, covariance_of
 from farrier.evaluation.products import Products
 from farrier.inference.exact import ExactObjective, log_density, log_normal
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.laplace import Laplace, curvature
 from farrier.inference.lbfgs import ITERATIONS, TOLERANCE, Climb, climb, moving_of
 from farrier.inference.noise import ALIKE, Noise
@@ -28,11 +29,18 @@ from farrier.inference.parameter_vector import ExactModel, Terms
 from farrier.kernels.algebra import Kernel
 from farrier.search.beliefs import Beliefs
 from farrier.search.evidence import HOPELESS, VERY_STRONG
-from farrier.search.regressors import noise_beside
-from farrier.search.shared_changes import saved_by_sharing
-from farrier.search.starting_curvature import curvature_at_start
 from farrier.search.starting_values import INPUT_LENGTHSCALE, SAME_CHANGE
-from farrier.search.structure import LEVEL, Mode, Move, Origin, Part, Structure, starting_at
+from farrier.search.structure import (
+    LEVEL,
+    Mode,
+    Move,
+    Origin,
+    Part,
+    Structure,
+    curvature_at_start,
+    saved_by_sharing,
+    starting_at,
+)
 
 RANKED = 12
 """Additional components that are evaluated after a score test has ranked all. [components; by judgement]"""
@@ -247,7 +255,8 @@ class Evaluator:
         densities, apart = self._log_densities(mode), SAME_CHANGE
         saved = saved_by_sharing(mode, densities, apart) if self.of_series else 0.0
         count = len(mode.model.pool)
-        weights = -float(mode.model.prior.kl())
+        assert isinstance(mode.model.prior, PointHorseshoe)
+        weights = mode.model.prior.log_density
         return top.evidence + weights + float(densities[count:].sum()) + mode.laplace.log_volume + saved
 
     def _log_densities(self, mode: Mode) -> np.ndarray:
@@ -315,46 +324,43 @@ class Evaluator:
     def _ranked(
         self, C: np.ndarray, structure: Structure, moves: Sequence[Move], grams: Sequence[np.ndarray]
     ) -> list[int]:
-        """The moves in place of a component, and the additional components with the highest score statistics.
+        """The moves in place of a component, and the additional components with the highest score statistics."""
+        test = self._score_test(C, structure)
+        found = [test(K) if move.place is None else (0.0, 1.0) for move, K in zip(moves, grams, strict=True)]
+        heights = np.array([np.sign(slope) * slope**2 / information for slope, information in found])
+        heights[[move.place is not None for move in moves]] = -np.inf
+        best = np.argsort(heights)[::-1][:RANKED]
+        return [i for i, move in enumerate(moves) if move.place is not None or i in best]
 
-        With a = C^-1 y, the slope of the log evidence in a candidate's squared weight at zero is
-        (a'Ka - tr C^-1 K) / 2 and its information is tr(C^-1 K C^-1 K) / 2, here the mean of v'C^-1 K C^-1 K v over
-        vectors v of random signs.
+    def _score_test(self, C: np.ndarray, structure: Structure) -> Callable[[np.ndarray], tuple[float, float]]:
+        """The slope of the log evidence in the squared weight of another component at zero, and its information.
+
+        With a = C^-1 y and the Gram matrix K of the component, they are (a'Ka - tr C^-1 K) / 2 and
+        tr(C^-1 K C^-1 K) / 2, the latter as the mean of v'C^-1 K C^-1 K v / 2 over vectors v of random signs.
         """
         inverse = np.linalg.inv(self.noisy(C, structure))
         a = inverse @ self.y
         signs = np.random.default_rng(0).choice([-1.0, 1.0], (len(a), PROBES))
         solved = inverse @ signs
-        heights = np.full(len(moves), -np.inf)
-        for i, (move, K) in enumerate(zip(moves, grams, strict=True)):
-            if move.place is None:
-                trace = float(np.vdot(inverse, K))
-                slope = 0.5 * (float(a @ K @ a) - trace)
-                estimate = float(np.vdot(K @ solved, inverse @ (K @ signs))) / signs.shape[1]
-                # the trace of a square is at least the squared trace over the rows
-                information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)
-                heights[i] = np.sign(slope) * slope**2 / information
-        best = np.argsort(heights)[::-1][:RANKED]
-        return [i for i, move in enumerate(moves) if move.place is not None or i in best]
+
+        def test(K: np.ndarray) -> tuple[float, float]:
+            trace = float(np.vdot(inverse, K))
+            estimate = float(np.vdot(K @ solved, inverse @ (K @ signs))) / PROBES
+            # the trace of a square is at least the squared trace over the rows
+            return 0.5 * (float(a @ K @ a) - trace), 0.5 * max(estimate, trace**2 / len(a), 1e-300)
+
+        return test
 
     def interaction_scores(self, structure: Structure, sets: Sequence[tuple[int, ...]]) -> np.ndarray:
         """About the log evidence that a smooth interaction of each set of inputs would gain, by a score test.
 
         The kernel of an interaction is the product of the centred kernels of its inputs, which leaves out their main
-        effects, so that x1 * x2 has a score where neither input has one. The information is estimated with random
-        probes: tr(C^-1 K C^-1 K) = E v'C^-1 K C^-1 K v.
+        effects, so that x1 * x2 has a score where neither input has one.
         """
-        length, n = INPUT_LENGTHSCALE, len(self.y)
-        inverse = np.linalg.inv(self.noisy(self.covariance_at(structure), structure))
-        a, V = inverse @ self.y, np.random.default_rng(0).choice([-1.0, 1.0], (n, PROBES))
+        length, test = INPUT_LENGTHSCALE, self._score_test(self.covariance_at(structure), structure)
         grams = [_centred(np.exp(-0.5 * (x[:, None] - x[None, :]) ** 2 / length**2)) for x in self.X.T]
-        heights = np.zeros(len(sets))
-        for i, inputs in enumerate(sets):
-            K = reduce(mul, (grams[d] for d in inputs))
-            slope = 0.5 * float(a @ K @ a - np.vdot(inverse, K))
-            information = 0.5 * float(np.mean(np.sum((K @ (inverse @ V)) * (inverse @ (K @ V)), axis=0)))
-            heights[i] = 0.5 * max(slope, 0.0) ** 2 / max(information, 1e-300)
-        return heights
+        each = [test(reduce(mul, (grams[d] for d in inputs))) for inputs in sets]
+        return np.array([0.5 * max(slope, 0.0) ** 2 / information for slope, information in each])
 
     def residual(self, structure: Structure) -> np.ndarray:
         """y minus the posterior mean of all components."""
@@ -385,6 +391,18 @@ class Evaluator:
         a = np.linalg.solve(C, self.y)
         grams = self.covariance.grams(structure.model.pool)
         return np.array([(p.weight**2 * K @ a).std() for p, K in zip(structure.parts, grams, strict=False)])
+
+
+def noise_beside(X: np.ndarray, y: np.ndarray) -> float:
+    """About the noise variance of a series with regressors, or more: half the mean square of what lines of the
+    regressors leave of the differences of neighbours, at most the variance of y.
+
+    A fit that starts with far less noise takes the effects of regressors for larger than they are.
+    """
+    order = np.argsort(X[:, 0], kind="stable")
+    changes, steps = np.diff(y[order]), np.diff(X[order, 1:], axis=0)
+    left = changes - steps @ np.linalg.lstsq(steps, changes, rcond=None)[0]
+    return float(min(0.5 * np.mean(left**2), np.var(y)))
 
 
 def _mean_variance(K: np.ndarray) -> float:

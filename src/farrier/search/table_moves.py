@@ -1,7 +1,7 @@
 """What the explanation and the pool of a table can be made of: candidates of several inputs."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import final
 
 import numpy as np
@@ -15,12 +15,13 @@ from farrier.kernels.registry import (
     RationalQuadratic,
     SquaredExponential,
 )
-from farrier.search import candidates, codes, table_candidates
+from farrier.search import candidates, table_candidates
 from farrier.search.beliefs import PRIOR_SCALE
+from farrier.search.candidates import distinct
+from farrier.search.empty_cells import acts_on, beyond_average, flags_of
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import Lattice
 from farrier.search.scoring import Evaluator
-from farrier.search.starting_values import distinct
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.table_candidates import Warps
 from farrier.search.thresholds import threshold_kernels
@@ -38,10 +39,8 @@ INTERACTIONS = 4
 class Columns:
     """What is known of the columns of a table before y is looked at."""
 
-    coded: tuple[int, ...] = ()
-    """The inputs that are codes of categories."""
-    warps: Warps | None = None
-    """The transforms of the inputs that are numbers; None for the candidates of likelihoods that are not Gaussian."""
+    warps: Warps
+    """The inputs that are numbers, and their transforms."""
     lattices: tuple[Lattice, ...] = ()
     """Pairs of numbers over which y has a pattern that repeats."""
 
@@ -53,34 +52,25 @@ class Columns:
             # without the inputs in which it is flat: lengthscales above five standard deviations
             narrow = candidates.narrowed(kernel, 5.0)
             others = ([] if narrow is None else [narrow]) + candidates.simpler(kernel)
-            if self.warps is not None:
-                others += table_candidates.simpler(kernel) + _sharper(evaluator, structure, i)
+            others += table_candidates.simpler(kernel) + _sharper(evaluator, structure, i)
             found += [Move(one, i) for one in others]
         return found
 
     def ordinary(self, evaluator: Evaluator, found: Sequence[Kernel]) -> list[Kernel]:
         """The ordinary candidates, without those in `found`."""
-        inputs, warps = evaluator.X.shape[1], self.warps
-        if warps is None:
-            return codes.ordinary_table(inputs, self.coded, found)
-
-        def of_numbers(others: Sequence[Kernel]) -> list[Kernel]:
-            return table_candidates.ordinary_table(warps, others, many=_many(evaluator))
-
-        made = codes.ordinary_table(inputs, self.coded, found, of_numbers)
+        made = table_candidates.ordinary(self.warps, found, many=_many(evaluator))
         return [*made, *distinct(self._patterns(), found)]
 
     def all_orders(self, evaluator: Evaluator, whole: Structure) -> list[Part]:
         """Interactions of all orders, all numbers together as they are in the pool of the ordinary candidates, each
         category and what repeats; nothing for a table without numbers."""
-        inputs = evaluator.X.shape[1]
-        numbers, warps = codes.Codes(self.coded, inputs).numbers, self.warps
-        if warps is None or not numbers:
+        numbers, inputs = self.warps.columns, self.warps.inputs
+        if not numbers:
             return []
         joint = (SquaredExponential, RationalQuadratic, Matern12, *WARPED_FAMILIES)
         kept = [part for part in whole.parts if _together(part.kernel, joint, len(numbers), inputs)]
         kept += [part for part in whole.parts if _has(part.kernel, Category) or _has(part.kernel, CentredPeriodic)]
-        orders = table_candidates.all_orders(warps, self.coded)
+        orders = table_candidates.all_orders(self.warps)
         return [evaluator.part(orders, PRIOR_SCALE), *kept]
 
     def without_flags(self, evaluator: Evaluator, structure: Structure) -> Structure:
@@ -88,12 +78,12 @@ class Columns:
 
         The pool that predicts keeps them.
         """
-        flags = codes.flags_of(evaluator.X, self.coded)
+        flags = flags_of(evaluator.X, self.coded)
         if not flags or structure.model is None:
             return structure
         grams, inputs = evaluator.covariance.grams(structure.model.pool), evaluator.X.shape[1]
         weighted = [part.weight**2 * K for part, K in zip(structure.parts, grams, strict=False)]
-        acting = [codes.acts_on(part.kernel, inputs) for part in structure.parts]
+        acting = [acts_on(part.kernel, inputs) for part in structure.parts]
         C = evaluator.noisy(evaluator.covariance_at(structure), structure)
         for flag, number in flags.items():
             own = [K for K, there in zip(weighted, acting, strict=True) if there == {flag}]
@@ -101,7 +91,7 @@ class Columns:
             if not own or not effect:
                 continue
             covariances = np.sum(own, axis=0), np.sum(effect, axis=0), C
-            evidence = codes.beyond_average(*covariances, evaluator.y, evaluator.X[:, flag] > 0.0)
+            evidence = beyond_average(*covariances, evaluator.y, evaluator.X[:, flag] > 0.0)
             if evidence < VERY_STRONG:
                 kept = [part for part, there in zip(structure.parts, acting, strict=True) if there != {flag}]
                 return self.without_flags(evaluator, evaluator.fit(kept, structure.noise))
@@ -109,23 +99,22 @@ class Columns:
 
     def _additional(self, evaluator: Evaluator, structure: Structure, found: Sequence[Kernel]) -> list[Kernel]:
         """Candidates for an additional component."""
-        inputs, warps = evaluator.X.shape[1], self.warps
-        flags = codes.flags_of(evaluator.X, self.coded)
-        useful = _by_correlation(evaluator, structure) if warps is None or self.coded else []
-        if warps is None:
-            return codes.table(inputs, self.coded, found, useful, flags=flags)
-        numbers = codes.Codes(self.coded, inputs).numbers
-        sets = table_candidates.sets_of_inputs(len(numbers))
-        scores = evaluator.interaction_scores(structure, [tuple(numbers[k] for k in one) for one in sets])
+        warps, coded = self.warps, self.coded
+        flags = flags_of(evaluator.X, coded)
+        useful = _by_correlation(evaluator, structure) if coded else []
+        sets = table_candidates.sets_of_inputs(warps.columns)
+        scores = evaluator.interaction_scores(structure, sets)
         best = [sets[i] for i in np.argsort(-scores)[:INTERACTIONS] if scores[i] > 0.0]
+        # where cells are empty y varies more, which a product of the flag would take for an interaction
+        levels, many = [c for c in coded if c not in flags], _many(evaluator)
+        made = table_candidates.additional(warps, levels, found, best, useful, many=many)
+        thresholds = _thresholds(evaluator, structure, evaluator.covariance_at(structure), warps.columns)
+        return distinct([*table_candidates.categories(warps), *made, *thresholds, *self._patterns()], found)
 
-        def numbers_of(others: Sequence[Kernel]) -> list[Kernel]:
-            return table_candidates.table(warps, others, best, many=_many(evaluator))
-
-        made = codes.table(inputs, self.coded, found, useful, numbers_of, flags)
-        inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure), structure))
-        thresholds = threshold_kernels(evaluator.X, numbers, inverse, evaluator.y)
-        return made + distinct([*thresholds, *self._patterns()], found)
+    @property
+    def coded(self) -> tuple[int, ...]:
+        """The inputs that are codes of categories."""
+        return tuple(d for d in range(self.warps.inputs) if d not in self.warps.columns)
 
     def _patterns(self) -> list[Kernel]:
         """What repeats over two numbers."""
@@ -142,11 +131,16 @@ def _sharper(evaluator: Evaluator, structure: Structure, place: int) -> list[Ker
     first, *more = structure.parts[place].kernel.products()[0]
     if more or first.dims is None or len(first.dims) != 1 or first.kind not in table_candidates.CURVED:
         return []
-    others = replace(structure, parts=(*structure.parts[:place], *structure.parts[place + 1 :]))
     own = structure.parts[place].weight ** 2 * first.gram(evaluator.X, evaluator.X)
-    inverse = np.linalg.inv(evaluator.noisy(evaluator.covariance_at(structure) - own, others))
-    columns = [int(column) for column in first.dims]
-    return threshold_kernels(evaluator.X, columns, inverse, evaluator.y)
+    return _thresholds(evaluator, structure, evaluator.covariance_at(structure) - own, [int(d) for d in first.dims])
+
+
+def _thresholds(evaluator: Evaluator, structure: Structure, C: np.ndarray, columns: Sequence[int]) -> list[Kernel]:
+    """Jumps and bends of some numbers beside components with the covariance C; none for classes and counts, whose rows
+    say too little of the shape of an effect."""
+    if evaluator.noise.known:
+        return []
+    return threshold_kernels(evaluator.X, columns, np.linalg.inv(evaluator.noisy(C, structure)), evaluator.y)
 
 
 def _by_correlation(evaluator: Evaluator, structure: Structure) -> list[int]:

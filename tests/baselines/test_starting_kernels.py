@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
+from farrier.baselines.starting_kernels import Start
 from farrier.kernels.registry import FAMILIES, Periodic
-from farrier.search.starting_kernels import Start
 
 RNG = np.random.default_rng(0)
 REGULAR = np.linspace(1949.0, 1961.0, 145)[:-1]
