@@ -25,6 +25,7 @@ from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import find_periods, waves_gain
 from farrier.search.regressors import acts_on, curves_for
 from farrier.search.scoring import START_NOISE, Evaluator
+from farrier.search.series_changes import is_change, with_changes
 from farrier.search.starting_values import CHANGEPOINT_WIDTH, SAME_PERIOD
 from farrier.search.structure import Move, Part, Structure
 
@@ -76,17 +77,10 @@ def _with_what_shows(
         needed = FAR * (LONG if period > seasons[0] else 1.0)
         if waves_gain(x, y, seasons, period) > needed:
             usual = _better(evaluator, usual, parts([*seasons, period]), least, FAR)
-    for kernel in (*_change(evaluator, usual), *_growth(evaluator, usual, seasons)):
+    for kernel in _growth(evaluator, usual, seasons):
         part = evaluator.part(kernel, PRIOR_SCALE)
         usual = _better(evaluator, usual, [*usual.parts, part], least, FAR)
-    return usual
-
-
-def _change(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
-    """A change of level, if it gains enough with all else fixed."""
-    place, gain = best_change(evaluator, structure)
-    step = candidates.step_at(place, candidates.Extent.of(evaluator.X[:, 0]))
-    return [evaluator.on_time(step)] if gain > FAR else []
+    return with_changes(evaluator, usual, least)
 
 
 def _growth(evaluator: Evaluator, structure: Structure, seasons: Sequence[float]) -> list[Kernel]:
@@ -122,7 +116,12 @@ def _with_curves(evaluator: Evaluator, structure: Structure, least: float) -> St
 def _like(
     evaluator: Evaluator, near: Structure, parts: Callable[[Sequence[float]], list[Part]], seasons: Sequence[float]
 ) -> list[Part]:
-    """Components with the periods, the effects of regressors and the changes of a similar structure."""
+    """Components with the periods, the effects of regressors and the changes of a similar structure.
+
+    Where something changes, what grows beside it is what grows there.
+    """
+    if any(is_change(part.kernel) for part in near.parts):
+        return [part if is_change(part.kernel) else evaluator.part(part.kernel, part.weight) for part in near.parts]
     periods = [one for one in _periods(near) if all(abs(one / season - 1.0) > SAME_PERIOD for season in seasons)]
     usual = parts([*seasons, *periods])
     effects = {on: part for part in near.parts if (on := acts_on(part.kernel))}
