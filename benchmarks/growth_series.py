@@ -97,7 +97,9 @@ def made(kind: str, seed: int) -> Made:
         mean = np.cumsum(rng.normal(rng.normal(0.0, 0.3), 1.0, len(t)))
         sd = float(rng.choice([0.0, 0.5, 1.0]))
     values = 100.0 + mean + rng.normal(0.0, sd, len(t)) if sd else 100.0 + mean
-    return Made(kind, seed, frequency, _dated(values[:n], frequency), values[n:], 100.0 + mean[n:], season, place, None, numbers)
+    return Made(
+        kind, seed, frequency, _dated(values[:n], frequency), values[n:], 100.0 + mean[n:], season, place, None, numbers
+    )
 
 
 def _growth(
@@ -117,10 +119,14 @@ def _growth(
         mean = mean + _seasonal(t, season, 0.08 * capacity, rng)
     values = mean + rng.normal(0.0, noise * capacity, len(t))
     y = _dated(values[:n], frequency)
-    return Made(kind, seed, frequency, y, values[n:], mean[n:], season, None, level, {"reached": reached, "noise": noise})
+    return Made(
+        kind, seed, frequency, y, values[n:], mean[n:], season, None, level, {"reached": reached, "noise": noise}
+    )
 
 
-def _break(kind: str, t: np.ndarray, n: int, place: int, rng: np.random.Generator) -> tuple[np.ndarray, dict[str, float]]:
+def _break(
+    kind: str, t: np.ndarray, n: int, place: int, rng: np.random.Generator
+) -> tuple[np.ndarray, dict[str, float]]:
     """A course of noise of standard deviation one, with its numbers."""
     sign, after = rng.choice([-1.0, 1.0]), np.maximum(t - place, 0.0)
     if kind == "bend":

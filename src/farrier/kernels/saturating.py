@@ -47,6 +47,7 @@ class Saturating(Profile):
     end: PerColumn = fixed(default=1.0)
     dims: Dims = None
 
+    # several curves at once: hyperparameters of shape (k, 1) give v of shape (k, N)
     @classmethod
     def profile(cls, values: Values, x: np.ndarray) -> tuple[np.ndarray, Back]:
         width, shape = values["width"], values["shape"]
@@ -55,14 +56,14 @@ class Saturating(Profile):
         away = (np.concatenate([x, ends]) - values["end"]) / width
         t = np.log(shape) - away - values["progress"]
         log_s = -np.logaddexp(0.0, t) / shape
-        gone, whole = log_s[:-2] - log_s[-1], log_s[-2] - log_s[-1]
+        gone, whole = log_s[..., :-2] - log_s[..., -1:], log_s[..., -2:-1] - log_s[..., -1:]
         # v = 1 - (1 - s(x) / s(end)) / (1 - s(start) / s(end))
         top, bottom = np.expm1(gone), np.expm1(whole)
 
         def back(dv: np.ndarray) -> Slopes:
             bent = expit(t) / shape
             slopes = {"progress": bent, "width": -bent * away / width, "shape": -(log_s + bent) / shape}
-            by_gone, by_whole = -dv * np.exp(gone) / bottom, float(dv @ top) * np.exp(whole) / bottom**2
+            by_gone, by_whole = -dv * np.exp(gone) / bottom, (dv @ top) * float(np.exp(whole[0]) / bottom[0] ** 2)
             return {
                 name: by_gone @ (one[:-2] - one[-1]) + by_whole * (one[-2] - one[-1]) for name, one in slopes.items()
             }

@@ -192,8 +192,9 @@ class Beliefs:
         """The log prior of a structure.
 
         Every factor is one of the families, and in a table of one of the inputs or of any set of them. A step in a
-        table, and a shock, is at one of the gaps between its rows. A line from there on is one thing with it, a bend, whose place is
-        known less well. A series has time, and regressors that the user has named: no input is chosen among others.
+        table, and a shock, is at one of the gaps between the rows. A line from there on is one thing with a step, a
+        bend, whose place is known less well. A series has time, and regressors that the user has named: no input is
+        chosen among others.
         """
         total = 0.0
         for part in parts:
