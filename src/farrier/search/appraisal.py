@@ -53,7 +53,8 @@ def appraise(search: Evaluator, structure: Structure) -> Appraisal:
     order = tuple(sorted(range(len(sizes)), key=lambda i: (losses[i] < 0.0, -sizes[i])))
     weighted = [structure.parts[i].weight ** 2 * grams[i] for i in order]
     errors = [float(search.y.std())]
-    total = np.zeros_like(C)
+    # the level, which is the last component
+    total = np.full_like(C, float(structure.model.prior.quantile(0.5)[-1]) ** 2)
     for K in weighted:
         total = total + K
         errors.append(left_out_error(total, search.spread(structure), search.y))

@@ -17,6 +17,7 @@ from farrier.search.changepoints import best_change, shifted
 from farrier.search.enriching import enriched, fit_ordinary, split
 from farrier.search.periods import find_periods
 from farrier.search.scoring import START_NOISE, Evaluator
+from farrier.search.series_changes import is_change
 from farrier.search.starting_values import LENGTHSCALES
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.table_moves import Columns
@@ -34,6 +35,8 @@ def series_moves(evaluator: Evaluator, structure: Structure) -> list[Move]:
         if regressors.acts_on(kernel):
             effects = [*regressors.curves_for(kernel, evaluator.X), *regressors.simpler(kernel)]
             moves += [Move(one, i) for one in effects]
+            continue
+        if is_change(kernel):
             continue
         (over,) = candidates.over_time([kernel])
         others = [
