@@ -5,9 +5,9 @@ between two rows and jumps at each row. Here every gap between two rows is a can
 
     log N(z; 0, C_tau),    C_tau = sum_j w_j^2 K_j + level + noise,    the changing kernels with their step at tau
 
-is computed at the fitted weights and hyperparameters, under a uniform prior over the gaps. A step of the level, a break of the
-slope and a shock have rank one, C_tau = A + w^2 s s', and all candidates share one factorisation of A. Kernels that change at the same place move
-together. A change is quoted as the first row after it.
+is computed at the fitted weights and hyperparameters, under a uniform prior over the gaps. A step of the level, a break
+of the slope and a shock have rank one, C_tau = A + w^2 s s', and all candidates share one factorisation of A. Kernels
+that change at the same place move together. A change is quoted as the first row after it.
 """
 
 from collections.abc import Sequence

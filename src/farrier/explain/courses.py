@@ -94,7 +94,8 @@ def _slopes(result: Result, factor: Bend, say: Say) -> tuple[Estimate, Estimate]
     kernels = result.explained.explaining.kernels
     straight = [k for k, kernel in enumerate(kernels) if _straight(kernel)]
     place, x = float(np.ravel(factor.location)[0]), np.sort(result.inputs[:, 0])
-    bends = [float(np.ravel(kernels[k].products()[0][0].location)[0]) for k in straight if _is(kernels[k], Bend)]
+    factors = [kernels[k].products()[0][0] for k in straight]
+    bends = [float(np.ravel(one.location)[0]) for one in factors if isinstance(one, Bend)]
     before = max([x[0], *(at for at in bends if at < place - NEAR)])
     after = min([x[-1], *(at for at in bends if at > place + NEAR)])
     unit = result.explained.scale.sd / float(result.scale.x_scale[0])

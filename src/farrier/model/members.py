@@ -90,7 +90,7 @@ class Contender:
         pool that was not searched for: nobody has chosen it among others.
         """
         evaluator, parts = self.evaluator, self.structure.parts
-        preference = LOG_ODDS[self.scale.transform.name]
+        preference = LOG_ODDS.get(self.scale.transform.name, 0.0)
         ordinary = [part for part in parts if not self.searched or evaluator.beliefs.ordinary(part.kernel)]
         free = evaluator.beliefs.log_structure(ordinary, evaluator.X.shape[1])
         return self.structure.score - free + self.scale.log_jacobian(self.rows) + preference + self.correction
