@@ -14,7 +14,7 @@ from farrier.explain.facts import Estimate
 from farrier.explain.measures import Say, along, difference_of, estimate
 from farrier.inference.posteriors import LaplacePosterior
 from farrier.kernels.algebra import Base, Kernel
-from farrier.kernels.registry import Bend, Constant, Linear, Saturating, Shock, Step
+from farrier.kernels.registry import Bend, Constant, DampedTrend, Linear, Saturating, Shock, Step
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
 from farrier.search.regressors import acts_on
@@ -90,7 +90,7 @@ def _lasting(kernel: Kernel) -> bool:
 
 
 def _slopes(result: Result, factor: Bend, say: Say) -> tuple[Estimate, Estimate]:
-    """The slopes of all straight components together before and after a bend."""
+    """The mean slopes of all growth together before and after a bend, as far as the next ones."""
     kernels = result.explained.explaining.kernels
     straight = [k for k, kernel in enumerate(kernels) if _straight(kernel)]
     place, x = float(np.ravel(factor.location)[0]), np.sort(result.inputs[:, 0])
@@ -107,7 +107,7 @@ def _slopes(result: Result, factor: Bend, say: Say) -> tuple[Estimate, Estimate]
 
 
 def _straight(kernel: Kernel) -> bool:
-    return (_is(kernel, Bend) or _is(kernel, Linear)) and not acts_on(kernel)
+    return any(_is(kernel, one) for one in (Bend, Linear, DampedTrend)) and not acts_on(kernel)
 
 
 def _is(kernel: Kernel, family: type[Base]) -> bool:

@@ -59,8 +59,8 @@ NEAREST = 1e-3
 """How near to its cap, or its floor, a value may lie: nearer ones count as that near. [part of the cap's distance from
 the floor, or of its size; by judgement]"""
 BEGINS = 0.1
-"""How far below the rows growth begins where they have reached their floor, or have none. [part of the distance from the
-lowest value to the cap; by judgement]"""
+"""How far below the rows growth begins where they have reached their floor, or have none. [part of the distance from
+the lowest value to the cap; by judgement]"""
 _BETWEEN, _BELOW = re.compile(r"logit from (\S+) to (\S+)"), re.compile(r"logarithm of the distance to (\S+)")
 
 

@@ -13,6 +13,7 @@ import numpy as np
 from farrier.inference.exact import leave_one_out
 from farrier.kernels.algebra import Kernel
 from farrier.search.scoring import HIGHER_NOISES, Evaluator
+from farrier.search.series_changes import is_change
 from farrier.search.structure import Structure
 
 Z95 = 1.96
@@ -53,8 +54,10 @@ def appraise(search: Evaluator, structure: Structure) -> Appraisal:
     order = tuple(sorted(range(len(sizes)), key=lambda i: (losses[i] < 0.0, -sizes[i])))
     weighted = [structure.parts[i].weight ** 2 * grams[i] for i in order]
     errors = [float(search.y.std())]
-    # the level, which is the last component
-    total = np.full_like(C, float(structure.model.prior.quantile(0.5)[-1]) ** 2)
+    total = np.zeros_like(C)
+    if any(is_change(part.kernel) for part in structure.parts):
+        # a change is not centred: beside it stands the level, which is the last component
+        total += float(structure.model.prior.quantile(0.5)[-1]) ** 2
     for K in weighted:
         total = total + K
         errors.append(left_out_error(total, search.spread(structure), search.y))

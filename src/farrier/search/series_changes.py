@@ -7,7 +7,7 @@ more evidence than a pool that has both. So a pool without what wanders is asked
 
 A change is believed if it has far more evidence than `plain`, whichever row is left out, and if the series with its
 changes has no less evidence than the pool in which growth wanders: nothing needs to wander then. What wanders stays in
-the pool at small weights; growth that ends takes the place of all other growth.
+the pool at small weights, but for a damped trend where growth ends or a line breaks: it would take its place again.
 
 A screen comes first. With C the covariance of the pool without what wanders, times the best s, a curve v of the best
 size gains
@@ -107,13 +107,14 @@ def with_changes(evaluator: Evaluator, usual: Structure, least: float) -> Struct
     if not enough:
         return usual
     found = max(enough, key=lambda one: _evidence(evaluator, one))
-    there, ended = {part.kernel.formula() for part in found.parts}, _ends(found)
+    there = {part.kernel.formula() for part in found.parts}
+    grows = any(_of_time(part.kernel, Saturating, Bend) for part in found.parts)
     wandering = [
         replace(part, weight=LITTLE)
         for part in usual.parts
         if _of_time(part.kernel, *WANDERING, Matern12)
         and part.kernel.formula() not in there
-        and not (ended and _of_time(part.kernel, DampedTrend))
+        and not (grows and _of_time(part.kernel, DampedTrend))
     ]
     whole = evaluator.fit([*found.parts, *wandering], found.noise, least=least)
     return whole if np.isfinite(whole.score) else usual
@@ -279,7 +280,7 @@ def _growth(progress: float, width: float, shape: float, extent: Extent) -> Satu
 
 
 def _ends(structure: Structure) -> bool:
-    return any(isinstance(part.kernel, Saturating) for part in structure.parts)
+    return any(_of_time(part.kernel, Saturating) for part in structure.parts)
 
 
 def _of_time(kernel: Kernel, *families: type[Base]) -> bool:
