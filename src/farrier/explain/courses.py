@@ -26,7 +26,7 @@ QUANTILES = (np.arange(50) + 0.5) / 50
 SLOWED = 0.8
 """The last slope of growth over its largest, below which it has slowed. [ratio; by judgement]"""
 NEAR = 1e-6
-"""Distance from a place at which the values on its two sides are taken. [ranges of the data]"""
+"""Distance of two places that are the same, and from a place to what is before it. [standard deviations of time]"""
 
 
 def course_facts(result: Result, i: int, say: Say) -> dict[str, Any]:
@@ -41,7 +41,9 @@ def course_facts(result: Result, i: int, say: Say) -> dict[str, Any]:
         return {"slopes_around": _slopes(result, factor, say)}
     if isinstance(factor, Shock):
         place = float(np.ravel(factor.location)[0])
-        ends = along(result, 0, _units(result, [place - NEAR, place + NEAR]))
+        x = result.inputs[:, 0]
+        first = float(np.min(x[x > place], initial=x.max()))
+        ends = along(result, 0, _units(result, [place - NEAR, first]))
         return {"jump": estimate(*difference_of(result, [i], ends), result.explained.scale.sd, say)}
     return {}
 

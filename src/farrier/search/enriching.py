@@ -1,8 +1,8 @@
 """What the rows show beyond the ordinary candidates, for a series in time and for a curve over another input.
 
 Growth, seasons of the calendar and noise are in every pool of a series. A cycle that the calendar does not know
-(lynx, sunspots, a shop with ten hours a day), a change of level and a season that grows enter where they gain far
-more than chance gives. The effect of a regressor is a line, unless the evidence for a curve is very strong.
+(lynx, sunspots, a shop with ten hours a day), a season that grows and what changes enter where they gain far more than
+chance gives. The effect of a regressor is a line, unless the evidence for a curve is very strong.
 
 The pool of a curve holds smooth curves, a line and cycles. Where a residual shows more, such as a second cycle or a
 short wiggle, and where a component is there only on one side of a change, that enters the pool and is shrunk with all
@@ -30,8 +30,8 @@ from farrier.search.starting_values import CHANGEPOINT_WIDTH, SAME_PERIOD
 from farrier.search.structure import Move, Part, Structure
 
 FAR = 4.0 * VERY_STRONG
-"""Evidence that a cycle beyond the calendar, a change of level and a season that grows need before they predict:
-changes that entered with 5 made forecasts worse. [nats; of 100 series three have one, and gain 21 to 560]"""
+"""Evidence that a cycle beyond the calendar and a season that grows need before they predict. [nats; of 100 series
+three have one, and gain 21 to 560]"""
 LONG = 3.0
 """Times as much that the waves of a cycle longer than the season must gain before it is fitted: trends that wander look
 like long cycles. [by judgement]"""
@@ -68,7 +68,7 @@ def _with_what_shows(
     least: float,
 ) -> Structure:
     """The structure with what ordinary candidates do not have, each where it gains far more than chance gives: a cycle
-    that the calendar does not know, a change of level, a season that grows."""
+    that the calendar does not know, a season that grows, what changes (series_changes.py)."""
     x, y = evaluator.X[:, 0], evaluator.y
     if not np.isfinite(usual.score):
         return usual
