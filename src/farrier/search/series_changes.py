@@ -28,6 +28,7 @@ from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.registry import Bend, DampedTrend, Linear, Matern12, RandomWalk, Saturating, Shock, Step
 from farrier.search.beliefs import PRIOR_SCALE
 from farrier.search.candidates import Extent, step_at
+from farrier.search.evidence import PRICE
 from farrier.search.scoring import Evaluator
 from farrier.search.starting_values import CHANGEPOINT_WIDTH
 from farrier.search.structure import Structure
@@ -129,12 +130,26 @@ def _steady(
     for turn in range(MOST + 1):
         tried = [(BARS[type(one.kernel)].needed, _changed(evaluator, near, one.kernel)) for one in shown]
         gains = [_evidence(evaluator, one) - _evidence(evaluator, found) - needed for needed, one in tried]
+        gains = _by_slopes(evaluator, [one.kernel for one in shown], gains)
         best = int(np.argmax(gains)) if gains else -1
         if best < 0 or gains[best] < 0.0:
             return found if turn else None
         found = near = tried[best][1]
         shown, _ = _shown(evaluator, found)
     return None
+
+
+def _by_slopes(evaluator: Evaluator, kernels: Sequence[Base], gains: list[float]) -> list[float]:
+    """The gains, where a break of the slope and growth that ends do about as well: a slope that falls off ends, and one
+    that becomes steeper is broken."""
+    each = {type(kernel): i for i, kernel in enumerate(kernels)}
+    if Bend not in each or Saturating not in each or abs(gains[each[Bend]] - gains[each[Saturating]]) > PRICE:
+        return gains
+    x, bend = evaluator.X[:, 0], kernels[each[Bend]]
+    after = np.maximum(x - float(bend.entries("location", 1)[0]), 0.0)
+    before, change = np.linalg.lstsq(np.column_stack([x, after, np.ones(len(x))]), evaluator.y, rcond=None)[0][:2]
+    lesser = Bend if abs(before + change) < abs(before) else Saturating
+    return [gain - PRICE if i == each[lesser] else gain for i, gain in enumerate(gains)]
 
 
 def _over(structure: Structure) -> float:
