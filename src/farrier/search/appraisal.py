@@ -55,7 +55,7 @@ def appraise(search: Evaluator, structure: Structure) -> Appraisal:
     weighted = [structure.parts[i].weight ** 2 * grams[i] for i in order]
     errors = [float(search.y.std())]
     total = np.zeros_like(C)
-    if any(is_change(part.kernel) for part in structure.parts):
+    if search.of_series and any(is_change(part.kernel) for part in structure.parts):
         # a change is not centred: beside it stands the level, which is the last component
         total += float(structure.model.prior.quantile(0.5)[-1]) ** 2
     for K in weighted:
