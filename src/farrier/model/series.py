@@ -116,7 +116,7 @@ def _fits(series: Problem, scales: Sequence[Transform]) -> list[Contender]:
         same, found = {one.scale.transform.name: one.structure for one in fits}, list[Contender]()
         for one in scales:
             near = same.get(one.name, found[-1].structure if found else None)
-            found.append(pool_fit(series, beliefs, one, near=near))
+            found.append(pool_fit(series, beliefs, one, near=near, scaled=one.name not in same))
         fits += found
         scales = _useful(found)
     return fits
@@ -175,11 +175,12 @@ def pool_fit(
     near: Structure | None = None,
     least: float = -np.inf,
     again: bool = False,
+    scaled: bool = False,
 ) -> Contender:
     """A pool on one scale of the target, with Gaussian noise if no other is given.
 
-    `near` is another fit, from whose values this one starts; `again` takes its components too. Below a log likelihood
-    of `least` it gets no score.
+    `near` is another fit, from whose values this one starts, on another scale if this one is `scaled`; `again` takes
+    its components too. Below a log likelihood of `least` it gets no score.
     """
     X, y = series.X, series.y
     scale = TargetScale.of(transform, y if noise is None else y[noise.ordinary])
@@ -200,7 +201,7 @@ def pool_fit(
     if again and near is not None:
         structure = evaluator.fit_pool(near.parts, near, least)
     else:
-        structure = Rows(calendar=series.calendar).pool(evaluator, near, least)
+        structure = Rows(calendar=series.calendar).pool(evaluator, near, least, scaled=scaled)
     name = f"the {transform.name} scale"
     if beliefs.of_time:
         name += f", growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"

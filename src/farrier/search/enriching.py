@@ -43,13 +43,18 @@ def fit_ordinary(
     seasons: Sequence[float],
     near: Structure | None = None,
     least: float = -np.inf,
+    *,
+    scaled: bool = False,
 ) -> Structure:
     """The fit of ordinary candidates, made from their periods: the seasons, and what the rows show beyond these.
 
-    Where a similar structure is given, it has decided. `near` and `least` as in `Evaluator.fit_pool`.
+    Where a similar structure is given, it has decided; but on another scale of y (`scaled`) growth may break where it
+    did not. `near` and `least` as in `Evaluator.fit_pool`.
     """
     if near is not None:
-        return evaluator.fit_pool(_like(evaluator, near, parts, seasons), near, least)
+        found = evaluator.fit_pool(_like(evaluator, near, parts, seasons), near, least)
+        fresh = scaled and not any(is_change(part.kernel) for part in near.parts)
+        return with_changes(evaluator, found, least) if fresh and np.isfinite(found.score) else found
     usual = evaluator.fit_pool(parts(seasons), None, least)
     clock = evaluator.beliefs.clock
     if clock is not None and clock.complete and clock.of_time and not seasons:

@@ -80,8 +80,16 @@ class Rows:
     calendar: Sequence[Kernel] = ()
     """Patterns of the calendar over the time of a series."""
 
-    def pool(self, evaluator: Evaluator, near: Structure | None = None, least: float = -np.inf) -> Structure:
-        """The pool, shrunk; `near` is another fit of the same rows, from whose values this one starts.
+    def pool(
+        self,
+        evaluator: Evaluator,
+        near: Structure | None = None,
+        least: float = -np.inf,
+        *,
+        scaled: bool = False,
+    ) -> Structure:
+        """The pool, shrunk; `near` is another fit of the same rows, from whose values this one starts; of y on another
+        scale, if it is `scaled`.
 
         Below a log likelihood of `least` it gets no score.
         """
@@ -93,7 +101,7 @@ class Rows:
         if not evaluator.of_series:
             return evaluator.fit_pool(parts(()), near, least)
         if evaluator.beliefs.of_time:
-            return fit_ordinary(evaluator, parts, self.seasons(evaluator), near, least)
+            return fit_ordinary(evaluator, parts, self.seasons(evaluator), near, least, scaled=scaled)
         if near is not None:
             return evaluator.fit_pool(near.parts, near, least)
         usual = parts(self.seasons(evaluator))

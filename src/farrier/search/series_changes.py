@@ -193,12 +193,12 @@ def _shown(evaluator: Evaluator, structure: Structure) -> tuple[list[Found], flo
     K = C[np.ix_(order, order)] + DIFFUSE**2 * (1.0 + np.outer(x, x)) + np.diag(evaluator.spread(structure)[order])
     screen, extent, found = _Screen.of(K, y), Extent.of(x), list[Found]()
     for grid in _grids(x, extent, ends=_ends(structure)):
-        top, gain, likely = screen.best(grid.curves)
         bar = BARS[grid.family]
+        top, gain, likely = screen.best(grid.curves, bar.needed)
         if grid.family is Saturating and gain > bar.needed and likely < base + bar.screened:
             # long series know the curve better than the grid does
             grid, cells = _growths(x, extent, *_finer(grid.numbers[top])), grid.curves.shape[1]
-            top, gain, likely = screen.best(grid.curves)
+            top, gain, likely = screen.best(grid.curves, bar.needed)
             likely -= float(np.log(cells))
         if gain > bar.needed:
             found.append(Found(gain, likely, grid.kernel(top, extent)))
@@ -220,16 +220,21 @@ class _Screen:
         log_determinant = float(np.linalg.slogdet(C)[1])
         return cls(np.linalg.inv(C), y, -0.5 * (log_determinant + len(y) * (1.0 + LOG_2PI)))
 
-    def best(self, V: np.ndarray) -> tuple[int, float, float]:
+    def best(self, V: np.ndarray, needed: float) -> tuple[int, float, float]:
         """The best of the curves in the columns of V, what it gains whichever row is left out, and the log likelihood
         with a curve, on average over all."""
         n, solved, own = len(self.y), self.inverse @ self.y, np.diagonal(self.inverse)[:, None]
         W = self.inverse @ V
         q, h = V.T @ solved, np.maximum(np.einsum("nk,nk->k", V, W), 1e-12)
         scale = np.maximum(self.y @ solved - q**2 / h, 1e-12) / n
-        # without row i, C^-1 loses C^-1 e_i e_i' C^-1 / (C^-1)_ii
-        left_q, left_h = q - W * (solved[:, None] / own), np.maximum(h - W**2 / own, 1e-12)
-        z = np.maximum(np.minimum(q**2 / h, (left_q**2 / left_h).min(axis=0)) / scale, 1.0)
+        z = np.maximum(q**2 / h / scale, 1.0)
+        # only what gains with all rows can gain without one of them
+        some = np.flatnonzero(z > 2.0 * needed)
+        if len(some):
+            # without row i, C^-1 loses C^-1 e_i e_i' C^-1 / (C^-1)_ii
+            Ws = W[:, some]
+            left_q, left_h = q[some] - Ws * (solved[:, None] / own), np.maximum(h[some] - Ws**2 / own, 1e-12)
+            z[some] = np.clip((left_q**2 / left_h).min(axis=0) / scale[some], 1.0, z[some])
         heights = self.height - 0.5 * n * np.log(scale) - 0.5 * np.log(z)
         top = int(np.argmax(z))
         return top, 0.5 * float(z[top] - 1.0 - np.log(z[top])), float(logsumexp(heights) - np.log(len(heights)))
