@@ -102,3 +102,21 @@ def test_an_update_keeps_the_change():
     model = Forecaster().fit(pd.Series(y[:-3], index[:-3]))
     model.update(pd.Series(y[-3:], index[-3:]))
     assert any(isinstance(k.products()[0][0], Bend) for k in model.result_.fitted.kernels)
+
+
+def test_a_shock_is_found_beside_a_level_that_wanders():
+    level = np.cumsum(np.random.default_rng(2).normal(0.0, 1.0, ROWS))
+    shock = np.where(T >= 50, 20.0 * 0.5 ** ((T - 50.0) / 8.0), 0.0)
+    assert fit(100.0 + level + 0.5 * NOISE)[1] == []
+    _, found = fit(100.0 + level - shock + 0.5 * NOISE)
+    assert [type(one) for one in found] == [Shock]
+
+
+def test_growth_is_not_judged_by_a_part_of_the_rows():
+    # the last rows alone look like growth that ends; those before them have another level
+    t = np.arange(600.0)
+    y = np.where(t < 300, 100.0 + 30.0 * np.sin(t / 40.0), 100.0 + 80.0 / (1.0 + np.exp(-(t - 420.0) / 40.0)))
+    y = y + np.random.default_rng(4).normal(0.0, 1.0, 600)
+    model = Forecaster().fit(pd.Series(y, pd.date_range("2020-01-01", periods=600)))
+    kernels = [k.products()[0][0] for k in model.result_.fitted.kernels]
+    assert not any(isinstance(one, Saturating | Bend) for one in kernels)

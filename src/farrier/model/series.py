@@ -201,7 +201,9 @@ def pool_fit(
     if again and near is not None:
         structure = evaluator.fit_pool(near.parts, near, least)
     else:
-        structure = Rows(calendar=series.calendar).pool(evaluator, near, least, scaled=scaled)
+        structure = Rows(calendar=series.calendar, whole=len(rows) == len(X)).pool(
+            evaluator, near, least, scaled=scaled
+        )
     name = f"the {transform.name} scale"
     if beliefs.of_time:
         name += f", growth that fades to {'a line' if beliefs.growth == 'line' else 'nothing'}"

@@ -45,16 +45,17 @@ def fit_ordinary(
     least: float = -np.inf,
     *,
     scaled: bool = False,
+    whole: bool = True,
 ) -> Structure:
     """The fit of ordinary candidates, made from their periods: the seasons, and what the rows show beyond these.
 
     Where a similar structure is given, it has decided; but on another scale of y (`scaled`) growth may break where it
-    did not. `near` and `least` as in `Evaluator.fit_pool`.
+    did not. `whole` as in `with_changes`, `near` and `least` as in `Evaluator.fit_pool`.
     """
     if near is not None:
         found = evaluator.fit_pool(_like(evaluator, near, parts, seasons), near, least)
         fresh = scaled and not any(is_change(part.kernel) for part in near.parts)
-        return with_changes(evaluator, found, least) if fresh and np.isfinite(found.score) else found
+        return with_changes(evaluator, found, least, whole=whole) if fresh and np.isfinite(found.score) else found
     usual = evaluator.fit_pool(parts(seasons), None, least)
     clock = evaluator.beliefs.clock
     if clock is not None and clock.complete and clock.of_time and not seasons:
@@ -62,7 +63,8 @@ def fit_ordinary(
         # side
         for period in find_periods(evaluator.X[:, 0], evaluator.y, 1):
             usual = _better(evaluator, usual, parts([period]), least, VERY_STRONG)
-    return _with_curves(evaluator, _with_what_shows(evaluator, usual, parts, seasons, least), least)
+    usual = _with_what_shows(evaluator, usual, parts, seasons, least, whole=whole)
+    return _with_curves(evaluator, usual, least)
 
 
 def _with_what_shows(
@@ -71,6 +73,8 @@ def _with_what_shows(
     parts: Callable[[Sequence[float]], list[Part]],
     seasons: Sequence[float],
     least: float,
+    *,
+    whole: bool,
 ) -> Structure:
     """The structure with what ordinary candidates do not have, each where it gains far more than chance gives: a cycle
     that the calendar does not know, a season that grows, what changes (series_changes.py)."""
@@ -85,7 +89,7 @@ def _with_what_shows(
     for kernel in _growth(evaluator, usual, seasons):
         part = evaluator.part(kernel, PRIOR_SCALE)
         usual = _better(evaluator, usual, [*usual.parts, part], least, FAR)
-    return with_changes(evaluator, usual, least)
+    return with_changes(evaluator, usual, least, whole=whole)
 
 
 def _growth(evaluator: Evaluator, structure: Structure, seasons: Sequence[float]) -> list[Kernel]:

@@ -79,6 +79,8 @@ class Rows:
     """The columns of a table."""
     calendar: Sequence[Kernel] = ()
     """Patterns of the calendar over the time of a series."""
+    whole: bool = True
+    """Whether these are all rows of a series."""
 
     def pool(
         self,
@@ -101,7 +103,7 @@ class Rows:
         if not evaluator.of_series:
             return evaluator.fit_pool(parts(()), near, least)
         if evaluator.beliefs.of_time:
-            return fit_ordinary(evaluator, parts, self.seasons(evaluator), near, least, scaled=scaled)
+            return fit_ordinary(evaluator, parts, self.seasons(evaluator), near, least, scaled=scaled, whole=self.whole)
         if near is not None:
             return evaluator.fit_pool(near.parts, near, least)
         usual = parts(self.seasons(evaluator))

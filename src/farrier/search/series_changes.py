@@ -6,8 +6,9 @@ more evidence than a pool that has both. So a pool without what wanders is asked
     plain = line, seasons, AR(1), noise       changed = the same with one to three changes
 
 A change is believed if it has far more evidence than `plain`, whichever row is left out, and if the series with its
-changes has no less evidence than the pool in which growth wanders: nothing needs to wander then. What wanders stays in
-the pool at small weights, but for a damped trend where growth ends or a line breaks: it would take its place again.
+changes has no less evidence than the pool in which growth wanders: nothing needs to wander then. What jumps, a shock or
+a level, may also gain that much over a pool that wanders. What wanders stays in the pool at small weights, but for a
+damped trend where growth ends or a line breaks: it would take its place again.
 
 A screen comes first. With C the covariance of the pool without what wanders, times the best s, a curve v of the best
 size gains
@@ -47,6 +48,7 @@ class Bar(NamedTuple):
 
 
 JUMPS = Bar(screened=5.0, needed=15.0, over=5.0)
+"""That of what jumps. [nats; as above]"""
 BARS: dict[type[Base], Bar] = {
     Saturating: Bar(screened=-3.0, needed=5.0, over=-3.0),
     Bend: Bar(screened=0.0, needed=5.0, over=0.0),
@@ -65,43 +67,40 @@ WIDTHS = (0.05, 0.08, 0.13, 0.2, 0.3, 0.45)
 """Widths of growth that ends. [parts of the range; by judgement]"""
 MIDDLES = (0.7, 0.5, 0.35, 0.2, 0.1, 0.0, -0.1)
 """Its middles before the last row. [parts of the range; by judgement]"""
-SHAPES = (0.1, 0.5, 1.5)
+BENDINGS = (0.1, 0.5, 1.5)
 """Its shapes, from Gompertz's to the logistic and beyond. [by judgement]"""
 USUAL = {"progress": 1.3, "width": 0.28, "shape": 0.5}
 """Where the priors of growth that ends are centred; the width is a part of the range. [by judgement]"""
-HEALING = (2.0, 5.0, 12.0, 30.0, 75.0)
+HEALING = (2.5, 7.0, 20.0, 60.0)
 """Lengthscales of shocks. [steps between neighbours; by judgement]"""
 LONGEST = 0.3
 """Longest of them: what heals more slowly is a change of the level. [part of the range; by judgement]"""
 DIFFUSE = 3.0
 """Standard deviation of level and line beside which curves are screened. [standard deviations of y; by judgement]"""
 WANDERING = (DampedTrend, RandomWalk)
-"""Growth that wanders. AR(1) may stand beside a change, or wander too."""
+"""Growth that wanders."""
+TRACKS: tuple[tuple[tuple[type[Base], ...], ...], ...] = ((WANDERING, (*WANDERING, Matern12)), ((),))
+"""What goes where changes are looked for, together in one screen: AR(1) may stand beside a change, or wander too. Jumps
+are also looked for where all of it stays."""
+SURPRISING = 3.0
+"""Largest leave-one-out residual below which nothing jumps beside what wanders. [standard deviations; by judgement]"""
 LITTLE = 0.03
 """Weight at which what wanders starts beside changes. [standard deviations of y; by judgement]"""
 RISE = 2.0
 """Prior scale of the rise of growth that ends. [standard deviations of y; by judgement]"""
 
 
-class Found(NamedTuple):
-    """A change that the rows show."""
+def with_changes(evaluator: Evaluator, usual: Structure, least: float, *, whole: bool = True) -> Structure:
+    """The pool, or where changes explain the rows at least as well, these with what wanders at small weights.
 
-    gain: float
-    """What it gains with all else fixed, without the row that speaks most for it. [nats]"""
-    likely: float
-    """The log likelihood with a change of this family, on average over all of them."""
-    kernel: Base
-
-
-def with_changes(evaluator: Evaluator, usual: Structure, least: float) -> Structure:
-    """The pool, or where changes explain the rows at least as well, these with what wanders at small weights."""
+    Where the rows are not the `whole` series, only jumps are looked for: earlier rows know nothing of how growth ends.
+    """
     if len(evaluator.y) < FEWEST:
         return usual
-    shown, base = _shown(evaluator, usual)
-    shown = [one for one in shown if one.likely > base + BARS[type(one.kernel)].screened]
-    if not shown:
-        return usual
-    tried = [_steady(evaluator, usual, shown, families) for families in (WANDERING, (*WANDERING, Matern12))]
+    tried = list[Structure | None]()
+    for tracks in TRACKS:
+        shown = _shown(evaluator, usual, tracks[0], whole=whole)
+        tried += [_changed_pool(evaluator, usual, shown, track, whole=whole) for track in tracks if shown]
     enough = [
         one for one in tried if one is not None and _evidence(evaluator, one) > _evidence(evaluator, usual) + _over(one)
     ]
@@ -117,25 +116,25 @@ def with_changes(evaluator: Evaluator, usual: Structure, least: float) -> Struct
         and part.kernel.formula() not in there
         and not (grows and _of_time(part.kernel, DampedTrend))
     ]
-    whole = evaluator.fit([*found.parts, *wandering], found.noise, least=least)
-    return whole if np.isfinite(whole.score) else usual
+    fitted = evaluator.fit([*found.parts, *wandering], found.noise, least=least)
+    return fitted if np.isfinite(fitted.score) else usual
 
 
-def _steady(
-    evaluator: Evaluator, usual: Structure, shown: Sequence[Found], families: tuple[type[Base], ...]
+def _changed_pool(
+    evaluator: Evaluator, usual: Structure, shown: Sequence[Base], track: tuple[type[Base], ...], *, whole: bool
 ) -> Structure | None:
-    """The components without families that wander, with changes; None where there are none, or too many."""
-    parts = [part for part in usual.parts if not _of_time(part.kernel, *families)]
-    near, found = replace(usual, parts=tuple(parts)), evaluator.fit(parts, usual.noise)
+    """The components without those of some families, with changes; None where there are none, or too many."""
+    parts = [part for part in usual.parts if not _of_time(part.kernel, *track)]
+    near, found = replace(usual, parts=tuple(parts)), evaluator.fit(parts, usual.noise) if track else usual
     for turn in range(MOST + 1):
-        tried = [(BARS[type(one.kernel)].needed, _changed(evaluator, near, one.kernel)) for one in shown]
+        tried = [(BARS[type(one)].needed, _changed(evaluator, near, one)) for one in shown]
         gains = [_evidence(evaluator, one) - _evidence(evaluator, found) - needed for needed, one in tried]
-        gains = _by_slopes(evaluator, [one.kernel for one in shown], gains)
+        gains = _by_slopes(evaluator, shown, gains)
         best = int(np.argmax(gains)) if gains else -1
         if best < 0 or gains[best] < 0.0:
             return found if turn else None
         found = near = tried[best][1]
-        shown, _ = _shown(evaluator, found)
+        shown = _shown(evaluator, found, track, whole=whole, again=True)
     return None
 
 
@@ -181,18 +180,24 @@ def _changed(evaluator: Evaluator, structure: Structure, kernel: Base) -> Struct
     return evaluator.fit([*parts, new], structure.noise)
 
 
-def _shown(evaluator: Evaluator, structure: Structure) -> tuple[list[Found], float]:
-    """The best change of each family, if it gains enough; and the log likelihood of the structure."""
+def _shown(
+    evaluator: Evaluator, structure: Structure, track: tuple[type[Base], ...], *, whole: bool, again: bool = False
+) -> list[Base]:
+    """The best change of each family that is worth a fit: all kinds where the components of some families go, jumps
+    alone beside what wanders. Against the pool itself it must be likely, unless it is looked for `again`."""
     order = np.argsort(evaluator.X[:, 0], kind="stable")
     x, y = evaluator.X[order, 0], evaluator.y[order]
     C = evaluator.covariance_at(structure)
-    base = log_density(evaluator.noisy(C, structure), evaluator.y)
-    moving = [part for part in structure.parts if _of_time(part.kernel, *WANDERING, Linear)]
+    base = -np.inf if again else log_density(evaluator.noisy(C, structure), evaluator.y)
+    moving = [part for part in structure.parts if track and _of_time(part.kernel, *track, Linear)]
     for part, K in zip(moving, evaluator.grams([part.kernel for part in moving]) if moving else (), strict=True):
         C = C - part.weight**2 * K
-    K = C[np.ix_(order, order)] + DIFFUSE**2 * (1.0 + np.outer(x, x)) + np.diag(evaluator.spread(structure)[order])
-    screen, extent, found = _Screen.of(K, y), Extent.of(x), list[Found]()
-    for grid in _grids(x, extent, ends=_ends(structure)):
+    C = C + np.diag(evaluator.spread(structure))
+    K = C[np.ix_(order, order)] + DIFFUSE**2 * (1.0 + (np.outer(x, x) if track else 0.0))
+    screen, extent, found = _Screen.of(K, y), Extent.of(x), list[Base]()
+    if not track and screen.surprise < SURPRISING:
+        return []
+    for grid in _grids(x, extent, growth=whole and bool(track), ends=_ends(structure)):
         bar = BARS[grid.family]
         top, gain, likely = screen.best(grid.curves, bar.needed)
         if grid.family is Saturating and gain > bar.needed and likely < base + bar.screened:
@@ -200,9 +205,9 @@ def _shown(evaluator: Evaluator, structure: Structure) -> tuple[list[Found], flo
             grid, cells = _growths(x, extent, *_finer(grid.numbers[top])), grid.curves.shape[1]
             top, gain, likely = screen.best(grid.curves, bar.needed)
             likely -= float(np.log(cells))
-        if gain > bar.needed:
-            found.append(Found(gain, likely, grid.kernel(top, extent)))
-    return found, base
+        if gain > bar.needed and likely > base + bar.screened:
+            found.append(grid.kernel(top, extent))
+    return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -219,6 +224,11 @@ class _Screen:
         """The screen for a covariance."""
         log_determinant = float(np.linalg.slogdet(C)[1])
         return cls(np.linalg.inv(C), y, -0.5 * (log_determinant + len(y) * (1.0 + LOG_2PI)))
+
+    @property
+    def surprise(self) -> float:
+        """The largest leave-one-out residual, in its standard deviations."""
+        return float(np.max(np.abs(self.inverse @ self.y) / np.sqrt(np.diagonal(self.inverse))))
 
     def best(self, V: np.ndarray, needed: float) -> tuple[int, float, float]:
         """The best of the curves in the columns of V, what it gains whichever row is left out, and the log likelihood
@@ -259,20 +269,21 @@ class _Grid(NamedTuple):
         return step_at(numbers[0], extent) if self.family is Step else Bend(numbers[0])
 
 
-def _grids(x: np.ndarray, extent: Extent, *, ends: bool) -> Iterator[_Grid]:
-    """All families at sorted rows x; no second end of growth."""
+def _grids(x: np.ndarray, extent: Extent, *, growth: bool, ends: bool) -> Iterator[_Grid]:
+    """All families at sorted rows x, or those that jump; no second end of growth."""
     middles = (0.5 * (x[1:] + x[:-1]))[ENDS - 1 : 1 - ENDS]
     places = middles[(x[1:] > x[:-1])[ENDS - 1 : 1 - ENDS]]
     some, away = places[:: max(1, len(places) // PLACES)], x[:, None] - places
-    yield _Grid(Bend, some[:, None], np.maximum(x[:, None] - some, 0.0))
+    if growth:
+        yield _Grid(Bend, some[:, None], np.maximum(x[:, None] - some, 0.0))
     yield _Grid(Step, places[:, None], expit(away / (CHANGEPOINT_WIDTH * extent.spacing)))
     lengths = [steps * extent.spacing for steps in HEALING if steps * extent.spacing < LONGEST * extent.range]
     if lengths:
         healing = [np.where(away > 0.0, np.exp(-np.maximum(away, 0.0) / length), 0.0) for length in lengths]
         numbers = [np.column_stack([places, np.full(len(places), length)]) for length in lengths]
         yield _Grid(Shock, np.vstack(numbers), np.hstack(healing))
-    if not ends:
-        yield _growths(x, extent, WIDTHS, MIDDLES, SHAPES)
+    if growth and not ends:
+        yield _growths(x, extent, WIDTHS, MIDDLES, BENDINGS)
 
 
 def _growths(
