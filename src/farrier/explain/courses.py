@@ -44,7 +44,11 @@ def course_facts(result: Result, i: int, say: Say) -> dict[str, Any]:
         x = result.inputs[:, 0]
         first = float(np.min(x[x > place], initial=x.max()))
         ends = along(result, 0, _units(result, [place - NEAR, first]))
-        return {"jump": estimate(*difference_of(result, [i], ends), result.explained.scale.sd, say)}
+        return {
+            "jump": estimate(
+                *difference_of(result.explained.explaining.posterior, [i], ends), result.explained.scale.sd, say
+            )
+        }
     return {}
 
 
@@ -93,7 +97,11 @@ def _lasting(kernel: Kernel) -> bool:
 
 def _slopes(result: Result, factor: Bend, say: Say) -> tuple[Estimate, Estimate]:
     """The mean slopes of all growth together before and after a bend, as far as the next ones."""
-    kernels = result.explained.explaining.kernels
+    fitted = result.explained
+    # what explains may leave out a small slope, and be too sure that there is none
+    kernels, posterior = fitted.kernels, fitted.posterior
+    if not any(_is(kernel, Bend) for kernel in kernels):
+        kernels, posterior = fitted.explaining.kernels, fitted.explaining.posterior
     straight = [k for k, kernel in enumerate(kernels) if _straight(kernel)]
     place, x = float(np.ravel(factor.location)[0]), np.sort(result.inputs[:, 0])
     factors = [kernels[k].products()[0][0] for k in straight]
@@ -103,7 +111,7 @@ def _slopes(result: Result, factor: Bend, say: Say) -> tuple[Estimate, Estimate]
     unit = result.explained.scale.sd / float(result.scale.x_scale[0])
     found = []
     for low, high in ((before, place), (place, after)):
-        value, sd = difference_of(result, straight, along(result, 0, _units(result, [low, high])))
+        value, sd = difference_of(posterior, straight, along(result, 0, _units(result, [low, high])))
         found.append(estimate(value, sd, unit / max(high - low, NEAR), say))
     return found[0], found[1]
 

@@ -59,9 +59,9 @@ def difference(result: Result, i: int, a: np.ndarray, b: np.ndarray) -> tuple[fl
     return value, float(np.sqrt(variance))
 
 
-def difference_of(result: Result, parts: Sequence[int], ends: np.ndarray) -> tuple[float, float]:
+def difference_of(posterior: Posterior, parts: Sequence[int], ends: np.ndarray) -> tuple[float, float]:
     """The same of the sum of some components, between the two rows `ends`."""
-    value, variance = _apart(result.explained.explaining.posterior, ends, parts)
+    value, variance = _apart(posterior, ends, parts)
     return value, float(np.sqrt(variance))
 
 
