@@ -97,11 +97,7 @@ def _lasting(kernel: Kernel) -> bool:
 
 def _slopes(result: Result, factor: Bend, say: Say) -> tuple[Estimate, Estimate]:
     """The mean slopes of all growth together before and after a bend, as far as the next ones."""
-    fitted = result.explained
-    # what explains may leave out a small slope, and be too sure that there is none
-    kernels, posterior = fitted.kernels, fitted.posterior
-    if not any(_is(kernel, Bend) for kernel in kernels):
-        kernels, posterior = fitted.explaining.kernels, fitted.explaining.posterior
+    kernels, posterior = result.explained.explaining.kernels, result.explained.explaining.posterior
     straight = [k for k, kernel in enumerate(kernels) if _straight(kernel)]
     place, x = float(np.ravel(factor.location)[0]), np.sort(result.inputs[:, 0])
     factors = [kernels[k].products()[0][0] for k in straight]
