@@ -25,6 +25,7 @@ from benchmarks import (
     forecasters,
     forecasts,
     gefcom,
+    growth,
     horseshoe,
     huge,
     implicit,
@@ -92,6 +93,7 @@ SUITES = {
     "reproduction": reproduction,
     "sampling": sampling,
     "horseshoe": horseshoe,
+    "growth": growth,
 }
 OWN_TABLES = {
     **dict.fromkeys(beside.SUITES, beside.tables),

@@ -119,3 +119,17 @@ def test_nothing_lies_above_a_cap():
 def test_a_cap_below_the_data_is_refused():
     with pytest.raises(ValueError, match=r"cap=1: y has the value .* above it: give at least that, or None"):
         Regressor(kernels=["Lin"], cap=1.0).fit(T[:, None], FALLING)
+
+
+def test_growth_slows_towards_a_cap():
+    # half of the cap is seen: without a cap the forecast goes on
+    t = np.arange(100.0)
+    y = 50_000.0 / (1.0 + np.exp(-(t - 90.0) / 14.0)) * (1.0 + 0.01 * np.random.default_rng(3).normal(size=100))
+    times = np.arange("2015-01", "2023-05", dtype="M8[M]")
+    capped = Forecaster(cap=50_000).fit(times, y)
+    ahead = capped.forecast(60)
+    truth = 50_000.0 / (1.0 + np.exp(-(100.0 + np.arange(60) - 90.0) / 14.0))
+    assert_allclose(ahead["median"], truth, rtol=0.08)
+    assert np.max(ahead["high_95"]) <= 50_000.0
+    assert "slows towards the cap of 50000" in str(capped.explain())
+    assert Forecaster(scale="log").fit(times, y).forecast(60)["median"][-1] > 60_000.0

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from numpy.testing import assert_allclose
 
-from farrier.model.target_scale import TRANSFORMS, TargetScale, named, worth_trying
+from farrier.model.target_scale import TRANSFORMS, TargetScale, named, towards, worth_trying
 
 Y = np.array([0.05, 0.3, 1.0, 2.5, 40.0, 900.0])
 EACH = pytest.mark.parametrize("transform", TRANSFORMS, ids=lambda transform: transform.name)
@@ -97,3 +97,43 @@ def test_the_jacobian_of_rows_is_the_sum_of_their_slopes(transform):
 def test_an_unknown_name_is_refused_with_those_there_are():
     with pytest.raises(ValueError, match="transform='cube': there are auto, identity, log, square root"):
         named("cube")
+
+
+CAPPED = [*towards(1000.0, 0.0, Y[1:] + 5.0), *towards(1000.0, None, Y - 30.0)]
+capped = pytest.mark.parametrize("transform", CAPPED, ids=lambda transform: transform.name)
+BELOW = np.array([6.0, 40.0, 300.0, 900.0, 990.0])
+
+
+@capped
+def test_below_a_cap_the_inverse_undoes_forward_and_the_slope_is_that_of_finite_differences(transform):
+    assert_allclose(transform.inverse(transform.forward(BELOW)), BELOW, rtol=1e-9)
+    slope = (transform.forward(BELOW + 1e-4) - transform.forward(BELOW - 1e-4)) / 2e-4
+    assert_allclose(transform.log_slope(BELOW), np.log(slope), atol=1e-6)
+
+
+@capped
+def test_what_grows_steadily_on_a_scale_below_a_cap_slows_towards_it(transform):
+    t = transform.forward(np.array([500.0, 600.0]))
+    y = transform.inverse(t[1] + (t[1] - t[0]) * np.arange(400))
+    steps = np.diff(y)
+    assert np.all(steps[1:] <= steps[:-1] + 1e-9)
+    assert y.max() <= 1000.0
+    assert y.max() == pytest.approx(1000.0)
+
+
+@capped
+def test_a_scale_below_a_cap_comes_back_by_its_name(transform):
+    again = pickle.loads(pickle.dumps(transform))
+    assert again.name == transform.name
+    assert_allclose(again.forward(BELOW), transform.forward(BELOW))
+    assert again.lowest == transform.lowest
+
+
+def test_a_series_at_its_cap_has_no_such_scale():
+    assert towards(900.0, 0.0, Y) == ()
+    assert towards(900.5, None, Y) == ()
+
+
+def test_growth_from_its_floor_begins_below_the_rows():
+    names = [one.name for one in towards(100.0, 0.0, np.array([0.0, 50.0]))]
+    assert names == ["logit from -10 to 100", "logarithm of the distance to 100"]

@@ -102,7 +102,9 @@ FloorOption = Annotated[
     str | None,
     typer.Option("--floor", metavar="NUMBER", help="The lowest possible value, or none. [default: 0 if none is below]"),
 ]
-CapOption = Annotated[float | None, typer.Option("--cap", metavar="NUMBER", help="The highest possible value.")]
+CapOption = Annotated[
+    float | None, typer.Option("--cap", metavar="NUMBER", help="The highest possible value: growth slows towards it.")
+]
 StepOption = Annotated[
     str | None,
     typer.Option(

@@ -60,7 +60,8 @@ class Forecaster(SeriesReports, SeriesMethods):
         and the intervals. "auto" takes 0 if no value is negative, unless the target is called a temperature; None sets
         no floor.
     cap : float or None, default=None
-        The highest possible value, in the same way.
+        The highest possible value. What grows slows towards it: components add up on the scale of the logit between
+        floor and cap, or of the distance to the cap. A series that has reached it is only cut off there.
     step : str or float, default=None
         The step of a forecast where times are irregular: "day", "2 weeks", "15 min", "month", or a number if times are
         plain numbers. None takes the median distance of two times.

@@ -284,6 +284,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             inputs,
             y,
             seasons=self._known_periods(inputs, scale),
+            bounds=bounds_of(y, self.floor, self.cap),
             calendar=self._patterns(scale) or (),
             timed=self._timed,
             coded=coded,

@@ -22,12 +22,15 @@ from farrier.data.quoting import quoted
 from farrier.estimators.fitted_series import FittedSeries
 from farrier.estimators.panel import Panel
 from farrier.estimators.parameters import CheckedParameters
+from farrier.explain.facts import Factor, Facts
 from farrier.explain.findings import findings
 from farrier.explain.frames import to_frame
 from farrier.model.outliers import expected_intervals
 from farrier.model.paths import sample_paths
 from farrier.series.observed import read, take
 
+DATED = ("from", "until", "bend", "shock")
+"""The kinds of factors that have a date."""
 MOST_SAMPLED = 100_000_000
 """Most values of all paths that are drawn at once: 800 MB. By judgement."""
 
@@ -122,26 +125,31 @@ class SeriesMethods(CheckedParameters):
     def changepoints_(self) -> Any:
         """When the series changed: one row for each changepoint of a component. (One series.)
 
-        Columns: the time of the first row after the change, the ends low and high of its 95 % interval, the change of
-        the level (NaN if something else begins or ends), and the component in words.
+        Columns: the time of the first row after the change, the ends low and high of its 95 % interval, its kind
+        ("level", "slope", "shock", or "part" if another component begins or ends), the change of the level or the size
+        of the shock, the slopes before and after a change of the slope, the time in which half of a shock heals, and
+        the component in words. Slopes are per step and times in steps of the series. What a kind does not have is NaN.
         """
         one = self._one()
         model = one.described()
         found = findings(model.result_, model.context_)
         titles = model.explain().to_frame(like=np.zeros(0))["component"]
         rows = [
-            (factor.location, facts.jump, str(title))
+            (factor, factor.location, facts, str(title))
             for facts, title in zip(found.facts, titles, strict=True)
             for factor in facts.factors
-            if factor.kind in ("from", "until") and factor.location is not None
+            if factor.kind in DATED and factor.location is not None
         ]
         numbers = one.observed.axis.numbers
-        places = [[int(np.argmin(np.abs(numbers - x))) for x in (at.value, at.low, at.high)] for at, _, _ in rows]
+        places = [[int(np.argmin(np.abs(numbers - x))) for x in (at.value, at.low, at.high)] for _, at, _, _ in rows]
         index = np.array(places, int).reshape(-1, 3)
         first, low, high = (take(one.observed.stamps, index[:, k]) for k in range(3))
-        change = np.array([np.nan if jump is None else jump.value for _, jump, _ in rows])
-        columns = {"low": low, "high": high, "change": change, "component": [title for _, _, title in rows]}
-        return one.observed.layout.write(first, columns)
+        columns = {"low": low, "high": high, "kind": [_kind(factor, facts) for factor, _, facts, _ in rows]}
+        step = found.setting.axis.spacing
+        numbers = [_numbers(factor, facts, step) for factor, _, facts, _ in rows]
+        names = ("change", "before", "after", "half")
+        columns |= {name: np.array([each[k] for each in numbers], float) for k, name in enumerate(names)}
+        return one.observed.layout.write(first, columns | {"component": [title for *_, title in rows]})
 
     def digest(self) -> Any:
         """Of many series: which structures were found, in how many of them, and how sure. (Many series.)
@@ -181,3 +189,18 @@ class SeriesMethods(CheckedParameters):
             return bundle
         text = str(self._one().described().explain())
         return bundle | {"text/html": "".join(f"<p>{escape(part)}</p>" for part in text.split("\n\n"))}
+
+
+def _kind(factor: Factor, facts: Facts) -> str:
+    """The kind of a changepoint."""
+    if factor.kind in ("bend", "shock"):
+        return {"bend": "slope", "shock": "shock"}[factor.kind]
+    return "part" if facts.jump is None else "level"
+
+
+def _numbers(factor: Factor, facts: Facts, step: float) -> tuple[float, ...]:
+    """The change, the slopes before and after it, and the time in which half of it heals."""
+    before, after = (np.nan, np.nan) if facts.slopes_around is None else (one.value for one in facts.slopes_around)
+    length = factor.lengthscale if factor.kind == "shock" else None
+    half = np.nan if length is None or not step else np.log(2.0) * length.value / step
+    return np.nan if facts.jump is None else facts.jump.value, before * step, after * step, half

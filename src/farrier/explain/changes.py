@@ -5,9 +5,9 @@ between two rows and jumps at each row. Here every gap between two rows is a can
 
     log N(z; 0, C_tau),    C_tau = sum_j w_j^2 K_j + level + noise,    the changing kernels with their step at tau
 
-is computed at the fitted weights and hyperparameters, under a uniform prior over the gaps. A step of the level has rank
-one, C_tau = A + w^2 s s', and all candidates share one factorisation of A. Kernels that change at the same place move
-together. A change is quoted as the first row after it.
+is computed at the fitted weights and hyperparameters, under a uniform prior over the gaps. A step of the level, a break
+of the slope and a shock have rank one, C_tau = A + w^2 s s', and all candidates share one factorisation of A. Kernels
+that change at the same place move together. A change is quoted as the first row after it.
 """
 
 from collections.abc import Sequence
@@ -18,8 +18,8 @@ from scipy.linalg import cho_solve, cholesky, solve_triangular
 from scipy.special import expit, softmax
 
 from farrier.explain.facts import Estimate
-from farrier.kernels.algebra import Base, Kernel
-from farrier.kernels.step import Step, StepUntil
+from farrier.kernels.algebra import Base
+from farrier.kernels.registry import Bend, Shock, Step, StepUntil
 from farrier.model.result import Result
 
 MOST_ROWS = 1200
@@ -32,6 +32,8 @@ LEVEL = 4.0
 """Prior variance of the level, on the scale of the model, on which y has variance one. [by judgement]"""
 TOGETHER = 1e-6
 """Distance of two locations, over the range of the rows, below which they are one changepoint. [by judgement]"""
+DATED = Step | StepUntil | Bend | Shock
+"""The factors that have a date."""
 SHARP = 1.0
 """A width below this many steps of the rows counts as zero. [median steps; by judgement]"""
 ENDS = (0.025, 0.5, 0.975)
@@ -59,7 +61,7 @@ def locations(result: Result) -> dict[tuple[int, int], Estimate]:
         (i, k, factor)
         for i, kernel in enumerate(kernels)
         for k, factor in enumerate(kernel.products()[0])
-        if isinstance(factor, Step | StepUntil)
+        if isinstance(factor, DATED)
     ]
     for i, k, factor in steps:
         if (i, k) in found or result.explained.tier == "stochastic":
@@ -85,7 +87,7 @@ def _date(result: Result, factor: Base, same: Sequence[tuple[int, int]]) -> Esti
     fitted = result.explained
     kernels, weights = fitted.explaining.kernels, np.asarray(fitted.explaining.prior.quantile(0.5))
     moving = {i: k for i, k in same}
-    simple = len(same) == 1 and all(isinstance(f, Step | StepUntil) for f in kernels[same[0][0]].products()[0])
+    simple = len(same) == 1 and all(isinstance(f, DATED) for f in kernels[same[0][0]].products()[0])
     rows = _near(result, factor, MOST_ROWS if simple else FEWER_ROWS, None if simple else CANDIDATES)
     A = LEVEL * np.ones((len(rows.z), len(rows.z))) + fitted.noise_variance * np.eye(len(rows.z))
     for i, kernel in enumerate(kernels):
@@ -117,6 +119,9 @@ def _near(result: Result, factor: Base, most: int, candidates: int | None) -> _R
 
 def _profile(factor: Base, tau: np.ndarray, x: np.ndarray) -> np.ndarray:
     """The step with its location at each tau, (rows, candidates)."""
+    if isinstance(factor, Bend | Shock):
+        profiles = [np.sqrt(factor.replace(location=at, dims=None).diag(x[:, None])) for at in tau]
+        return np.stack(profiles, axis=1)
     sign = 1.0 if isinstance(factor, Step) else -1.0
     away, width = sign * (x[:, None] - tau[None, :]), float(np.ravel(factor.entries("width", 1))[0])
     # a change within one step of the rows is sharp: the rows do not tell its width
@@ -158,8 +163,3 @@ def _moved(parts: Sequence[tuple[float, Sequence[Base], int]], tau: float, rows:
 def _evidence(C: np.ndarray, z: np.ndarray) -> float:
     L = cholesky(C, lower=True, check_finite=False)
     return float(-0.5 * z @ cho_solve((L, True), z, check_finite=False) - np.log(np.diagonal(L)).sum())
-
-
-def has_changes(kernels: Sequence[Kernel]) -> bool:
-    """Whether a kernel has a changepoint."""
-    return any(isinstance(factor, Step | StepUntil) for kernel in kernels for factor in kernel.products()[0])

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from farrier.explain import course_words
 from farrier.explain.context import Setting, step_of, steps_in_words
 from farrier.explain.facts import Facts, Target
 from farrier.explain.findings import Findings, columns_of
@@ -136,6 +137,7 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
         told = found.facts[:NAMED], parts[:NAMED]
         names = [phrase(one, part, setting.axes, setting.target, brief=True) for one, part in zip(*told, strict=True)]
         said = [_level(result, found, median, half), f"It continues {listing(names)}."]
+        said += [ends for one in told[0] if (ends := course_words.levels_off(one))]
         if any(one.periodic or one.calendar for one in parts) and np.ptp(median) > SWING * 2.0 * half.mean():
             ends = [int(np.argmax(median)), int(np.argmin(median))]
             high, low = (f"{setting.when(future['x'][place])} ({_text(median[place], '', half)})" for place in ends)

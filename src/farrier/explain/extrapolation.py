@@ -7,7 +7,7 @@ its phase becomes uncertain, not because the cycle ends.
 
 from collections.abc import Mapping
 
-from farrier.explain import category_words, interactions, wandering
+from farrier.explain import category_words, course_words, interactions, wandering
 from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import is_time, length, listing, moment
 from farrier.explain.parts import Parts, axis_of, barely_periodic, given, of_table, pace, steady
@@ -22,6 +22,8 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
         return f"what it does {AHEAD} shows in the forecast alone"
     if ended := _ended(parts, axes):
         return ended
+    if parts.changes:
+        return course_words.course(facts, parts)
     if parts.noise:
         grows = f"{AHEAD}, and its spread {_onward(facts, parts, axes)}" if parts.lines else f"as it is {AHEAD}"
         if not parts.lines and (parts.walks or parts.damped):
@@ -45,6 +47,8 @@ def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target)
     if parts.walks or parts.damped:
         return wandering.course(parts)
     if parts.alone == "line":
+        if facts.bent:
+            return f"{AHEAD} it goes on as the break of the slope has changed it"
         if target.scale == "transformed":
             return f"it continues {AHEAD}, faster where {target.name or 'y'} is higher"
         way = "at the same rate" if target.scale == "multiplicative" else "in a straight line"

@@ -55,16 +55,18 @@ class Factor:
     """One factor of a product."""
 
     kind: str
-    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from', 'until', 'category' or a
+    """'constant', 'noise', 'linear', 'smooth', 'rough', 'periodic', 'walk', 'damped', 'from', 'until', 'saturating',
+    'bend', 'shock', 'category' or a
     kind of calendar_words.py; any other has no wording."""
     columns: tuple[str, ...]
     """The names of the inputs it acts on."""
     location: Estimate | None = None
-    """Where a line is zero, or where a changepoint lies."""
+    """Where a line is zero, or where a changepoint, a bend or a shock lies."""
     width: float | None = None
     """The width of a changepoint, in units of the input."""
     lengthscale: Estimate | None = None
-    """In units of the input; for a periodic factor the lengthscale within a period, without unit."""
+    """In units of the input; for a periodic factor the lengthscale within a period, without unit; for a shock the
+    distance over which it heals to 37 %."""
     period: Estimate | None = None
     damping: Estimate | None = None
     """Of a damped trend: over h units of the input its growth fades by 1 - exp(-damping h)."""
@@ -141,7 +143,17 @@ class Facts:
     swing: float = float("nan")
     """From low to high: within a typical period of a cycle, else over all rows."""
     jump: Estimate | None = None
-    """Of a change of the level: the level after it minus that before."""
+    """Of a change of the level: the level after it minus that before; of a shock at its place."""
+    slopes_around: tuple[Estimate, Estimate] | None = None
+    """Of a bend: the change of y per unit of x before and after it, by all straight components together."""
+    bent: bool = False
+    """Of a line: whether the slope breaks, so that the line is that before the first break."""
+    level: Estimate | None = None
+    """Of growth that ends: the level that it approaches, in units of y."""
+    open_level: bool = False
+    """Whether the rows leave open where that is."""
+    slows: bool = False
+    """Whether growth that ends has slowed."""
     turn: Turn | None = None
     """Of the curve of one input: where it turns, if it is a U or a hump."""
     plane: tuple[tuple[str, Estimate], ...] = ()

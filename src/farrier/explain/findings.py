@@ -14,6 +14,7 @@ from farrier.explain import calendar_words, measures
 from farrier.explain.changes import locations
 from farrier.explain.components import NEGLIGIBLE, Parts
 from farrier.explain.context import Context, Setting
+from farrier.explain.courses import course_facts
 from farrier.explain.events import in_total
 from farrier.explain.facts import Estimate, Factor, Facts, Level, Round
 from farrier.explain.levels import category_of, level_facts
@@ -103,7 +104,11 @@ def findings(result: Result, context: Context | None = None) -> Findings:
     )
     rounds = _rounds(result, setting, facts, inputs, mean[[1 + i for i in named]], spread[[1 + i for i in named]])
     partial = {place for one in rounds if len(one.components) > 1 for place in one.components}
-    facts = tuple(replace(one, partial=place in partial) for place, one in enumerate(facts))
+    bent = any(one.slopes_around is not None for one in facts)
+    facts = tuple(
+        replace(one, partial=place in partial, bent=bent and [f.kind for f in one.factors] == ["linear"])
+        for place, one in enumerate(facts)
+    )
     left = mean.sum(axis=0) - mean[0] - (running[-1] if named else 0.0)
     others = len(fitted.kernels) - len(named) - (fitted.level is not None)
     return Findings(
@@ -209,6 +214,7 @@ def _facts(
         **(_levels(result, setting, curve, i) if "periodic" not in nouns else {}),
         **level_facts(result, kernel, i, setting.added),
         **({} if coded else _shown(result, setting, curve, factors, i)),
+        **({} if coded else course_facts(result, i, setting.size)),
         amplitude=_amplitude(factors, setting) if "linear" in nouns and len(set(nouns)) > 1 else None,
     )
 

@@ -59,6 +59,12 @@ def difference(result: Result, i: int, a: np.ndarray, b: np.ndarray) -> tuple[fl
     return value, float(np.sqrt(variance))
 
 
+def difference_of(posterior: Posterior, parts: Sequence[int], ends: np.ndarray) -> tuple[float, float]:
+    """The same of the sum of some components, between the two rows `ends`."""
+    value, variance = _apart(posterior, ends, parts)
+    return value, float(np.sqrt(variance))
+
+
 def _apart(posterior: Posterior, both: np.ndarray, parts: Sequence[int]) -> tuple[float, float]:
     """The difference of some components between two rows, and its variance."""
     mean, covariance = posterior.joint(both, np.array(parts))

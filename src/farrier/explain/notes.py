@@ -103,6 +103,7 @@ def about_bounds(result: Result, setting: Setting) -> list[str]:
     floor, cap = result.explained.floor, result.explained.cap
     if (floor is None and cap is None) or setting.kind == "classes":
         return []
+    shaped = cap is not None and f" to {cap:.17g}" in result.explained.component_scale.transform.name
     inputs = result.inputs[np.unique(np.linspace(0, len(result.inputs) - 1, MOST_ROWS).round().astype(int))]
     ahead = setting.horizon(None)
     if ahead and setting.time is not None:
@@ -113,6 +114,8 @@ def about_bounds(result: Result, setting: Setting) -> list[str]:
         why = ", because no value does" if result.recipe.settings.get("floor", "auto") == "auto" else ""
         off = " (floor=None turns this off)" if why else ""
         said.append(f"Forecasts do not go below {floor:g}{why}: what the model puts lower counts as {floor:g}{off}.")
-    if cap is not None and high.max() >= cap:
+    if shaped and cap is not None:
+        said.append(f"What grows slows towards the cap of {cap:g}, and does not go above it.")
+    elif cap is not None and high.max() >= cap:
         said.append(f"Forecasts do not go above {cap:g}: what the model puts higher counts as {cap:g}.")
     return said

@@ -51,6 +51,9 @@ KINDS = (
     "damped",
     "from",
     "until",
+    "saturating",
+    "bend",
+    "shock",
     CATEGORY,
     *CALENDAR,
 )
@@ -70,6 +73,8 @@ class Parts:
     windows: tuple[Factor, ...]
     calendar: tuple[Factor, ...]
     categories: tuple[Factor, ...]
+    changes: tuple[Factor, ...]
+    """Growth that ends, breaks of the slope, shocks that heal."""
     columns: tuple[str, ...]
     """The inputs of all factors except windows, in order; those of the windows if there are no other factors."""
     wordless: bool
@@ -79,6 +84,8 @@ class Parts:
     def alone(self) -> str:
         """The one kind of noun there is, when nothing else is: 'constant', 'level', 'line', else empty."""
         if self.noise or self.periodic or self.calendar or self.categories or self.smooth or self.walks or self.damped:
+            return ""
+        if self.changes:
             return ""
         return ("level" if self.windows else "constant") if not self.lines else "line" if len(self.lines) == 1 else ""
 
@@ -113,6 +120,7 @@ def read(facts: Facts) -> Parts:
     if len(windows) == 1 and all(factor.kind in ("until", "constant") for factor in facts.factors):
         # a level that ends at T is a change of the level at T
         windows = (replace(windows[0], kind="from"),)
+    changes = of("saturating", "bend", "shock")
     body = [factor for factor in facts.factors if factor.kind not in ("from", "until", "constant")]
     return Parts(
         noise=bool(of("noise")),
@@ -124,8 +132,9 @@ def read(facts: Facts) -> Parts:
         windows=windows,
         calendar=of(*CALENDAR),
         categories=of(CATEGORY),
+        changes=changes,
         columns=tuple(dict.fromkeys(column for factor in body or windows for column in factor.columns)),
-        wordless=any(factor.kind not in KINDS for factor in facts.factors),
+        wordless=any(factor.kind not in KINDS for factor in facts.factors) or 0 < len(changes) < len(facts.factors),
     )
 
 

@@ -9,7 +9,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import replace
 
-from farrier.explain import calendar_words, category_words, odds, wandering
+from farrier.explain import calendar_words, category_words, course_words, odds, wandering
 from farrier.explain.facts import Axis, Estimate, Facts, Target
 from farrier.explain.interactions import POWERS, interaction, shape
 from farrier.explain.numbers import (
@@ -120,6 +120,8 @@ def _noun(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, 
     """The phrase for a component of one input, without its window."""
     axis = axis_of(parts.columns, axes)
     curve = of_table(parts, axes)
+    if parts.changes:
+        return course_words.noun(facts, parts, axes, target, brief=brief)
     if parts.noise:
         return _noise(facts, parts, axes, target, brief=brief)
     if parts.periodic:
@@ -200,10 +202,11 @@ def _line(facts: Facts, axis: Axis, target: Target, *, brief: bool) -> str:
     slope, relative = given(facts.slope), target.scale == "multiplicative"
     # what is a line on another scale is none in units of y
     straight = "steady" if target.scale == "transformed" else "linear"
+    until = " before the slope breaks" if facts.bent else ""
     way = facts.monotone if slope is None else "falling" if slope.value < 0 else "rising"
     if brief or slope is None:
         steady = {"rising": "steady growth", "falling": "a steady decline"}.get(way or "", "a steady trend")
-        return steady if relative else f"a {straight} {DIRECTIONS.get(way or '', 'trend')}"
+        return (steady if relative else f"a {straight} {DIRECTIONS.get(way or '', 'trend')}") + until
     if target.scale == "odds":
         doubt = ", so that its direction is not certain" if slope.low < 0 < slope.high else ""
         return f"a line, {odds.along(slope, axis)}{doubt}"
@@ -215,7 +218,7 @@ def _line(facts: Facts, axis: Axis, target: Target, *, brief: bool) -> str:
     said = number(change, "%" if relative else target.unit)
     first, bracket, interval = said.partition(" (")
     doubt = ", so that its direction is not certain" if change.low < 0 < change.high else ""
-    return f"{noun} of {first} {unit}{bracket}{interval}{scale_of(target)}{doubt}"
+    return f"{noun} of {first} {unit}{bracket}{interval}{scale_of(target)}{until}{doubt}"
 
 
 def _level(facts: Facts, parts: Parts, target: Target, *, brief: bool) -> str:

@@ -200,7 +200,9 @@ def _helpful(components: Sequence[Facts]) -> int | None:
 def _size(facts: Facts, parts: Parts, target: Target) -> str:
     """The clause on the effect on y and the share of the variance."""
     said = []
-    straight = (parts.alone == "line" and facts.slope is not None) or facts.jump is not None
+    straight = (
+        (parts.alone == "line" and facts.slope is not None) or facts.jump is not None or facts.slopes_around is not None
+    )
     straight = straight or (facts.contrast is not None and not facts.profile)
     told = bool(facts.profile) and not facts.partial
     if known(facts.sd) and facts.sd > 0 and not (parts.noise or told or parts.alone in ("constant", "level")):

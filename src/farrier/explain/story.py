@@ -59,7 +59,7 @@ def story(
     rows = Rows.of(result, setting, setting.horizon(horizon))
     target = asdict(setting.target)
     subtitle = SUBTITLES.get(target["scale"], "").format(
-        transform=f"{result.explained.component_scale.transform.name}s", where=scale_of(setting.target), **target
+        transform=_scale(result.explained.component_scale.transform.name), where=scale_of(setting.target), **target
     )
     curves, steps = fit_of(result, rows), len(rows.x) - len(rows.y)
     stays = forecast_stays(result, setting, curves["future"]) if steps else found.stays
@@ -101,6 +101,11 @@ def story(
         "repeat": _repeat(result, setting.command),
     }
     return plain(whole, "story")
+
+
+def _scale(name: str) -> str:
+    """The name of a scale in a sentence: 'logarithms', 'logit from 0 to 50000'."""
+    return name if any(one.isdigit() for one in name) else f"{name}s"
 
 
 def _components(result: Result, found: Findings, rows: Rows) -> list[dict[str, Any]]:

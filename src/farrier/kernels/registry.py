@@ -10,6 +10,7 @@ elsewhere needs only `register`, so that a saved model with that kernel can be l
 
 from farrier.kernels.algebra import Base
 from farrier.kernels.all_orders import AllOrders
+from farrier.kernels.bend import Bend
 from farrier.kernels.calendar import (
     AnyHoliday,
     DayOff,
@@ -30,6 +31,8 @@ from farrier.kernels.matern import Matern12, Matern32, Matern52
 from farrier.kernels.periodic import CentredPeriodic, Periodic
 from farrier.kernels.random_walk import RandomWalk
 from farrier.kernels.rational_quadratic import RationalQuadratic
+from farrier.kernels.saturating import Saturating
+from farrier.kernels.shock import Shock
 from farrier.kernels.squared_exponential import SquaredExponential
 from farrier.kernels.step import Step, StepUntil
 from farrier.kernels.warped import (
@@ -79,7 +82,12 @@ WARPED_FAMILIES: tuple[type[Base], ...] = (
 )
 """The families of warped inputs, by rank. They have no formula in jax."""
 
-_KNOWN: dict[str, type[Base]] = {family.__name__: family for family in (*FAMILIES, *CALENDAR, *CODES, *WARPED_FAMILIES)}
+CHANGES: tuple[type[Base], ...] = (Saturating, Bend, Shock)
+"""The families of what changes in a series, by rank. They have no formula in jax."""
+
+_KNOWN: dict[str, type[Base]] = {
+    family.__name__: family for family in (*FAMILIES, *CALENDAR, *CODES, *WARPED_FAMILIES, *CHANGES)
+}
 """All families by the name of their class, those of `register` included."""
 
 

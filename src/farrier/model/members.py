@@ -69,7 +69,7 @@ class Contender:
     @property
     def evidence(self) -> float:
         """The log evidence of y in its own units, with the prior log odds of structure and scale."""
-        preference = LOG_ODDS[self.scale.transform.name]
+        preference = LOG_ODDS.get(self.scale.transform.name, 0.0)
         return self.structure.score + self.scale.log_jacobian(self.rows) + preference + self.correction
 
     @property

@@ -9,7 +9,7 @@ import numpy as np
 from farrier.inference.collapsed import RowBlocks
 from farrier.inference.noise import ALIKE, Noise
 from farrier.kernels.algebra import Kernel
-from farrier.model.target_scale import TargetScale, Transform, named, worth_trying
+from farrier.model.target_scale import TargetScale, Transform, named, towards, worth_trying
 from farrier.model.tiers import EXACT_TABLE_ROWS, Tell, tier_for
 from farrier.search.beliefs import Beliefs
 
@@ -35,6 +35,8 @@ class Problem:
     """The noise of the rows: with weights its variances differ."""
     scale: str = "auto"
     """The name of the scale of y on which components add up; "auto" is chosen by evidence."""
+    bounds: tuple[float | None, float | None] = (None, None)
+    """The lowest and the highest possible y; growth of a series slows towards the latter."""
     engine: str = "auto"
     """Exact, linear or collapsed inference; "auto" is exact for few rows."""
     blocks: Callable[[TargetScale], RowBlocks] | None = None
@@ -64,6 +66,9 @@ class Problem:
         """The scales of y that are compared: identity and logarithm, or the one that was asked for."""
         if self.scale != "auto":
             return [named(self.scale)]
+        floor, cap = self.bounds
+        if self.timed and cap is not None and (capped := towards(cap, floor, self.y)):
+            return list(capped)
         return [one for one in worth_trying(self.y) if one.name != "square root"]
 
     def scale_by(self, transform: Transform) -> TargetScale:

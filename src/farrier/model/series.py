@@ -103,7 +103,10 @@ def _fits(
         found = list[Contender]()
         for one in scales:
             last = found[-1].structure if found and not usual else None
-            found.append(pool_fit(series, replace(beliefs, growth=growth), one, near.get(one.name, last)))
+            known = near.get(one.name, last)
+            found.append(
+                pool_fit(series, replace(beliefs, growth=growth), one, known, scaled=not usual and one.name not in near)
+            )
         fits += [max(found, key=lambda one: one.height)] if usual else found
         if usual and fits[0].height < enough:
             break
@@ -112,11 +115,18 @@ def _fits(
 
 
 def pool_fit(
-    series: Problem, beliefs: Beliefs, transform: Transform, near: Structure | None = None, *, again: bool = False
+    series: Problem,
+    beliefs: Beliefs,
+    transform: Transform,
+    near: Structure | None = None,
+    *,
+    again: bool = False,
+    scaled: bool = False,
 ) -> Contender:
     """A pool on one scale of the target; for Student-t noise it and the noise of the rows are fitted alternately.
 
-    `near` is another fit, from whose values this one starts; `again` takes its components too.
+    `near` is another fit, from whose values this one starts, on another scale if this one is `scaled`; `again` takes
+    its components too.
     """
     beliefs = replace(beliefs, transform=transform.name)
     X, y, rows, scale = series.X, series.y, pool_rows(series.X, beliefs), series.scale_by(transform)
@@ -133,7 +143,8 @@ def pool_fit(
         if again and near is not None:
             near = evaluator.fit_pool(near.parts, near, least)
         else:
-            near = Rows(calendar=series.calendar).pool(evaluator, near, least)
+            kind = Rows(calendar=series.calendar, whole=len(rows) == len(X))
+            near = kind.pool(evaluator, near, least, scaled=scaled)
         return Contender(name, near, evaluator, scale, y[rows], noise)
 
     return in_turn(fit, series.noise, X, y, rows)

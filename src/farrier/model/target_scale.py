@@ -2,15 +2,21 @@
 
     z = (t(y) - mean) / sd,     t(y) = y,  log y,  2 (sqrt(y) - 1)      (Box-Cox with 1, 0 and 1/2)
 
+Below a cap c that the user gives, and above a floor f if there is one, growth slows towards the cap:
+
+    t(y) = log (y - f) - log (c - y),     - log (c - y)
+
 Components add up on the scale of t. Evidence decides between transforms. It includes the Jacobian: the density of y is
 that of z times dz/dy. All transforms are monotone, so quantiles of z map to quantiles of y.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import final
 
 import numpy as np
+from scipy.special import expit
 
 from farrier.data.quoting import quoted
 
@@ -49,8 +55,64 @@ TRANSFORMS = (
 )
 
 
+NEAREST = 1e-3
+"""How near to its cap, or its floor, a value may lie: nearer ones count as that near. [part of the cap's distance from
+the floor, or of its size; by judgement]"""
+BEGINS = 0.1
+"""How far below the rows growth begins where they have reached their floor, or have none. [part of the distance from
+the lowest value to the cap; by judgement]"""
+_BETWEEN, _BELOW = re.compile(r"logit from (\S+) to (\S+)"), re.compile(r"logarithm of the distance to (\S+)")
+
+
+def towards(cap: float, floor: float | None, y: np.ndarray) -> tuple[Transform, ...]:
+    """The transforms on which what grows slows towards a cap; none if y has reached it."""
+    low, high = float(y.min()), float(y.max())
+    if cap - high <= NEAREST * (abs(cap) if floor is None else cap - floor):
+        return ()
+    if floor is None or low - floor <= NEAREST * (cap - floor):
+        # growth begins somewhere below the rows
+        floor = low - BEGINS * (cap - low)
+    return _between(floor, cap), _below(cap)
+
+
+def _below(cap: float) -> Transform:
+    least = NEAREST * max(abs(cap), np.finfo(float).tiny)
+
+    def left(y: np.ndarray) -> np.ndarray:
+        return np.log(np.maximum(cap - y, least))
+
+    return Transform(
+        f"logarithm of the distance to {cap:.17g}",
+        lambda y: -left(y),
+        lambda z: cap - np.exp(np.minimum(-z, 700.0)),
+        lambda y: -left(y),
+    )
+
+
+def _between(floor: float, cap: float) -> Transform:
+    wide = cap - floor
+
+    def ends(y: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        return np.log(np.maximum(y - floor, NEAREST * wide)), np.log(np.maximum(cap - y, NEAREST * wide))
+
+    def forward(y: np.ndarray) -> np.ndarray:
+        above, below = ends(y)
+        return above - below
+
+    def log_slope(y: np.ndarray) -> np.ndarray:
+        above, below = ends(y)
+        return np.log(wide) - above - below
+
+    name = f"logit from {floor:.17g} to {cap:.17g}"
+    return Transform(name, forward, lambda z: floor + wide * expit(z), log_slope, floor)
+
+
 def named(name: str) -> Transform:
     """The transform of that name."""
+    if found := _BETWEEN.fullmatch(name):
+        return _between(float(found[1]), float(found[2]))
+    if found := _BELOW.fullmatch(name):
+        return _below(float(found[1]))
     found = next((transform for transform in TRANSFORMS if transform.name == name), None)
     if found is None:
         names = ", ".join(transform.name for transform in TRANSFORMS)

@@ -13,6 +13,7 @@ import numpy as np
 from farrier.inference.exact import leave_one_out
 from farrier.kernels.algebra import Kernel
 from farrier.search.scoring import HIGHER_NOISES, Evaluator
+from farrier.search.series_changes import is_change
 from farrier.search.structure import Structure
 
 Z95 = 1.96
@@ -49,6 +50,9 @@ def appraise(search: Evaluator, structure: Structure, *, gaussian: bool = True) 
     order = tuple(sorted(range(len(sizes)), key=lambda i: (losses[i] < 0.0, -sizes[i])))
     if gaussian:
         grams, total = search.covariance.grams(structure.model.pool), np.zeros((len(search.y), len(search.y)))
+        if search.of_series and any(is_change(part.kernel) for part in structure.parts):
+            # a change is not centred: the level, which is the last component, is fitted with it
+            total += float(structure.model.prior.quantile(0.5)[-1]) ** 2
         for i in order:
             total = total + structure.parts[i].weight ** 2 * grams[i]
             errors.append(left_out_error(total, search.spread(structure), search.y))

@@ -33,6 +33,7 @@ from farrier.kernels.registry import (
     Matern12,
     Periodic,
     RandomWalk,
+    Shock,
     SquaredExponential,
     Step,
     StepUntil,
@@ -217,8 +218,9 @@ class Beliefs:
         """The log prior of a structure.
 
         Every factor is one of the families, and in a table of one of the inputs or of any set of them. A step in a
-        table is at one of the gaps between its rows. A line from there on is one thing with it, a bend, whose place is
-        known less well. A series has time, and regressors that the user has named: no input is chosen among others.
+        table, and a shock, is at one of the gaps between the rows. A line from there on is one thing with a step, a
+        bend, whose place is known less well. A series has time, and regressors that the user has named: no input is
+        chosen among others.
         """
         total = 0.0
         for part in parts:
@@ -234,7 +236,8 @@ class Beliefs:
             # one of the inputs; or any number of them, and of these any set
             sets = [inputs if size == 1 else inputs * comb(inputs, size) for size in sizes]
             columns = sum(np.log(one) for one in sets) if inputs > 1 and self.clock is None else 0.0
-            total -= float(len(factors) * np.log(len(VOCABULARY)) + columns)
+            shocks = sum(isinstance(factor, Shock) for factor in factors)
+            total -= float(len(factors) * np.log(len(VOCABULARY)) + columns + shocks * np.log(rows))
         return total
 
     def names(self, model: ExactModel) -> list[tuple[str, float, float] | None]:
@@ -291,15 +294,15 @@ class Beliefs:
             alone = number.name == "location" and len(pool.kernels[number.product]) == 1
             if known or (alone and self.clock is not None and isinstance(pool.kernels[number.product][0], Linear)):
                 found[place] = 0.0
-            if number.name == "location" and self.clock is None and self._steps(pool, number):
+            if number.name == "location" and self._jumps(pool, number):
                 found[place] = 0.0
         return found
 
-    @staticmethod
-    def _steps(pool: Products, number: Number) -> bool:
-        """Whether a number belongs to a step. In a table its place is a gap between rows: the likelihood has no slope
-        there, so that the place is chosen and not fitted."""
-        return isinstance(pool.kernels[number.product][number.factor], Step | StepUntil)
+    def _jumps(self, pool: Products, number: Number) -> bool:
+        """Whether a number belongs to a shock, or to a step of a table. Its place is a gap between rows: the likelihood
+        has no slope there, so that the place is chosen and not fitted."""
+        factor = pool.kernels[number.product][number.factor]
+        return isinstance(factor, Shock) or (self.clock is None and isinstance(factor, Step | StepUntil))
 
     def _known(self, period: float) -> bool:
         seasons = () if self.clock is None else self.clock.seasons

@@ -1,8 +1,8 @@
 """What the rows show beyond the ordinary candidates, for a series in time and for a curve over another input.
 
 Growth, seasons of the calendar and noise are in every pool of a series. A cycle that the calendar does not know
-(lynx, sunspots, a shop with ten hours a day), a change of level and a season that grows enter where they gain far
-more than chance gives. The effect of a regressor is a line, unless the evidence for a curve is very strong.
+(lynx, sunspots, a shop with ten hours a day), a season that grows and what changes enter where they gain far more than
+chance gives. The effect of a regressor is a line, unless the evidence for a curve is very strong.
 
 The pool of a curve holds smooth curves, a line and cycles. Where a residual shows more, such as a second cycle or a
 short wiggle, and where a component is there only on one side of a change, that enters the pool and is shrunk with all
@@ -22,12 +22,13 @@ from farrier.search.changepoints import best_change, best_simple_kernels
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.periods import find_periods, waves_gain
 from farrier.search.scoring import START_NOISE, Evaluator
+from farrier.search.series_changes import is_change, with_changes
 from farrier.search.starting_values import SAME_PERIOD
 from farrier.search.structure import Move, Part, Structure
 
 FAR = 4.0 * VERY_STRONG
-"""Evidence that a cycle beyond the calendar, a change of level and a season that grows need before they predict:
-changes that entered with 5 made forecasts worse. [nats; of 100 series three have one, and gain 21 to 560]"""
+"""Evidence that a cycle beyond the calendar and a season that grows need before they predict. [nats; of 100 series
+three have one, and gain 21 to 560]"""
 LONG = 3.0
 """Times as much that the waves of a cycle longer than the season must gain before it is fitted: trends that wander look
 like long cycles. [by judgement]"""
@@ -39,13 +40,19 @@ def fit_ordinary(
     seasons: Sequence[float],
     near: Structure | None = None,
     least: float = -np.inf,
+    *,
+    scaled: bool = False,
+    whole: bool = True,
 ) -> Structure:
     """The fit of ordinary candidates, made from their periods: the seasons, and what the rows show beyond these.
 
-    Where a similar structure is given, it has decided. `near` and `least` as in `Evaluator.fit_pool`.
+    Where a similar structure is given, it has decided; but on another scale of y (`scaled`) growth may break where it
+    did not. `whole` as in `with_changes`, `near` and `least` as in `Evaluator.fit_pool`.
     """
     if near is not None:
-        return evaluator.fit_pool(_like(evaluator, near, parts, seasons), near, least)
+        found = evaluator.fit_pool(_like(evaluator, near, parts, seasons), near, least)
+        fresh = scaled and not any(is_change(part.kernel) for part in near.parts)
+        return with_changes(evaluator, found, least, whole=whole) if fresh and np.isfinite(found.score) else found
     usual = evaluator.fit_pool(parts(seasons), None, least)
     clock = evaluator.beliefs.clock
     if clock is not None and clock.complete and clock.of_time and not seasons:
@@ -53,7 +60,8 @@ def fit_ordinary(
         # side
         for period in find_periods(evaluator.X[:, 0], evaluator.y, 1):
             usual = _better(evaluator, usual, parts([period]), least, VERY_STRONG)
-    return _with_curves(evaluator, _with_what_shows(evaluator, usual, parts, seasons, least), least)
+    usual = _with_what_shows(evaluator, usual, parts, seasons, least, whole=whole)
+    return _with_curves(evaluator, usual, least)
 
 
 def _with_what_shows(
@@ -62,9 +70,11 @@ def _with_what_shows(
     parts: Callable[[Sequence[float]], list[Part]],
     seasons: Sequence[float],
     least: float,
+    *,
+    whole: bool,
 ) -> Structure:
     """The structure with what ordinary candidates do not have, each where it gains far more than chance gives: a cycle
-    that the calendar does not know, a change of level, a season that grows."""
+    that the calendar does not know, a season that grows, what changes (series_changes.py)."""
     x, y = evaluator.X[:, 0], evaluator.y
     if not np.isfinite(usual.score):
         return usual
@@ -73,17 +83,10 @@ def _with_what_shows(
         needed = FAR * (LONG if period > seasons[0] else 1.0)
         if waves_gain(x, y, seasons, period) > needed:
             usual = _better(evaluator, usual, parts([*seasons, period]), least, FAR)
-    for kernel in (*_change(evaluator, usual), *_growth(evaluator, usual, seasons)):
+    for kernel in _growth(evaluator, usual, seasons):
         part = evaluator.part(kernel, PRIOR_SCALE)
         usual = _better(evaluator, usual, [*usual.parts, part], least, FAR)
-    return usual
-
-
-def _change(evaluator: Evaluator, structure: Structure) -> list[Kernel]:
-    """A change of level, if it gains enough with all else fixed."""
-    place, gain = best_change(evaluator, structure)
-    step = candidates.step_at(place, candidates.Extent.of(evaluator.X[:, 0]))
-    return [evaluator.on_time(step)] if gain > FAR else []
+    return with_changes(evaluator, usual, least, whole=whole)
 
 
 def _growth(evaluator: Evaluator, structure: Structure, seasons: Sequence[float]) -> list[Kernel]:
@@ -119,7 +122,12 @@ def _with_curves(evaluator: Evaluator, structure: Structure, least: float) -> St
 def _like(
     evaluator: Evaluator, near: Structure, parts: Callable[[Sequence[float]], list[Part]], seasons: Sequence[float]
 ) -> list[Part]:
-    """Components with the periods, the effects of regressors and the changes of a similar structure."""
+    """Components with the periods, the effects of regressors and the changes of a similar structure.
+
+    Where something changes, what grows beside it is what grows there.
+    """
+    if any(is_change(part.kernel) for part in near.parts):
+        return [part if is_change(part.kernel) else evaluator.part(part.kernel, part.weight) for part in near.parts]
     periods = [one for one in _periods(near) if all(abs(one / season - 1.0) > SAME_PERIOD for season in seasons)]
     usual = parts([*seasons, *periods])
     effects = {on: part for part in near.parts if (on := acts_on(part.kernel))}

@@ -17,6 +17,7 @@ from farrier.search.changepoints import best_change, shifted
 from farrier.search.enriching import enriched, fit_ordinary, split
 from farrier.search.periods import find_periods
 from farrier.search.scoring import START_NOISE, Evaluator
+from farrier.search.series_changes import is_change
 from farrier.search.starting_values import LENGTHSCALES
 from farrier.search.structure import Move, Part, Structure
 from farrier.search.table_candidates import Warps
@@ -37,6 +38,8 @@ def series_moves(evaluator: Evaluator, structure: Structure) -> list[Move]:
         if candidates.acts_on(kernel):
             effects = [*candidates.curves_for(kernel, evaluator.X), *candidates.straight(kernel)]
             moves += [Move(one, i) for one in effects]
+            continue
+        if is_change(kernel):
             continue
         (over,) = candidates.over_time([kernel])
         others = [
@@ -72,9 +75,19 @@ class Rows:
     """The columns of a table."""
     calendar: Sequence[Kernel] = ()
     """Patterns of the calendar over the time of a series."""
+    whole: bool = True
+    """Whether these are all rows of a series."""
 
-    def pool(self, evaluator: Evaluator, near: Structure | None = None, least: float = -np.inf) -> Structure:
-        """The pool, shrunk; `near` is another fit of the same rows, from whose values this one starts.
+    def pool(
+        self,
+        evaluator: Evaluator,
+        near: Structure | None = None,
+        least: float = -np.inf,
+        *,
+        scaled: bool = False,
+    ) -> Structure:
+        """The pool, shrunk; `near` is another fit of the same rows, from whose values this one starts; of y on another
+        scale, if it is `scaled`.
 
         Below a log likelihood of `least` it gets no score.
         """
@@ -86,7 +99,7 @@ class Rows:
         if not evaluator.of_series:
             return evaluator.fit_pool(parts(()), near, least)
         if evaluator.beliefs.of_time:
-            return fit_ordinary(evaluator, parts, self.seasons(evaluator), near, least)
+            return fit_ordinary(evaluator, parts, self.seasons(evaluator), near, least, scaled=scaled, whole=self.whole)
         if near is not None:
             return evaluator.fit_pool(near.parts, near, least)
         usual = parts(self.seasons(evaluator))
