@@ -20,6 +20,7 @@ from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.model.finishing import Predictor, finished, search_rows
+from farrier.model.count_series import refit_count_series
 from farrier.model.fitted import Fitted, Member
 from farrier.model.many_rows import many_rows_set
 from farrier.model.members import Contender, RowNoise, fitted_set
@@ -51,6 +52,8 @@ def refit(fitted: Fitted, problem: Problem) -> Fitted:
             f"y: {y.min():g} is not possible on the {transform.name} scale of the fitted model: fit all rows again."
         )
     tell("refitting the structure", np.nan)
+    if fitted.counts and fitted.beliefs.of_time:
+        return refit_count_series(fitted, problem)
     if fitted.projects:
         return refit_series(fitted, replace(problem, timed=fitted.beliefs.of_time, engine=fitted.tier))
     one = _refit if isinstance(fitted.likelihood, Gaussian) else _refit_sites

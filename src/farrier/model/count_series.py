@@ -1,0 +1,207 @@
+"""From a series of counts to a fitted model.
+
+1. The log of the rate is a level, a slow wave, a line, seasons and patterns of the calendar. There is no random walk:
+   on the log scale its variance grows without end, and what counts expect then exceeds all that was ever counted. The
+   wave returns to the level, over a time that is a part of the range of the rows. The priors of the weights are those
+   of relative changes, and not the ones that were learned for series of standard deviation one.
+2. Each row has a Gaussian site (inference/gaussian_sites.py). The first sites are those of a constant rate whose
+   likelihood has the best dispersion: what one dispersion explains, the rate need not follow. Then pool and sites are
+   fitted alternately.
+3. Predictions average over draws of the parameters from Laplace's approximation, as for other series.
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from farrier.evaluation.covariance import covariance_of
+from farrier.inference.counts import CountLikelihood, NegativeBinomial
+from farrier.inference.gaussian_sites import Sites
+from farrier.inference.linalg import one_thread
+from farrier.inference.parameter_vector import ExactModel
+from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
+from farrier.inference.weight_priors import WeightPrior
+from farrier.kernels.algebra import Kernel
+from farrier.kernels.registry import DampedTrend, RandomWalk
+from farrier.model.finishing import search_rows
+from farrier.model.fitted import Alone, Fitted
+from farrier.model.members import SERIES_DRAWS, weights_of_structure
+from farrier.model.problem import Problem
+from farrier.model.sites import marginals
+from farrier.model.target_scale import TargetScale
+from farrier.model.tiers import POSTERIORS, bound_of, tier_for
+from farrier.search.appraisal import appraise_sites
+from farrier.search.beliefs import Beliefs
+from farrier.search.learned_priors import LogNormal, priors_for
+from farrier.search.projection import Projection, explaining
+from farrier.search.rows import Rows
+from farrier.search.scoring import Evaluator
+from farrier.search.structure import Part, Structure
+
+RELATIVE_SIZE = 0.3
+"""Prior scale of the weight of each component: a rate differs by about a third. [log of a rate; by judgement]"""
+WAVE = 0.25, 0.7
+"""The prior of the wave's lengthscale: its median as a part of the range of the rows, and the standard deviation of its
+log. [by judgement]"""
+START_VARIANCE = 0.1
+"""The variance of f for which the first sites are the optimum. [log of a rate, squared; by judgement]"""
+ROUNDS = 3
+"""Times that pool and sites are fitted alternately. [rounds; by judgement]"""
+STEPS, STEP = 12, 0.7
+"""Most natural-gradient steps of the sites for one pool, and the part of the way to their optimum that each takes.
+[by judgement]"""
+SETTLED = 1e-3
+"""A change of the mean of f after which sites have settled. [log of a rate; by judgement]"""
+
+
+def fit_count_series(series: Problem, likelihood: CountLikelihood) -> Fitted:
+    """The model of a series of counts."""
+    rows = search_rows(series.X, timed=True)
+    sites = Sites.at(series.y[rows], np.zeros(len(rows)), np.full(len(rows), START_VARIANCE), likelihood)
+    evaluator, kind = _evaluator(series, log_beliefs(series), rows, sites), Rows(calendar=series.calendar)
+    with one_thread():
+        parts = [evaluator.part(one, 0.5 * RELATIVE_SIZE) for one in pool_of(kind, evaluator)]
+        return _finish(series, *_pool(evaluator, parts, sites, likelihood, series.y[rows]))
+
+
+def refit_count_series(fitted: Fitted, series: Problem) -> Fitted:
+    """The pool of a fitted model, fitted to other rows from its present values."""
+    X, y, likelihood = series.X, series.y, fitted.likelihood
+    assert isinstance(likelihood, CountLikelihood)
+    rows = search_rows(X, timed=True)
+    with one_thread():
+        sites = Sites.at(y[rows], *marginals(fitted.posterior, X[rows]), likelihood)
+        evaluator = _evaluator(series, fitted.beliefs, rows, sites)
+        return _finish(series, *_pool(evaluator, _parts(evaluator, fitted), sites, likelihood, y[rows]))
+
+
+def explained_counts(fitted: Fitted, X: np.ndarray) -> Fitted:
+    """A fitted model of a series of counts with what explains it: a projection onto the rows."""
+    posterior: Any = fitted.posterior
+    first = posterior.posteriors[0] if isinstance(posterior, LaplacePosterior) else posterior
+    rows, record = search_rows(X, timed=True), list(fitted.record)
+    noise = np.broadcast_to(np.asarray(first.noise), len(X))
+    with one_thread():
+        sites = Sites(first.y[rows], noise[rows])
+        evaluator = _evaluator(Problem(X, first.y), fitted.beliefs, rows, sites)
+        start = Structure(tuple(_parts(evaluator, fitted)), 1.0, 0.0)
+        structure = explaining(evaluator, Projection.of(evaluator, start), start, Rows(), record)
+        model, count = structure.at_mode().model, len(structure.parts)
+        return replace(
+            fitted,
+            survivors=count,
+            alone=Alone(
+                POSTERIORS[fitted.tier](replace(model, rows=noise), X, first.y),
+                weights_of_structure(structure),
+                tuple(model.pool)[:count],
+                count,
+            ),
+            appraisal=appraise_sites(evaluator, structure),
+            record=tuple(record),
+            projects=False,
+        )
+
+
+def _parts(evaluator: Evaluator, fitted: Fitted) -> list[Part]:
+    """The components of a fitted pool at their present values; its last kernel is the level, which is always there."""
+    each = zip(fitted.kernels[:-1], fitted.prior.quantile(0.5), strict=False)
+    return [evaluator.part(kernel, float(weight)) for kernel, weight in each]
+
+
+def _evaluator(series: Problem, beliefs: Beliefs, rows: np.ndarray, sites: Sites) -> Evaluator:
+    """What fits pools to the sites of some rows."""
+    X = series.X[rows]
+    known, covariance = () if beliefs.clock is None else beliefs.clock.seasons, covariance_of(X, timed=True)
+    return Evaluator(X, sites.target, covariance, known, series.tell, rows=sites.variance, beliefs=beliefs)
+
+
+def _pool(
+    evaluator: Evaluator, parts: Sequence[Part], sites: Sites, likelihood: CountLikelihood, y: np.ndarray
+) -> tuple[Evaluator, Structure, Sites, CountLikelihood]:
+    """A pool and the sites of the rows, fitted alternately; with the evaluator of the last sites."""
+    structure = evaluator.empty()
+    for left in reversed(range(ROUNDS)):
+        evaluator = replace(evaluator, y=sites.target, rows=sites.variance)
+        # only the last fit needs its evidence
+        structure = evaluator.fit(parts, 1.0, least=np.inf if left else -np.inf)
+        assert structure.model is not None
+        parts = structure.parts
+        sites, likelihood = settled(structure.model, sites, likelihood, evaluator.X, y, "exact")
+    return evaluator, structure, sites, likelihood
+
+
+def log_beliefs(series: Problem) -> Beliefs:
+    """What is believed of the log of a rate."""
+    beliefs = series.beliefs
+    clock = beliefs.clock
+    assert clock is not None
+    given = priors_for(clock.frequency) | {
+        name: LogNormal(float(np.log(RELATIVE_SIZE)), 0.5 * np.pi) for name in ("line", "trend", "walk", "season", "ar")
+    }
+    part, sd = WAVE
+    given["ar_length"] = LogNormal(float(np.log(part * np.ptp(series.X[:, 0]) / clock.unit)), sd)
+    return replace(beliefs, given=given)
+
+
+def pool_of(kind: Rows, evaluator: Evaluator) -> list[Kernel]:
+    """The kernels of the log of the rate."""
+    kernels = kind.ordinary(evaluator, kind.seasons(evaluator), [])
+    endless = DampedTrend, RandomWalk
+    return [one for one in kernels if not any(isinstance(factor, endless) for factor in one.products()[0])]
+
+
+def settled(
+    model: ExactModel, sites: Sites, likelihood: CountLikelihood, X: np.ndarray, y: np.ndarray, tier: str
+) -> tuple[Sites, CountLikelihood]:
+    """The sites at their optimum for a model, and a negative binomial with its best size there."""
+    last = np.full(len(y), np.inf)
+    for _ in range(STEPS):
+        mean, variance = _at_rows(POSTERIORS[tier](replace(model, rows=sites.variance), X, sites.target), X)
+        if isinstance(likelihood, NegativeBinomial):
+            likelihood = likelihood.with_best_size(y, mean, variance)
+        sites = sites.natural_gradient_step(y, mean, variance, likelihood, STEP)
+        if np.abs(mean - last).max() < SETTLED:
+            break
+        last = mean
+    return sites, likelihood
+
+
+def _at_rows(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Mean and variance of f at the rows of a posterior with one draw."""
+    (mean,), (variance,) = posterior.at_rows() if isinstance(posterior, GaussianPosterior) else posterior.draws(X)
+    return mean, variance
+
+
+def _finish(
+    series: Problem, evaluator: Evaluator, structure: Structure, sites: Sites, likelihood: CountLikelihood
+) -> Fitted:
+    """The model that predicts, given all rows."""
+    X, y, tier, model = series.X, series.y, tier_for(len(series.X), series=True), structure.at_mode().model
+    if len(y) > len(sites.target):
+        known = POSTERIORS["exact"](replace(model, rows=sites.variance), evaluator.X, sites.target)
+        sites = Sites.at(y, *marginals(known, X), likelihood)
+        sites, likelihood = settled(model, sites, likelihood, X, y, tier)
+    model = replace(model, rows=sites.variance)
+    mode = POSTERIORS[tier](model, X, sites.target)
+    correction = sites.correction(y, *_at_rows(mode, X), likelihood)
+    posterior = mode
+    if tier == "exact":
+        models = evaluator.models(structure, SERIES_DRAWS)
+        each = [POSTERIORS[tier](replace(one, rows=sites.variance), X, sites.target) for one in models]
+        posterior = LaplacePosterior(tuple(each))
+    return Fitted(
+        posterior=posterior,
+        likelihood=likelihood,
+        prior=weights_of_structure(structure),
+        kernels=tuple(model.pool),
+        survivors=len(structure.parts),
+        scale=TargetScale(),
+        bound=bound_of(tier, model, X, sites.target) + correction,
+        tier=tier,
+        steps=evaluator.steps,
+        level=len(structure.parts),
+        projects=True,
+        beliefs=evaluator.beliefs,
+    )
