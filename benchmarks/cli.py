@@ -28,6 +28,7 @@ from benchmarks import (
     horseshoe,
     huge,
     implicit,
+    intermittent,
     kills,
     known,
     learn_priors,
@@ -70,6 +71,7 @@ SUITES = {
     "calendar": calendar_suite,
     "drivers": drivers,
     "explanations": explanations,
+    "intermittent": intermittent,
     "truth": truth,
     "plain": plain,
     "plain-tables": plain_tables,
@@ -98,6 +100,7 @@ OWN_TABLES = {
     "competitions": competition_table.tables,
     "calibration": calibration_table.tables,
     "horseshoe": horseshoe.tables,
+    "intermittent": intermittent.tables,
 }
 """Suites with tables of their own; most stand beside published numbers."""
 RESULTS = Path(__file__).parent / "results"

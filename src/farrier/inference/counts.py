@@ -32,6 +32,8 @@ HALVINGS = 50
 """Halvings of an interval, after which its ends agree to all digits."""
 SIZES = (1e-2, 1e5)
 """Smallest and largest size r; by judgement: beyond them counts are hardly ever not zero, or are Poisson."""
+DISPERSION = 0.2
+"""The rate of the prior of 1 / size: it is 5 on average. [by judgement]"""
 LARGEST = 50.0
 """Largest logarithm of a rate: e^50 is more than anybody counts. By judgement."""
 RATES, FARTHEST = 64, 4.5
@@ -39,8 +41,9 @@ RATES, FARTHEST = 64, 4.5
 deviations. By judgement."""
 FEWEST_RATES = 8
 """Rates of each draw at least. [by judgement]"""
-MIDDLE = 0.025, 0.975
-"""The ends of the middle 95 % of the rates, over which a mean is taken."""
+MIDDLE = 0.005, 0.995
+"""The ends of the middle 99 % of the rates, over which a mean is taken: of rare counts a tenth of the mean may come
+from the outer 5 %. [by judgement]"""
 
 
 @final
@@ -161,11 +164,14 @@ class NegativeBinomial(Likelihood):
         return np.where(count < 0.0, 0.0, below)
 
     def with_best_size(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> "NegativeBinomial":
-        """The likelihood with the size of highest expected log likelihood for q(f) with these means and variances."""
+        """The likelihood with the most likely size for q(f) with these means and variances.
+
+        1 / size has an exponential prior: where it is huge, zeros say nothing of how large the mean may be.
+        """
 
         def loss(log_size: float) -> float:
             made = replace(self, size=float(np.exp(log_size)))
-            return -float(np.sum(made.expected_log(y, mean, variance)))
+            return DISPERSION / made.size - float(np.sum(made.expected_log(y, mean, variance)))
 
         low, high = (float(np.log(end)) for end in SIZES)
         best = minimize_scalar(loss, bounds=(low, high), method="bounded", options={"xatol": 0.02})
@@ -222,7 +228,7 @@ def count_quantiles(
 def count_moments(
     likelihood: CountLikelihood, mean: np.ndarray, variance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean and variance of counts over the middle 95 % of the mixture of f, (N,) each.
+    """Mean and variance of counts over the middle 99 % of the mixture of f, (N,) each.
 
     The mean of an exponential of a wide normal would be dominated by rates that hardly ever occur.
     """

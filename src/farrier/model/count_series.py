@@ -19,6 +19,7 @@ import numpy as np
 from farrier.evaluation.covariance import covariance_of
 from farrier.inference.counts import CountLikelihood, NegativeBinomial
 from farrier.inference.gaussian_sites import Sites
+from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
@@ -27,7 +28,7 @@ from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import DampedTrend, RandomWalk
 from farrier.model.finishing import search_rows
 from farrier.model.fitted import Alone, Fitted
-from farrier.model.members import SERIES_DRAWS, weights_of_structure
+from farrier.model.members import SERIES_DRAWS, SMALLEST_SHARE, weights_of_structure
 from farrier.model.problem import Problem
 from farrier.model.sites import marginals
 from farrier.model.target_scale import TargetScale
@@ -52,6 +53,11 @@ ROUNDS = 3
 STEPS, STEP = 12, 0.7
 """Most natural-gradient steps of the sites for one pool, and the part of the way to their optimum that each takes.
 [by judgement]"""
+TEMPERED = 0.5
+"""Part of a difference in evidence that counts between components: past rows say little of whether a rate will move.
+[by judgement]"""
+NOTHING = 1e-6
+"""The weight of a component that is left out; weights are positive. [log of a rate; by judgement]"""
 SETTLED = 1e-3
 """A change of the mean of f after which sites have settled. [log of a rate; by judgement]"""
 
@@ -179,6 +185,7 @@ def _finish(
 ) -> Fitted:
     """The model that predicts, given all rows."""
     X, y, tier, model = series.X, series.y, tier_for(len(series.X), series=True), structure.at_mode().model
+    models = _averaged(evaluator, structure)
     if len(y) > len(sites.target):
         known = POSTERIORS["exact"](replace(model, rows=sites.variance), evaluator.X, sites.target)
         sites = Sites.at(y, *marginals(known, X), likelihood)
@@ -188,7 +195,6 @@ def _finish(
     correction = sites.correction(y, *_at_rows(mode, X), likelihood)
     posterior = mode
     if tier == "exact":
-        models = evaluator.models(structure, SERIES_DRAWS)
         each = [POSTERIORS[tier](replace(one, rows=sites.variance), X, sites.target) for one in models]
         posterior = LaplacePosterior(tuple(each))
     return Fitted(
@@ -205,3 +211,36 @@ def _finish(
         projects=True,
         beliefs=evaluator.beliefs,
     )
+
+
+def _averaged(evaluator: Evaluator, structure: Structure) -> list[ExactModel]:
+    """Draws of the parameters of the pool, of it without some of its components, and of the level alone.
+
+    Their numbers follow from the evidence. A weight that is shrunk is not zero, and a rate may well be constant.
+    """
+    every = range(len(structure.parts))
+    chosen = {tuple(every), (), *((i,) for i in every), *(tuple(j for j in every if j != i) for i in every)}
+    fits = {
+        one: structure if len(one) == len(every) else evaluator.fit([structure.parts[i] for i in one], 1.0)
+        for one in chosen
+    }
+    scores = np.array([fit.score for fit in fits.values()])
+    shares = np.exp(TEMPERED * (scores - scores.max()))
+    shares /= shares.sum()
+    pool, found = structure.at_mode().model, list[ExactModel]()
+    for share, (kept, fit) in sorted(zip(shares, fits.items(), strict=True), key=lambda one: -one[0]):
+        draws = 2 * round(0.5 * share * SERIES_DRAWS)
+        # the mode of the likeliest one stands for all where one is needed; without draws a mode is its only one
+        first = 0 if not found or not draws else 1
+        if share > SMALLEST_SHARE:
+            found += [_among(pool, kept, one) for one in evaluator.models(fit, draws)[first:]]
+    return found
+
+
+def _among(pool: ExactModel, kept: Sequence[int], model: ExactModel) -> ExactModel:
+    """The model of some components as one of the whole pool, in which all others have no weight."""
+    numbers, weights = pool.pool.numbers.copy(), np.full(len(pool.pool), NOTHING)
+    numbers[np.isin([number.product for number in pool.pool.layout], kept)] = model.pool.numbers
+    weights[[*kept, len(weights) - 1]] = model.prior.quantile(0.5)
+    assert isinstance(pool.prior, PointHorseshoe)
+    return replace(pool, pool=pool.pool.with_numbers(numbers), prior=replace(pool.prior, w=weights))

@@ -46,11 +46,11 @@ def with_counts(problem: Problem, found: Fitted) -> Fitted:
     if not may_be_counts(y) or problem.factors is not None or problem.scale != "auto" or problem.engine != "auto":
         return found
     score = whole_number_score(found, problem.X, y)
-    if glance(found, problem.X, y) < score:
+    if glance(found, problem.X, y) < score - VERY_STRONG:
         return found
     problem.tell("fitting counts", found.bound)
     best = fit_best_counts(problem)
-    return best[0] if best[1] > score + VERY_STRONG else found
+    return best[0] if best[1] > score - STRONG else found
 
 
 def may_be_counts(y: np.ndarray) -> bool:
