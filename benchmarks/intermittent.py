@@ -74,7 +74,7 @@ def measure(one: Counts, others: dict[str, dict[str, Any]]) -> dict[str, Any]:
             quantiles[f"{name}, counts"] = _around(np.asarray(other["point"]), past)
     # the share of the levels up to 0.975 that are zero
     grid = np.linspace(0.0125, 0.9875, 40)
-    at = forecaster.predict_quantiles(one.horizon, grid)
+    at = forecaster.predict_quantiles(one.horizon, grid.tolist())
     zeros = float(np.mean(np.stack([at[f"quantile_{level:g}"] for level in grid]) < 0.5))
     return {
         "loss": {name: loss(ahead, q) for name, q in quantiles.items()},
@@ -116,7 +116,11 @@ def tables(path: Path) -> str:
             total = sum(one["total"] for one in some)
             cells.append(f"{sum(one['loss'][name] for one in some) / total:.3f}" if some and total else "")
         rows.append(f"| {name} | " + " | ".join(cells) + " |")
-    for name, key in (("inside 80 %", "inside"), ("97.5 % limit over the largest", "limit"), ("seconds", "fit_seconds")):
+    for name, key in (
+        ("inside 80 %", "inside"),
+        ("97.5 % limit over the largest", "limit"),
+        ("seconds", "fit_seconds"),
+    ):
         rows.append(f"| {name} | " + " | ".join(f"{np.mean([one[key] for one in own[k]]):.2f}" for k in kinds) + " |")
     shares = [np.mean([one["zeros"] for one in own[kind]], axis=0) for kind in kinds]
     rows.append("| zeros forecast, true | " + " | ".join(f"{a:.2f}, {b:.2f}" for a, b in shares) + " |")

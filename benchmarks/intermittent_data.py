@@ -1,10 +1,10 @@
 """Series of counts with many zeros: made ones of five kinds, and hours of a service that is closed at night.
 
-    poisson       a constant rate from 0.2 to 5
-    overdispersed a negative binomial of constant rate and size
-    seasonal      a Poisson whose rate follows the year, or the week
-    obsolete      a Poisson whose rate fades, or ends, towards zero
-    lumpy         a row in three to ten is above zero, and then large
+poisson       a constant rate from 0.2 to 5
+overdispersed a negative binomial of constant rate and size
+seasonal      a Poisson whose rate follows the year, or the week
+obsolete      a Poisson whose rate fades, or ends, towards zero
+lumpy         a row in three to ten is above zero, and then large
 """
 
 import csv

@@ -91,7 +91,8 @@ ScaleOption = Annotated[
     TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")
 ]
 LikelihoodOption = Annotated[
-    Noise, typer.Option("--likelihood", help="The noise (student-t bears outliers) or counts; auto chooses by evidence.")
+    Noise,
+    typer.Option("--likelihood", help="The noise (student-t bears outliers), or counts; auto chooses."),
 ]
 TargetLikelihoodOption = Annotated[
     Likelihood,

@@ -61,13 +61,13 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
     likelihood : {"auto", "gaussian", "student-t", "poisson", "negative-binomial", "hurdle"}, default="auto"
-        The distribution of the noise; Student's t is robust to outliers. The last three are for counts, whose components
-        add up on the log scale; the negative binomial takes counts that vary more than a Poisson, and the hurdle counts
-        that are often zero: components are then those of how often they are not. "auto" chooses by evidence: Student's
-        t is tried only if the leave-one-out residuals have clearly heavier tails than a normal, and counts only if all
-        values are whole and many are below 20. They are kept if they have clearly more evidence. For given kernels,
-        other priors, other methods than "auto" and weighted rows "auto" is Gaussian. A series of more than 1,000 rows
-        has no Student's t.
+        The distribution of the noise; Student's t is robust to outliers. The last three are for counts: components add
+        up on the log scale. The negative binomial takes counts that vary more than a Poisson, and the hurdle counts
+        that are often zero: components then are those of how often they are not. "auto" chooses by evidence. Student's
+        t is tried only if the leave-one-out residuals have clearly heavier tails than a normal, and kept if it has
+        clearly more evidence; counts only if all values are whole and many are below 20, and kept unless Gaussian noise
+        predicts left-out rows clearly better. For given kernels, other priors, other methods than "auto" and weighted
+        rows "auto" is Gaussian. A series of more than 1,000 rows has no Student's t.
     scale : {"auto", "identity", "log", "square root"}, default="auto"
         The scale of y on which components add up. "auto" chooses by evidence (identity if `kernels` are given).
     periods : list of float, default=None

@@ -157,7 +157,12 @@ def sized(x: float, *, relative: bool, digits: int = 3) -> str:
 
 
 def forecast_decimals(low: Sequence[float], high: Sequence[float]) -> int:
-    """Decimals for all numbers of a forecast, in sentences and tables: a tenth of its narrowest 80 % interval."""
+    """Decimals for all numbers of a forecast, in sentences and tables: a tenth of its narrowest 80 % interval.
+
+    Counts, whose intervals end at whole numbers, have none.
+    """
+    if all(float(x).is_integer() for x in (*low, *high)):
+        return 0
     widths = [b - a for a, b in zip(low, high, strict=True) if b > a]
     return decimals(min(widths), 2) if widths else decimals(max(map(abs, (*low, *high)), default=0.0), 3)
 

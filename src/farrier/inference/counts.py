@@ -225,9 +225,7 @@ def count_quantiles(
     return above
 
 
-def count_moments(
-    likelihood: CountLikelihood, mean: np.ndarray, variance: np.ndarray
-) -> tuple[np.ndarray, np.ndarray]:
+def count_moments(likelihood: CountLikelihood, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of counts over the middle 99 % of the mixture of f, (N,) each.
 
     The mean of an exponential of a wide normal would be dominated by rates that hardly ever occur.

@@ -11,8 +11,8 @@
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, final
 
 import numpy as np
 
@@ -23,7 +23,6 @@ from farrier.inference.horseshoe import PointHorseshoe
 from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import ExactModel
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior
-from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
 from farrier.kernels.registry import DampedTrend, RandomWalk
 from farrier.model.finishing import search_rows
@@ -39,7 +38,7 @@ from farrier.search.learned_priors import LogNormal, priors_for
 from farrier.search.projection import Projection, explaining
 from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
-from farrier.search.structure import Part, Structure
+from farrier.search.structure import Move, Part, Structure
 
 RELATIVE_SIZE = 0.3
 """Prior scale of the weight of each component: a rate differs by about a third. [log of a rate; by judgement]"""
@@ -62,14 +61,39 @@ SETTLED = 1e-3
 """A change of the mean of f after which sites have settled. [log of a rate; by judgement]"""
 
 
+@final
+@dataclass(frozen=True, eq=False)
+class Draft:
+    """A pool that was fitted to some rows, before it is made to predict."""
+
+    evaluator: Evaluator
+    structure: Structure
+    sites: Sites
+    likelihood: CountLikelihood
+    y: np.ndarray
+    """The counts of the rows."""
+
+    @classmethod
+    def of(cls, series: Problem, likelihood: CountLikelihood) -> "Draft":
+        """The pool of a series of counts with a given likelihood."""
+        rows = search_rows(series.X, timed=True)
+        sites = Sites.at(series.y[rows], np.zeros(len(rows)), np.full(len(rows), START_VARIANCE), likelihood)
+        evaluator, kind = _evaluator(series, log_beliefs(series), rows, sites), Rows(calendar=series.calendar)
+        with one_thread():
+            parts = [evaluator.part(one, 0.5 * RELATIVE_SIZE) for one in pool_of(kind, evaluator)]
+            return _pool(evaluator, parts, sites, likelihood, series.y[rows])
+
+    @property
+    def score(self) -> float:
+        """The left-out log score of the rows at the mode."""
+        model = replace(self.structure.at_mode().model, rows=self.sites.variance)
+        (mean,), (variance,) = POSTERIORS["exact"](model, self.evaluator.X, self.sites.target).left_out()
+        return float(np.sum(self.likelihood.log_density(self.y, mean, variance)))
+
+
 def fit_count_series(series: Problem, likelihood: CountLikelihood) -> Fitted:
     """The model of a series of counts."""
-    rows = search_rows(series.X, timed=True)
-    sites = Sites.at(series.y[rows], np.zeros(len(rows)), np.full(len(rows), START_VARIANCE), likelihood)
-    evaluator, kind = _evaluator(series, log_beliefs(series), rows, sites), Rows(calendar=series.calendar)
-    with one_thread():
-        parts = [evaluator.part(one, 0.5 * RELATIVE_SIZE) for one in pool_of(kind, evaluator)]
-        return _finish(series, *_pool(evaluator, parts, sites, likelihood, series.y[rows]))
+    return finished_counts(series, Draft.of(series, likelihood))
 
 
 def refit_count_series(fitted: Fitted, series: Problem) -> Fitted:
@@ -80,7 +104,8 @@ def refit_count_series(fitted: Fitted, series: Problem) -> Fitted:
     with one_thread():
         sites = Sites.at(y[rows], *marginals(fitted.posterior, X[rows]), likelihood)
         evaluator = _evaluator(series, fitted.beliefs, rows, sites)
-        return _finish(series, *_pool(evaluator, _parts(evaluator, fitted), sites, likelihood, y[rows]))
+        draft = _pool(evaluator, _parts(evaluator, fitted), sites, likelihood, y[rows])
+    return finished_counts(series, draft)
 
 
 def explained_counts(fitted: Fitted, X: np.ndarray) -> Fitted:
@@ -92,8 +117,8 @@ def explained_counts(fitted: Fitted, X: np.ndarray) -> Fitted:
     with one_thread():
         sites = Sites(first.y[rows], noise[rows])
         evaluator = _evaluator(Problem(X, first.y), fitted.beliefs, rows, sites)
-        start = Structure(tuple(_parts(evaluator, fitted)), 1.0, 0.0)
-        structure = explaining(evaluator, Projection.of(evaluator, start), start, Rows(), record)
+        start = evaluator.fit(_parts(evaluator, fitted), 1.0)
+        structure = explaining(evaluator, Projection.of(evaluator, start), start, SteadyRows(), record)
         model, count = structure.at_mode().model, len(structure.parts)
         return replace(
             fitted,
@@ -125,8 +150,8 @@ def _evaluator(series: Problem, beliefs: Beliefs, rows: np.ndarray, sites: Sites
 
 def _pool(
     evaluator: Evaluator, parts: Sequence[Part], sites: Sites, likelihood: CountLikelihood, y: np.ndarray
-) -> tuple[Evaluator, Structure, Sites, CountLikelihood]:
-    """A pool and the sites of the rows, fitted alternately; with the evaluator of the last sites."""
+) -> Draft:
+    """A pool and the sites of the rows, fitted alternately."""
     structure = evaluator.empty()
     for left in reversed(range(ROUNDS)):
         evaluator = replace(evaluator, y=sites.target, rows=sites.variance)
@@ -135,7 +160,7 @@ def _pool(
         assert structure.model is not None
         parts = structure.parts
         sites, likelihood = settled(structure.model, sites, likelihood, evaluator.X, y, "exact")
-    return evaluator, structure, sites, likelihood
+    return Draft(evaluator, structure, sites, likelihood, y)
 
 
 def log_beliefs(series: Problem) -> Beliefs:
@@ -153,9 +178,24 @@ def log_beliefs(series: Problem) -> Beliefs:
 
 def pool_of(kind: Rows, evaluator: Evaluator) -> list[Kernel]:
     """The kernels of the log of the rate."""
-    kernels = kind.ordinary(evaluator, kind.seasons(evaluator), [])
-    endless = DampedTrend, RandomWalk
-    return [one for one in kernels if not any(isinstance(factor, endless) for factor in one.products()[0])]
+    return [one for one in kind.ordinary(evaluator, kind.seasons(evaluator), []) if not _endless(one)]
+
+
+def _endless(kernel: Kernel) -> bool:
+    """Whether the variance of a product grows without end."""
+    return any(isinstance(factor, DampedTrend | RandomWalk) for factor in kernel.products()[0])
+
+
+class SteadyRows:
+    """What may explain a series of counts: what may explain another one, without walks, which do not predict it."""
+
+    def moves(self, evaluator: Evaluator, structure: Structure) -> list[Move]:
+        """The kernels that may come into the explanation."""
+        return [one for one in Rows().moves(evaluator, structure) if not _endless(one.kernel)]
+
+    def simple(self, evaluator: Evaluator) -> list[Structure]:
+        """Structures that a rich pool hides."""
+        return Rows().simple(evaluator)
 
 
 def settled(
@@ -180,23 +220,22 @@ def _at_rows(posterior: Any, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return mean, variance
 
 
-def _finish(
-    series: Problem, evaluator: Evaluator, structure: Structure, sites: Sites, likelihood: CountLikelihood
-) -> Fitted:
+def finished_counts(series: Problem, draft: Draft) -> Fitted:
     """The model that predicts, given all rows."""
-    X, y, tier, model = series.X, series.y, tier_for(len(series.X), series=True), structure.at_mode().model
-    models = _averaged(evaluator, structure)
-    if len(y) > len(sites.target):
-        known = POSTERIORS["exact"](replace(model, rows=sites.variance), evaluator.X, sites.target)
-        sites = Sites.at(y, *marginals(known, X), likelihood)
-        sites, likelihood = settled(model, sites, likelihood, X, y, tier)
-    model = replace(model, rows=sites.variance)
-    mode = POSTERIORS[tier](model, X, sites.target)
-    correction = sites.correction(y, *_at_rows(mode, X), likelihood)
-    posterior = mode
-    if tier == "exact":
+    X, y, tier = series.X, series.y, tier_for(len(series.X), series=True)
+    evaluator, structure, sites, likelihood = draft.evaluator, draft.structure, draft.sites, draft.likelihood
+    with one_thread():
+        model, models = structure.at_mode().model, _averaged(evaluator, structure)
+        if len(y) > len(sites.target):
+            known = POSTERIORS["exact"](replace(model, rows=sites.variance), evaluator.X, sites.target)
+            sites = Sites.at(y, *marginals(known, X), likelihood)
+            sites, likelihood = settled(model, sites, likelihood, X, y, tier)
         each = [POSTERIORS[tier](replace(one, rows=sites.variance), X, sites.target) for one in models]
-        posterior = LaplacePosterior(tuple(each))
+        # the linear tier predicts by the likeliest subset at its mode
+        posterior = LaplacePosterior(tuple(each)) if tier == "exact" else each[0]
+        model = replace(model, rows=sites.variance)
+        correction = sites.correction(y, *_at_rows(POSTERIORS[tier](model, X, sites.target), X), likelihood)
+        bound = bound_of(tier, model, X, sites.target) + correction
     return Fitted(
         posterior=posterior,
         likelihood=likelihood,
@@ -204,7 +243,7 @@ def _finish(
         kernels=tuple(model.pool),
         survivors=len(structure.parts),
         scale=TargetScale(),
-        bound=bound_of(tier, model, X, sites.target) + correction,
+        bound=bound,
         tier=tier,
         steps=evaluator.steps,
         level=len(structure.parts),

@@ -3,21 +3,20 @@
 Counts are tried where they can matter: all values are whole and not negative, and many are small or zero. A cheap look
 comes first. The leave-one-out predictions of the fit with Gaussian noise have a log score for whole numbers, each being
 what lies between it minus and plus a half (a floor at zero included). The same predictions as rates of a negative
-binomial, and a constant rate with a hurdle, have one too. Only if one of these is higher are counts fitted.
+binomial, and a constant rate with a hurdle, have one too. Only if one of these is about as high are counts fitted.
 
-Of the fits the one with the highest left-out log score is kept, where it is clearly higher than that of a simpler one:
-Gaussian noise, Poisson, negative binomial, hurdle.
+Of Poisson, negative binomial and hurdle the one with the highest left-out log score is kept, where it is clearly higher
+than that of a simpler one. Counts are kept unless Gaussian noise is clearly better: small whole numbers, none negative,
+are hardly ever anything else.
 """
-
-from dataclasses import replace
 
 import numpy as np
 from scipy.special import ndtr, stdtr
 
-from farrier.inference.counts import CountLikelihood, NegativeBinomial, Poisson
+from farrier.inference.counts import SIZES, CountLikelihood, NegativeBinomial, Poisson
 from farrier.inference.hurdle import Hurdle
 from farrier.inference.student_t import StudentT
-from farrier.model.count_series import fit_count_series
+from farrier.model.count_series import Draft, finished_counts, fit_count_series
 from farrier.model.fitted import Fitted
 from farrier.model.outliers import expected_of, left_out_score
 from farrier.model.problem import Problem
@@ -31,6 +30,13 @@ MANY = 0.5, 0.2
 """Shares of small values and of zeros from which counts are tried. [of the rows; by judgement]"""
 HURDLE_ZEROS = 0.1
 """Share of zeros from which a hurdle is tried. [of the rows; by judgement]"""
+ODDS = STRONG
+"""The prior log odds of counts where they can be: measurements are seldom small whole numbers. [nats; by judgement]"""
+LEAST_RATE = 0.1
+"""Smallest rate of a row at a first look. [of the mean; by judgement]"""
+PLAIN = 10.0
+"""Size of a negative binomial from which a table is taken for a Poisson: its variance is then a tenth more. [of the
+mean; by judgement]"""
 FEWEST_ABOVE = 4
 """Values above zero from which counts are tried. [rows; by judgement]"""
 
@@ -41,16 +47,18 @@ def fit_counts(problem: Problem, likelihood: CountLikelihood) -> Fitted:
 
 
 def with_counts(problem: Problem, found: Fitted) -> Fitted:
-    """The fitted model, or one for counts if its left-out log score is clearly higher."""
+    """The fitted model, or one for counts if these predict left-out rows as well."""
     y = problem.y
     if not may_be_counts(y) or problem.factors is not None or problem.scale != "auto" or problem.engine != "auto":
         return found
-    score = whole_number_score(found, problem.X, y)
-    if glance(found, problem.X, y) < score - VERY_STRONG:
+    score, (hoped, likely) = whole_number_score(found, problem.X, y), glance(found, problem.X, y)
+    of_time = problem.of_series and problem.timed
+    # the rate of a series of counts may be another one; a table is searched again only if that seems worth it
+    if hoped < score - (VERY_STRONG if of_time else 0.0):
         return found
     problem.tell("fitting counts", found.bound)
-    best = fit_best_counts(problem)
-    return best[0] if best[1] > score - STRONG else found
+    best = fit_best_counts(problem) if of_time else fit_counts(problem, likely)
+    return best if left_out_score(best, problem.X, y) > score - ODDS else found
 
 
 def may_be_counts(y: np.ndarray) -> bool:
@@ -59,27 +67,22 @@ def may_be_counts(y: np.ndarray) -> bool:
         return False
     small, zeros = MANY
     often = np.mean(y < SMALL_COUNT) >= small or np.mean(y == 0.0) >= zeros
-    return bool(often) and np.count_nonzero(y) >= FEWEST_ABOVE
+    return bool(often and np.count_nonzero(y) >= FEWEST_ABOVE)
 
 
-def fit_best_counts(problem: Problem) -> tuple[Fitted, float]:
-    """The likelihood of counts with the highest left-out log score, and that score; a simpler one if it is close."""
-    X, y = problem.X, problem.y
+def fit_best_counts(series: Problem) -> Fitted:
+    """The likelihood of a series of counts with the highest left-out log score, or a simpler one that is close."""
+    y = series.y
     offset = float(np.log(y.mean()))
-    found = fit_counts(problem, NegativeBinomial(offset, size_of(y, y.mean())))
-    best = found, left_out_score(found, X, y)
+    best = Draft.of(series, NegativeBinomial(offset, size_of(y, y.mean())))
     # a negative binomial of a large size is a Poisson
-    if isinstance(found.likelihood, NegativeBinomial) and found.likelihood.size > y.mean():
-        plain = fit_counts(problem, Poisson(offset))
-        score = left_out_score(plain, X, y)
-        if score > best[1] - STRONG:
-            best = plain, score
+    if isinstance(best.likelihood, NegativeBinomial) and best.likelihood.size > y.mean():
+        plain = Draft.of(series, Poisson(offset))
+        best = plain if plain.score > best.score - STRONG else best
     if np.mean(y == 0.0) >= HURDLE_ZEROS:
-        often = fit_counts(problem, Hurdle.of(y))
-        score = left_out_score(often, X, y)
-        if score > best[1] + VERY_STRONG:
-            best = often, score
-    return best
+        often = Draft.of(series, Hurdle.of(y))
+        best = often if often.score > best.score + VERY_STRONG else best
+    return finished_counts(series, best)
 
 
 def size_of(y: np.ndarray, mean: np.ndarray | float) -> float:
@@ -88,17 +91,22 @@ def size_of(y: np.ndarray, mean: np.ndarray | float) -> float:
     return NegativeBinomial().with_best_size(y, f, nothing).size
 
 
-def glance(found: Fitted, X: np.ndarray, y: np.ndarray) -> float:
-    """About the log score of counts, from predictions of a fit with Gaussian noise."""
+def glance(found: Fitted, X: np.ndarray, y: np.ndarray) -> tuple[float, CountLikelihood]:
+    """About the log score of counts, from predictions of a fit with Gaussian noise, and a likelihood for them."""
     expected, _ = expected_of(found, X, found.scale.forward(y))
     # a rate cannot be zero, though a straight line can
-    rate = np.maximum(found.scale.inverse(expected), 0.1 * y.mean())
-    nothing, scores = np.zeros(len(y)), list[float]()
+    rate = np.maximum(found.scale.inverse(expected), LEAST_RATE * y.mean())
+    offset, nothing, best = float(np.log(y.mean())), np.zeros(len(y)), -np.inf
+    size = SIZES[1]
     for mean in (rate, np.full(len(y), y.mean())):
-        likelihood = replace(NegativeBinomial(), size=size_of(y, mean))
-        scores.append(float(np.sum(likelihood.log_density(y, np.log(mean), nothing))))
-    scores.append(float(np.sum(Hurdle.of(y).log_density(y, nothing, nothing))))
-    return max(scores)
+        one = size_of(y, mean)
+        score = float(np.sum(NegativeBinomial(0.0, one).log_density(y, np.log(mean), nothing)))
+        best, size = (score, one) if score > best else (best, size)
+    often = Hurdle.of(y)
+    score = float(np.sum(often.log_density(y, nothing, nothing)))
+    if score > best + VERY_STRONG:
+        return score, often
+    return max(best, score), Poisson(offset) if size > PLAIN * y.mean() else NegativeBinomial(offset, size)
 
 
 def whole_number_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
@@ -124,4 +132,3 @@ def _left_out(
         (mean,), (variance,) = one.posterior.posteriors[0].left_out()
         found.append((one.share, one.scale, mean, np.sqrt(variance + one.noises[0]), degrees))
     return found
-

@@ -25,8 +25,9 @@ from farrier.model.tables import fit_table
 def fit(problem: Problem, structure: Given | Fitted | None = None, *, likelihood: str | Likelihood = "auto") -> Fitted:
     """The fitted model of some rows.
 
-    The likelihood is "gaussian", "student-t", "auto" (of these two the one with more evidence, or counts if they have
-    more), or one of its own for counts and classes. A refit keeps the one it had, and kernels that are given take Gaussian noise for "auto".
+    The likelihood is "gaussian", "student-t", "auto" (of these two the one with more evidence, or counts if the target
+    is), or one of its own for counts and classes. A refit keeps the one it had, and kernels that are given take
+    Gaussian noise for "auto".
     """
     if isinstance(structure, Fitted):
         return refit(structure, problem)

@@ -19,8 +19,8 @@ from farrier.inference.linalg import one_thread
 from farrier.inference.parameter_vector import NOISE_CENTRE, ExactModel
 from farrier.inference.weight_priors import WeightPrior
 from farrier.kernels.algebra import Kernel
-from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.count_series import refit_count_series
+from farrier.model.finishing import Predictor, finished, search_rows
 from farrier.model.fitted import Fitted, Member
 from farrier.model.many_rows import many_rows_set
 from farrier.model.members import Contender, RowNoise, fitted_set
