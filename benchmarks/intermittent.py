@@ -3,7 +3,8 @@
 A line of the record is one series. `loss` has for each method twice the sum over the quantiles at 0.1, 0.2 ... 0.9 of
 the pinball loss, averaged over the quantiles and summed over the steps; WQL is the sum of these over the sum of the
 values, over all series of a kind. Points without a distribution (Croston, SBA, TSB) have two: conformal intervals, and
-a negative binomial around the point with the variance of the past. "past" is the quantiles of all past values.
+a negative binomial around the point with the variance of the past. "past" is the quantiles of all past
+values.
 
     inside:  the share of the values within the 80 % interval    limit:  its 97.5 % quantile over the largest past value
     zeros:   the probability of a zero, and the share of zeros that came true

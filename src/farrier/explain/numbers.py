@@ -157,14 +157,14 @@ def sized(x: float, *, relative: bool, digits: int = 3) -> str:
 
 
 def forecast_decimals(low: Sequence[float], high: Sequence[float]) -> int:
-    """Decimals for all numbers of a forecast, in sentences and tables: a tenth of its narrowest 80 % interval.
-
-    Counts, whose intervals end at whole numbers, have none.
-    """
-    if all(float(x).is_integer() for x in (*low, *high)):
-        return 0
+    """Decimals for all numbers of a forecast, in sentences and tables: a tenth of its narrowest 80 % interval."""
     widths = [b - a for a, b in zip(low, high, strict=True) if b > a]
     return decimals(min(widths), 2) if widths else decimals(max(map(abs, (*low, *high)), default=0.0), 3)
+
+
+def table_decimals(low: Sequence[float], high: Sequence[float]) -> int:
+    """The same for a table; counts, whose intervals end at whole numbers, have none."""
+    return 0 if all(float(x).is_integer() for x in (*low, *high)) else forecast_decimals(low, high)
 
 
 def interval(estimate: Estimate, places: int, unit: str = "", finer: int = FINER) -> str:
