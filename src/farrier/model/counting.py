@@ -10,6 +10,9 @@ than that of a simpler one. Counts are kept unless Gaussian noise is clearly bet
 are hardly ever anything else.
 """
 
+from collections.abc import Sequence
+from typing import NamedTuple
+
 import numpy as np
 from scipy.special import ndtr, stdtr
 
@@ -17,6 +20,7 @@ from farrier.inference.counts import SIZES, CountLikelihood, NegativeBinomial, P
 from farrier.inference.hurdle import Hurdle
 from farrier.inference.student_t import StudentT
 from farrier.model.count_series import Draft, finished_counts, fit_count_series
+from farrier.model.finishing import search_rows
 from farrier.model.fitted import Fitted
 from farrier.model.outliers import expected_of, left_out_score
 from farrier.model.problem import Problem
@@ -41,6 +45,17 @@ FEWEST_ABOVE = 4
 """Values above zero from which counts are tried. [rows; by judgement]"""
 
 
+class LeftOut(NamedTuple):
+    """The leave-one-out predictions of some rows by one member."""
+
+    share: float
+    scale: TargetScale
+    mean: np.ndarray
+    sd: np.ndarray
+    degrees: float | None
+    """Degrees of freedom of a Student-t; None for a normal."""
+
+
 def fit_counts(problem: Problem, likelihood: CountLikelihood) -> Fitted:
     """The model of counts with a given likelihood."""
     return (fit_count_series if problem.of_series and problem.timed else fit_sites)(problem, likelihood)
@@ -51,14 +66,18 @@ def with_counts(problem: Problem, found: Fitted) -> Fitted:
     y = problem.y
     if not may_be_counts(y) or problem.factors is not None or problem.scale != "auto" or problem.engine != "auto":
         return found
-    score, (hoped, likely) = whole_number_score(found, problem.X, y), glance(found, problem.X, y)
+    # many rows are judged by some of them
+    rows = search_rows(problem.X, timed=problem.timed) if found.tier == "linear" else np.arange(len(y))
+    X, seen = problem.X[rows], y[rows]
+    left = left_out_of(found, X, seen)
+    score, (hoped, likely) = whole_number_score(left, seen), glance(left, seen)
     of_time = problem.of_series and problem.timed
     # the rate of a series of counts may be another one; a table is searched again only if that seems worth it
     if hoped < score - (VERY_STRONG if of_time else 0.0):
         return found
     problem.tell("fitting counts", found.bound)
     best = fit_best_counts(problem) if of_time else fit_counts(problem, likely)
-    return best if left_out_score(best, problem.X, y) > score - ODDS else found
+    return best if left_out_score(best, X, seen) > score - ODDS else found
 
 
 def may_be_counts(y: np.ndarray) -> bool:
@@ -91,11 +110,11 @@ def size_of(y: np.ndarray, mean: np.ndarray | float) -> float:
     return NegativeBinomial().with_best_size(y, f, nothing).size
 
 
-def glance(found: Fitted, X: np.ndarray, y: np.ndarray) -> tuple[float, CountLikelihood]:
+def glance(left: Sequence[LeftOut], y: np.ndarray) -> tuple[float, CountLikelihood]:
     """About the log score of counts, from predictions of a fit with Gaussian noise, and a likelihood for them."""
-    expected, _ = expected_of(found, X, found.scale.forward(y))
+    expected = np.sum([one.share * one.scale.inverse(one.mean) for one in left], axis=0)
     # a rate cannot be zero, though a straight line can
-    rate = np.maximum(found.scale.inverse(expected), LEAST_RATE * y.mean())
+    rate = np.maximum(expected, LEAST_RATE * y.mean())
     offset, nothing, best = float(np.log(y.mean())), np.zeros(len(y)), -np.inf
     size = SIZES[1]
     for mean in (rate, np.full(len(y), y.mean())):
@@ -109,26 +128,23 @@ def glance(found: Fitted, X: np.ndarray, y: np.ndarray) -> tuple[float, CountLik
     return max(best, score), Poisson(offset) if size > PLAIN * y.mean() else NegativeBinomial(offset, size)
 
 
-def whole_number_score(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> float:
+def whole_number_score(left: Sequence[LeftOut], y: np.ndarray) -> float:
     """The sum over the rows of the log probability of the whole number y under its leave-one-out prediction."""
     total = np.zeros(len(y))
-    for share, scale, mean, sd, degrees in _left_out(fitted, X, y):
-        ends = [(scale.reached(y + half) - mean) / sd for half in (0.5, -0.5)]
-        high, low = (ndtr(end) if degrees is None else stdtr(degrees, end) for end in ends)
-        total += share * (high - np.where(y > 0.0, low, 0.0))
+    for one in left:
+        ends = [(one.scale.reached(y + half) - one.mean) / one.sd for half in (0.5, -0.5)]
+        high, low = (ndtr(end) if one.degrees is None else stdtr(one.degrees, end) for end in ends)
+        total += one.share * (high - np.where(y > 0.0, low, 0.0))
     return float(np.sum(np.log(np.maximum(total, np.finfo(float).tiny))))
 
 
-def _left_out(
-    fitted: Fitted, X: np.ndarray, y: np.ndarray
-) -> list[tuple[float, TargetScale, np.ndarray, np.ndarray, float | None]]:
-    """Share, scale, mean and standard deviation of the leave-one-out predictions of each member."""
+def left_out_of(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> list[LeftOut]:
+    """The leave-one-out predictions of rows of the fit by each member."""
     degrees = float(fitted.likelihood.degrees) if isinstance(fitted.likelihood, StudentT) else None
     if fitted.noises is None or fitted.tier != "exact":
-        mean, sd = expected_of(fitted, X, fitted.scale.forward(y))
-        return [(1.0, fitted.scale, mean, sd, None)]
+        return [LeftOut(1.0, fitted.scale, *expected_of(fitted, X, fitted.scale.forward(y)), degrees=None)]
     found = []
     for one in fitted.members:
         (mean,), (variance,) = one.posterior.posteriors[0].left_out()
-        found.append((one.share, one.scale, mean, np.sqrt(variance + one.noises[0]), degrees))
+        found.append(LeftOut(one.share, one.scale, mean, np.sqrt(variance + one.noises[0]), degrees))
     return found
