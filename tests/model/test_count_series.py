@@ -118,3 +118,26 @@ def test_a_long_series_of_counts_is_predicted_in_whole_numbers():
     assert model.model_.likelihood_ == "poisson"
     assert table["quantile_0.9"].max() <= 6.0
     assert np.ptp(table["quantile_0.9"]) >= 2.0
+
+
+def test_paths_are_whole_and_have_the_share_of_zeros(spare):
+    paths = np.asarray(spare.sample(4, count=400), float)[:, -400:]
+    assert np.array_equal(paths, np.rint(paths))
+    assert abs(np.mean(paths == 0.0) - np.mean(parts_sold() == 0.0)) < 0.08
+
+
+def test_rare_counts_are_no_anomalies_and_huge_ones_are(spare):
+    assert len(spare.anomalies()) < 0.05 * len(parts_sold())
+    y = parts_sold().copy()
+    y[100] = 90.0
+    found = fitted(y).anomalies()
+    assert 90.0 in found["value"].to_numpy()
+    assert np.array_equal(found["high"], np.rint(found["high"]))
+
+
+def test_the_distribution_function_agrees_with_the_quantiles(spare):
+    result = spare.model_.result_
+    X = result.inputs[:5]
+    upper = result.fitted.quantiles(X, [0.9])[0]
+    assert np.all(result.fitted.cumulative(X, upper) >= 0.9)
+    assert np.all(result.fitted.cumulative(X, upper - 1.0) < 0.9)

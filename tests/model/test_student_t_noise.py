@@ -121,7 +121,7 @@ def test_a_students_t_can_be_asked_for():
     assert "asked for" in [decision.reason for decision in model.record_]
 
 
-def test_sales_that_are_mostly_zero_keep_gaussian_noise():
+def test_sales_that_are_mostly_zero_are_counts_with_a_hurdle():
     generator = np.random.default_rng(0)
     y = np.where(generator.uniform(size=N) < 0.25, generator.poisson(4.0, N), 0).astype(float)
-    assert forecaster_of(y).model_.likelihood_ == "gaussian"
+    assert forecaster_of(y).model_.likelihood_ == "hurdle"

@@ -225,6 +225,12 @@ def count_quantiles(
     return above
 
 
+def count_cumulative(likelihood: CountLikelihood, mean: np.ndarray, variance: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """P(Y <= y) for each row, (N,), for an equal mixture of draws f ~ N(mean, variance), (S, N) each."""
+    f, share = _nodes(mean, variance)
+    return np.sum(share[:, None] * likelihood.cumulative(np.floor(y)[None], f), axis=0)
+
+
 def count_moments(likelihood: CountLikelihood, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Mean and variance of counts over the middle 99 % of the mixture of f, (N,) each.
 

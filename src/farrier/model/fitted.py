@@ -24,7 +24,7 @@ from typing import TypeAlias
 import numpy as np
 from scipy.special import logsumexp
 
-from farrier.inference.counts import CountLikelihood, count_moments, count_quantiles
+from farrier.inference.counts import CountLikelihood, count_cumulative, count_moments, count_quantiles
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.mixtures import clipped_moments, moments
 from farrier.inference.posteriors import LaplacePosterior, Posterior
@@ -283,6 +283,8 @@ class Fitted:
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """P(Y <= y) for each row; uniformly distributed if the model is calibrated."""
+        if isinstance(self.likelihood, CountLikelihood):
+            return count_cumulative(self.likelihood, *self.posterior.draws(inputs), np.asarray(y, float))
         return np.sum([one.cumulative(y[None])[0] for one in self._predictions(inputs)], axis=0)
 
     def joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

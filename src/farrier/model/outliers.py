@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from farrier.inference.collapsed import CollapsedPosterior
+from farrier.inference.counts import CountLikelihood, count_quantiles
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.mixtures import moments
@@ -156,6 +157,11 @@ def expected_intervals(result: Result, level: float) -> tuple[np.ndarray, np.nda
     at most that of its limit.
     """
     fitted = result.fitted
+    if isinstance(fitted.likelihood, CountLikelihood):
+        f = _left_out(fitted.posterior, fitted.likelihood, result.inputs, result.scaled_target)
+        ends = np.array([0.5, 0.5 - level / 200.0, 0.5 + level / 200.0])
+        median, low, high = count_quantiles(fitted.likelihood, f[0][None], f[1][None], ends)
+        return median, low, high
     mean, sd = expected_of(fitted, result.inputs, result.scaled_target)
     half = ndtri(0.5 + level / 200.0) * sd
     median, low, high = (fitted.scale.inverse(one) for one in (mean, mean - half, mean + half))
