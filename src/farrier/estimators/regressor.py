@@ -67,7 +67,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         t is tried only if the leave-one-out residuals have clearly heavier tails than a normal, and kept if it has
         clearly more evidence; counts only if all values are whole and many are below 20, and kept unless Gaussian noise
         predicts left-out rows clearly better. For given kernels, other priors, other methods than "auto" and weighted
-        rows "auto" is Gaussian. A series of more than 1,000 rows has no Student's t.
+        rows "auto" is Gaussian. A series of more than 20,000 rows has no Student's t.
     scale : {"auto", "identity", "log", "square root"}, default="auto"
         The scale of y on which components add up. "auto" chooses by evidence (identity if `kernels` are given).
     periods : list of float, default=None

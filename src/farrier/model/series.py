@@ -34,6 +34,7 @@ from farrier.model.problem import Problem
 from farrier.model.student_t_noise import alternately, better_noise, noise_after, noise_around
 from farrier.model.target_scale import TargetScale, Transform
 from farrier.model.tiers import POSTERIORS, bound_of
+from farrier.model.window_residuals import score_in_windows
 from farrier.model.windows import SEARCH_ROWS, Windows, fitted_to, uncommon_rows
 from farrier.search.beliefs import Beliefs
 from farrier.search.candidates import SHORTEST_PERIOD
@@ -44,6 +45,9 @@ from farrier.search.rows import Rows
 from farrier.search.scoring import Evaluator
 from farrier.search.structure import Structure
 
+ROBUST_ROWS = 20_000
+"""Rows beyond which Student-t noise is not tried: predictions of all rows take longer than the fit. [rows; by
+judgement]"""
 ROBUST_ROUNDS = 3
 """Times that the structural model and the precisions of its rows are fitted alternately. [rounds; by judgement]"""
 
@@ -51,20 +55,26 @@ ROBUST_ROUNDS = 3
 def fit_series(series: Problem, *, likelihood: str = "auto") -> Fitted:
     """The model of a series; its noise is Gaussian, Student-t, or what has more evidence ("auto").
 
-    A long series keeps Gaussian noise, unless Student-t is asked for.
+    Of a long series the left-out log score decides. One that is very long keeps Gaussian noise, unless Student-t is
+    asked for.
     """
     chosen = likelihood == "student-t"
     with one_thread():
         fits = _fits(series, series.scales)
         gaussian = _fitted(fits, series)
-        if likelihood == "gaussian" or (series.tier != "exact" and not chosen):
+        if likelihood == "gaussian" or (len(series.y) > ROBUST_ROWS and not chosen):
             return gaussian
         doubt = Doubt.of(gaussian, series.X, series.y)
         if not (doubt.due or chosen):
             return gaussian
         series.tell("looking for outliers", gaussian.bound)
-        robust = _fitted(_robust_fits(series, fits, gaussian, noise_after(doubt), chosen=chosen), series)
-    return better_noise(gaussian, robust, chosen=chosen)
+        # the evidence of a long series is that of its last rows for the pools, and that of all for the model
+        of_all = chosen or series.tier != "exact"
+        robust = _fitted(_robust_fits(series, fits, gaussian, noise_after(doubt), chosen=of_all), series)
+        gain = None
+        if series.tier != "exact" and not chosen:
+            gain = score_in_windows(robust, series.y) - score_in_windows(gaussian, series.y)
+    return better_noise(gaussian, robust, chosen=chosen, gain=gain)
 
 
 def refit_series(fitted: Fitted, series: Problem) -> Fitted:
