@@ -46,3 +46,10 @@ def test_counts_with_zeros_say_how_many():
     y = np.random.default_rng(2).poisson(0.9, 120)
     said = " ".join(str(farrier.Forecaster().fit(weekly(y)).explain()).split())
     assert f"Sold is {y.mean():.2g} a week on average, and zero in {100 * np.mean(y == 0):.0f} % of the weeks." in said
+
+
+def test_a_rate_that_has_fallen_says_what_it_is_now():
+    y = np.append(np.random.default_rng(3).poisson(2.0, 100), np.zeros(30))
+    model = farrier.Forecaster(likelihood="poisson").fit(weekly(y))
+    said = " ".join(str(model.explain()).split())
+    assert f"Sold is {y.mean():.2g} a week on average (0 over the last 16)" in said

@@ -12,6 +12,8 @@ SELDOM = 0.45
 """Share of values above zero up to which they are reported as one of so many. [of the rows; by judgement]"""
 MANY_ZEROS = 0.3
 """Share of zeros from which it is reported. [of the rows; by judgement]"""
+LAST, FEWEST_LAST = 8, 10
+"""The last rows, an eighth of all, whose average is told where it is another one, and their fewest. [by judgement]"""
 MOST = 0.1, 0.9
 """The ends of the interval that holds 80 % of the values above zero."""
 
@@ -27,7 +29,7 @@ def about_counts(result: Result, setting: Setting) -> list[str]:
     zeros, mean = float(np.mean(y == 0.0)), significant(float(y.mean()), 2)
     often = f", and zero in {per_cent(zeros)} of the {word}s" if zeros >= MANY_ZEROS else ""
     article = "an" if word == "hour" else "a"
-    said = [f"{name} is {mean} {article} {word} on average{often}."]
+    said = [f"{name} is {mean} {article} {word} on average{_lately(y, setting)}{often}."]
     if isinstance(likelihood, Poisson):
         return [*said, "Counts vary about their expected value as a Poisson does: the variance is the expected value."]
     return [
@@ -50,6 +52,15 @@ def _above_zero(y: np.ndarray, setting: Setting, *, changing: bool) -> list[str]
         much = f"and then about {significant(float(above.mean()), 2)}; 80 % of these lie between {low} and {high}"
     said = [f"{capital(_name(setting))} is above zero in {often}, {much}."]
     return [*said, "The components change how often that is, not by how much."] if changing else said
+
+
+def _lately(y: np.ndarray, setting: Setting) -> str:
+    """The average of the last rows of a series, where it differs from that of all by a factor of two."""
+    few = max(len(y) // LAST, 1)
+    if setting.kind != "series" or few < FEWEST_LAST:
+        return ""
+    last, mean = float(y[setting.order[-few:]].mean()), float(y.mean())
+    return "" if 0.5 * mean < last < 2.0 * mean else f" ({significant(last, 2)} over the last {few})"
 
 
 def _name(setting: Setting) -> str:
