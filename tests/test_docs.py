@@ -117,8 +117,8 @@ def test_a_command_of_the_pages_runs(line, folder):
 def numbers_of_pages() -> list[tuple[str, str]]:
     """What the pages say of settings, with the numbers of the code."""
     limits = [
-        f"(by {VERY_STRONG:g} nats; of more than {EXACT_ROWS:,} rows the left-out log score), but not for a series of more "
-        f"than {ROBUST_ROWS:,} rows",
+        f"(by {VERY_STRONG:g} nats; of more than {EXACT_ROWS:,} rows the left-out log score)",
+        f"not for a series of more than {ROBUST_ROWS:,} rows",
         f"at most {EXACT_ROWS:,} rows of one input, {EXACT_TABLE_ROWS:,} of several",
         f"fitted to its last {SEARCH_ROWS} rows",
         f"Above {SEARCH_ROWS} rows ({TABLE_ROWS} of a table)",
