@@ -29,6 +29,7 @@ from benchmarks import (
     horseshoe,
     huge,
     implicit,
+    intermittent,
     kills,
     known,
     learn_priors,
@@ -71,6 +72,7 @@ SUITES = {
     "calendar": calendar_suite,
     "drivers": drivers,
     "explanations": explanations,
+    "intermittent": intermittent,
     "truth": truth,
     "plain": plain,
     "plain-tables": plain_tables,
@@ -100,6 +102,7 @@ OWN_TABLES = {
     "competitions": competition_table.tables,
     "calibration": calibration_table.tables,
     "horseshoe": horseshoe.tables,
+    "intermittent": intermittent.tables,
 }
 """Suites with tables of their own; most stand beside published numbers."""
 RESULTS = Path(__file__).parent / "results"

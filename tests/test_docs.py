@@ -18,6 +18,7 @@ import pytest
 from farrier.datasets.limits import CELL_BYTES, MOST_BYTES, MOST_CELLS, TEXT_GROWS
 from farrier.estimators.regressor import Regressor
 from farrier.model.rows import SEARCH_ROWS
+from farrier.model.series import ROBUST_ROWS
 from farrier.model.tiers import EXACT_ROWS, EXACT_TABLE_ROWS
 from farrier.search.evidence import VERY_STRONG
 from farrier.search.table_moves import TABLE_ROWS
@@ -115,7 +116,8 @@ def test_a_command_of_the_pages_runs(line, folder):
 def numbers_of_pages() -> list[tuple[str, str]]:
     """What the pages say of settings, with the numbers of the code."""
     limits = [
-        f"(by {VERY_STRONG:g} nats), but not for a series of more than {EXACT_ROWS:,} rows",
+        f"(by {VERY_STRONG:g} nats; of more than {EXACT_ROWS:,} rows the left-out log score)",
+        f"not for a series of more than {ROBUST_ROWS:,} rows",
         f"at most {EXACT_ROWS:,} rows of one input, {EXACT_TABLE_ROWS:,} of several",
         f"fitted to its last {SEARCH_ROWS} rows",
         f"Above {SEARCH_ROWS} rows ({TABLE_ROWS} of a table)",

@@ -352,6 +352,24 @@ def test_counts_are_explained_as_factors(run, tmp_path):
     assert "as a Poisson does" in " ".join(out.split())
 
 
+def test_spare_parts_are_told_and_forecast_in_whole_numbers(run, tmp_path):
+    rng, path = np.random.default_rng(4), tmp_path / "parts.csv"
+    sold = (rng.random(120) < 0.2) * (2 + rng.poisson(3.0, 120))
+    weeks = np.datetime64("2022-01-02") + 7 * np.arange(120)
+    path.write_text(text_of("week,sold", list(zip(weeks, sold, strict=True))))
+    code, out, _ = run("explain", path, "--horizon", "3", "--quiet")
+    said = " ".join(out.split())
+    assert code == 0
+    assert "look like counts of a constant rate" in said
+    assert "Sold is above zero in about one week of " in said
+    row = said.partition("2024-04-21 ")[2].split()[:5]
+    assert row[0] == "0"
+    assert all(cell.isdigit() for cell in row)
+    code, out, _ = run("forecast", path, "--horizon", "2", "--quiet")
+    assert code == 0
+    assert [float(cell) % 1.0 for cell in out.splitlines()[1].split(",")[2:]] == [0.0] * 5
+
+
 def test_classes_of_a_series_are_refused(run, sales):
     code, _, err = run("explain", sales, "--time", "month", "--likelihood", "classes")
     assert code == 2

@@ -253,7 +253,7 @@ def test_classes_are_told_as_chances():
     model = farrier.Classifier(kernels, inducing=10, iterations=200, learning_rate=0.05).fit(rows, labels)
     told = story(model.result_)
     assert told["kind"] == "classes"
-    assert told["target"] == {"name": "yes", "unit": "", "scale": "odds", "typical": None}
+    assert told["target"] == {"name": "yes", "unit": "", "scale": "odds", "typical": None, "counts": False}
     assert "the effect of height alone, raising the chance of yes throughout" in told["components"][0]["title"].lower()
     assert set(told["series"]["y"]) == {"no", "yes"}
     assert all(0.0 <= chance <= 1.0 for chance in told["series"]["mean"])

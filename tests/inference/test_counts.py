@@ -60,7 +60,7 @@ def test_moments_are_those_of_draws():
 @pytest.mark.parametrize("shift", [-3.0, 0.0, 4.0])
 def test_quantiles_are_those_of_draws(likelihood, shift):
     levels = np.array([0.025, 0.1, 0.5, 0.9, 0.975])
-    found = count_quantiles(likelihood, MEAN[:1] + shift, VARIANCE[:1], levels)[:, 0]
+    found = count_quantiles(likelihood, MEAN[None, :1] + shift, VARIANCE[None, :1], levels)[:, 0]
     rate = np.exp(MEAN[0] + shift + 1.5 + np.sqrt(VARIANCE[0]) * RNG.standard_normal(200_000))
     size = 2.5
     draws = RNG.poisson(rate) if isinstance(likelihood, Poisson) else RNG.negative_binomial(size, size / (size + rate))

@@ -1,6 +1,7 @@
 """Laws of Student-t noise of a series: outliers are found, hardly change forecasts, and ordinary rows have none."""
 
 import numpy as np
+import pandas as pd
 import pytest
 from numpy.testing import assert_allclose
 
@@ -123,7 +124,23 @@ def test_a_students_t_can_be_asked_for():
     assert "asked for" in [decision.reason for decision in model.record_]
 
 
-def test_sales_that_are_mostly_zero_keep_gaussian_noise():
+def test_sales_that_are_mostly_zero_are_counts_with_a_hurdle():
     generator = np.random.default_rng(0)
     y = np.where(generator.uniform(size=N) < 0.25, generator.poisson(4.0, N), 0).astype(float)
-    assert forecaster_of(y).model_.likelihood_ == "gaussian"
+    assert forecaster_of(y).model_.likelihood_ == "hurdle"
+
+
+def test_outliers_of_a_long_series_get_a_student_t_and_narrow_intervals():
+    generator, t = np.random.default_rng(0), np.arange(1500)
+    y = 20.0 + 5.0 * np.sin(2.0 * np.pi * t / 1440.0) + 0.3 * generator.standard_normal(1500)
+    rows = np.append(generator.choice(1300, 7, replace=False), [1370, 1450])
+    spoilt = y.copy()
+    spoilt[rows] += 15.0
+    index = pd.date_range("2024-01-01", periods=1500, freq="min")
+    model = Forecaster().fit(pd.Series(spoilt, index))
+    assert model.model_.tier_ == "linear"
+    assert model.model_.likelihood_ == "student-t"
+    table = model.forecast(30)
+    assert (table["high_95"] - table["low_95"]).mean() < 3.0
+    assert set(index[rows]) <= set(model.outliers().index)
+    assert Forecaster().fit(pd.Series(y, index)).model_.likelihood_ == "gaussian"

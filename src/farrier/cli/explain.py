@@ -141,9 +141,9 @@ def print_forecast(rows: list[dict[str, Any]]) -> None:
     """Print the median and the intervals as a table, rounded to a tenth of the width of the intervals."""
     if not rows:
         return
-    from farrier.explain.numbers import fixed, forecast_decimals
+    from farrier.explain.numbers import fixed, table_decimals
 
-    places = forecast_decimals(*([row[name] for row in rows] for name in ("low_80", "high_80")))
+    places = table_decimals(*([row[name] for row in rows] for name in ("low_80", "high_80")))
     say("\nForecast: the median, with the intervals that hold 80 and 95 % of new values:\n")
     shown = [{name: value for name, value in row.items() if name != "mean"} for row in rows]
     table([{k: v if isinstance(v, str) else fixed(v, places) for k, v in row.items()} for row in shown])

@@ -29,9 +29,14 @@ class Noise(StrEnum):
     auto = "auto"
     gaussian = "gaussian"
     student_t = "student-t"
+    poisson = "poisson"
+    negative_binomial = "negative-binomial"
+    hurdle = "hurdle"
 
 
-Likelihood = StrEnum("Likelihood", ["auto", "gaussian", "student-t", "poisson", "negative-binomial", "classes"])
+Likelihood = StrEnum(
+    "Likelihood", ["auto", "gaussian", "student-t", "poisson", "negative-binomial", "hurdle", "classes"]
+)
 """The distribution of the target given the components."""
 
 
@@ -88,14 +93,15 @@ ScaleOption = Annotated[
     TargetScale, typer.Option("--scale", help="The scale on which components add up; auto chooses by evidence.")
 ]
 LikelihoodOption = Annotated[
-    Noise, typer.Option("--likelihood", help="The noise; student-t bears outliers, auto chooses by evidence.")
+    Noise,
+    typer.Option("--likelihood", help="The noise (student-t bears outliers), or counts; auto chooses."),
 ]
 TargetLikelihoodOption = Annotated[
     Likelihood,
     typer.Option(
         "--likelihood",
-        help="The noise of a number (student-t bears outliers), counts, or classes; auto chooses the noise by evidence "
-        "and takes text as classes.",
+        help="The noise of a number (student-t bears outliers), counts, or classes; auto chooses noise or counts by "
+        "evidence and takes text as classes.",
     ),
 ]
 FloorOption = Annotated[

@@ -9,12 +9,15 @@ from farrier.data.tables import Scale
 from farrier.estimators.estimator import Estimator
 from farrier.estimators.watching import Show, told
 from farrier.inference.counts import NegativeBinomial, Poisson
+from farrier.inference.hurdle import Hurdle
+from farrier.kernels.algebra import Kernel
+from farrier.model.counting import size_of
 from farrier.model.fit import fit
 from farrier.model.fitted import Fitted
 from farrier.model.problem import Given, Problem
 from farrier.model.sites import SITE_FITS
 
-COUNTS = ("poisson", "negative-binomial")
+COUNTS = ("poisson", "negative-binomial", "hurdle")
 """The likelihoods of counts."""
 SEARCHES = SITE_FITS
 """Searches of one fit: counts and classes are searched again with better sites."""
@@ -37,13 +40,16 @@ class CountingEstimator(Estimator):
         columns: list[str],
         coded: tuple[int, ...],
         known: Sequence[float] | None,
+        calendar: Sequence[Kernel],
         show: Show | None,
     ) -> Fitted:
         """Fit counts by Gaussian sites; f is the log of the rate over the mean count. `known` are its seasons."""
         tell, offset = told(show, "sites", SEARCHES), float(np.log(y.mean()))
         known = None if coded else known
-        problem = Problem(inputs, y, seasons=known, timed=self._timed, coded=coded, tell=tell)
-        likelihood = Poisson(offset) if self.likelihood == "poisson" else NegativeBinomial(offset, START_SIZE)
+        problem = Problem(inputs, y, seasons=known, calendar=calendar, timed=self._timed, coded=coded, tell=tell)
+        size = size_of(y, y.mean()) if problem.of_series and self._timed else START_SIZE
+        likelihood = Poisson(offset) if self.likelihood == "poisson" else NegativeBinomial(offset, size)
+        likelihood = Hurdle.of(y) if self.likelihood == "hurdle" else likelihood
         if self._searches():
             return fit(problem, likelihood=likelihood)
         kernels = self._chosen(inputs, np.log(y + 0.5) - offset, scale, columns, self._seed(), coded)

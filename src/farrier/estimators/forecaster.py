@@ -98,7 +98,7 @@ class Forecaster(SeriesReports, SeriesMethods):
         kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
         *,
         prior: str = "horseshoe",
-        likelihood: Literal["auto", "gaussian", "student-t"] = "auto",
+        likelihood: Literal["auto", "gaussian", "student-t", "poisson", "negative-binomial", "hurdle"] = "auto",
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         country: str | None = None,

@@ -12,6 +12,7 @@ from farrier.data.tables import check_cells, frame_of
 from farrier.estimators.arguments import check_prediction, check_reach, check_table, outside
 from farrier.estimators.counting import CountingEstimator
 from farrier.inference.counts import NegativeBinomial, Poisson
+from farrier.inference.hurdle import Hurdle
 from farrier.inference.student_t import StudentT
 from farrier.model.outliers import outliers_of
 
@@ -23,7 +24,7 @@ class PredictingEstimator(CountingEstimator):
     """The library of the frame that `fit` was given; None for an array."""
 
     @property
-    def likelihood_(self) -> Literal["gaussian", "student-t", "poisson", "negative-binomial"]:
+    def likelihood_(self) -> Literal["gaussian", "student-t", "poisson", "negative-binomial", "hurdle"]:
         """The distribution of the noise that was fitted."""
         match self.result_.fitted.likelihood:
             case StudentT():
@@ -32,6 +33,8 @@ class PredictingEstimator(CountingEstimator):
                 return "poisson"
             case NegativeBinomial():
                 return "negative-binomial"
+            case Hurdle():
+                return "hurdle"
         return "gaussian"
 
     def outliers(self) -> Any:

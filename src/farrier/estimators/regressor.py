@@ -61,12 +61,14 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         values taken from the data. A list with a ``Step`` gets a level beside it, unless it holds a ``Constant``.
     prior : {"horseshoe", "none", "softmax", "spike-and-slab"}, default="horseshoe"
         The prior on the weights of the candidates.
-    likelihood : {"auto", "gaussian", "student-t", "poisson", "negative-binomial"}, default="auto"
-        The distribution of the noise; Student's t is robust to outliers. The last two are for counts, whose components
-        add up on the log scale; the negative binomial takes counts that vary more than a Poisson. "auto" chooses by
-        evidence: Student's t is tried only if the leave-one-out residuals have clearly heavier tails than a normal, and
-        kept if it has clearly more evidence. For given kernels, other priors, other methods than "auto", weighted rows
-        and series of more than 1,000 rows "auto" is Gaussian.
+    likelihood : {"auto", "gaussian", "student-t", "poisson", "negative-binomial", "hurdle"}, default="auto"
+        The distribution of the noise; Student's t is robust to outliers. The last three are for counts: components add
+        up on the log scale. The negative binomial takes counts that vary more than a Poisson, and the hurdle counts
+        that are often zero: components then are those of how often they are not. "auto" chooses by evidence. Student's
+        t is tried only if the leave-one-out residuals have clearly heavier tails than a normal, and kept if it has
+        clearly more evidence; counts only if all values are whole and many are below 20, and kept unless Gaussian noise
+        predicts left-out rows clearly better. For given kernels, other priors, other methods than "auto" and weighted
+        rows "auto" is Gaussian. A series of more than 20,000 rows has no Student's t.
     scale : {"auto", "identity", "log", "square root"}, default="auto"
         The scale of y on which components add up. "auto" chooses by evidence (identity if `kernels` are given).
     periods : list of float, default=None
@@ -125,7 +127,8 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     tier_ : str
         "exact", "collapsed", "linear" or "stochastic".
     likelihood_ : str
-        The distribution of the noise that was fitted: "gaussian" or "student-t".
+        The distribution of the noise that was fitted: "gaussian", "student-t", "poisson", "negative-binomial" or
+        "hurdle".
     frame_ : str or None
         The library of the frame that `fit` was given ("pandas", "polars" ...); None for an array.
     seconds_ : float
@@ -148,7 +151,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
         kernels: Literal["auto", "paper"] | Sequence[Kernel | str] = "auto",
         *,
         prior: str = "horseshoe",
-        likelihood: Literal["auto", "gaussian", "student-t", "poisson", "negative-binomial"] = "auto",
+        likelihood: Literal["auto", "gaussian", "student-t", "poisson", "negative-binomial", "hurdle"] = "auto",
         scale: str = "auto",
         periods: Sequence[float] | None = None,
         calendar: Sequence[Kernel] | None = None,
@@ -277,7 +280,8 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
     ) -> Fitted:
         """Fit by the tier that suits the noise, the kernels and the number of rows."""
         if self.likelihood in COUNTS:
-            return self._fit_counts(inputs, y, scale, columns, coded, self._known_periods(inputs, scale), show)
+            known = self._known_periods(inputs, scale), self._patterns(scale)
+            return self._fit_counts(inputs, y, scale, columns, coded, *known, show)
         target = TargetScale.of(named("identity" if self.scale == "auto" else self.scale), y)
         chosen = self.likelihood == "student-t"
         problem = Problem(
@@ -285,7 +289,7 @@ class Regressor(RegressorMixin, LargeTableMixin, PredictingEstimator):
             y,
             seasons=self._known_periods(inputs, scale),
             bounds=bounds_of(y, self.floor, self.cap),
-            calendar=self._patterns(scale) or (),
+            calendar=self._patterns(scale),
             timed=self._timed,
             coded=coded,
             noise=Noise(factors),

@@ -31,6 +31,7 @@ from farrier.model.fitted import Alone, Rival
 from farrier.model.result import Result
 from farrier.model.target_scale import Transform, named
 from farrier.search.appraisal import Appraisal
+from farrier.search.learned_priors import LogNormal
 from farrier.search.structure import Decision
 
 STOCHASTIC = "stochastic"
@@ -182,6 +183,7 @@ HOOKS: dict[Any, Hook] = {
     Posterior: POSTERIOR,
     LaplacePosterior: POSTERIOR,
     Transform: Hook(lambda transform: transform.name, named),
+    LogNormal: Hook(list, lambda plain: LogNormal(*map(float, plain))),
 }
 """What is not written field by field."""
 RECORDS = Records(HOOKS)

@@ -225,7 +225,7 @@ def _target(result: Result, context: Context) -> Target:
     if scale == "multiplicative" and in_degrees(name, unit):
         scale = "transformed"
     typical = float(components.inverse(np.zeros(1))[0]) if scale == "transformed" else None
-    return Target(name, unit, scale, typical)
+    return Target(name, unit, scale, typical, result.explained.counts)
 
 
 def _columns(table: TableInputs) -> str:

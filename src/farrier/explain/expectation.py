@@ -123,6 +123,8 @@ def _last(alike: Sequence[Mapping[str, Any]]) -> str:
 
 def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[str]:
     future, setting = curves["future"], found.setting
+    if found.setting.target.counts:
+        return _counts(result, found, future)
     parts = [read(facts) for facts in found.facts]
     median = np.asarray(future["median"], float)
     half = 0.5 * (np.asarray(future["high80"], float) - np.asarray(future["low80"], float))
@@ -143,6 +145,26 @@ def _series(result: Result, found: Findings, curves: Mapping[str, Any]) -> list[
             high, low = (f"{setting.when(future['x'][place])} ({_text(median[place], '', half)})" for place in ends)
             said.append(f"Highest {high}, lowest {low}.")
     return [*said, _width(setting, future, half)]
+
+
+def _counts(result: Result, found: Findings, future: Mapping[str, Any]) -> list[str]:
+    """The average rate of the forecast of counts, what it continues, and how many there may be."""
+    setting, steps = found.setting, len(future["median"])
+    assert setting.time is not None
+    word, units = step_of(setting.time)
+    each = word if word and units == 1 else "step"
+    mean, _ = result.explained.moments(result.at(setting.ahead(steps)[0]))
+    name = "the target" if setting.target.name == "y" else setting.target.name
+    many = steps_in_words(setting.time, steps).removeprefix("one ")
+    said = [f"Expect {name} of {significant(float(mean.mean()), 2)} on average over the next {many}."]
+    if max(future["median"]) == 0.0:
+        said.append(f"Zero is the likeliest value of every {each}.")
+    if found.facts:
+        parts = [(one, read(one)) for one in found.facts[:NAMED]]
+        names = [phrase(*one, setting.axes, setting.target, brief=True) for one in parts]
+        said.append(f"It continues {listing(names)}.")
+    ends = [fixed(float(end), 0) for end in (min(future["low95"]), max(future["high95"]))]
+    return [*said, f"95 of 100 values should lie between {ends[0]} and {ends[1]}."]
 
 
 def forecast_stays(result: Result, setting: Setting, future: Mapping[str, Any]) -> bool:

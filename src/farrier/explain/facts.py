@@ -48,6 +48,8 @@ class Target:
     which `name` names."""
     typical: float | None = None
     """On a transformed scale: the y at which sizes are reported."""
+    counts: bool = False
+    """Whether it is a count, whose rate the components multiply."""
 
 
 @dataclass(frozen=True)

@@ -118,7 +118,8 @@ def findings(result: Result, context: Context | None = None) -> Findings:
         noise=_noise(fitted, setting),
         others=others,
         doubtful=fitted.appraisal is not None and len(named) < len(fitted.appraisal.order),
-        rest_share=float(np.var(left)) / variance if others else None,
+        # of counts of a constant rate there is no variance that could be shared
+        rest_share=float(np.var(left)) / variance if others and (named or not fitted.counts) else None,
         explained=1.0 - float(np.var(target - mean.sum(axis=0))) / variance,
         outlying=Outlying.of(result, setting),
         stays=_stays(result, setting, facts),

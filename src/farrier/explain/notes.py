@@ -4,8 +4,8 @@ import numpy as np
 
 from farrier.data.copies import without_copies
 from farrier.explain.context import Setting
-from farrier.explain.numbers import listing, per_cent, significant
-from farrier.inference.counts import NegativeBinomial, Poisson
+from farrier.explain.count_words import about_counts
+from farrier.explain.numbers import listing, per_cent
 from farrier.model.result import Result
 
 ENDS = 0.025, 0.975
@@ -20,7 +20,7 @@ MOST_ROWS = 200
 
 def notes(result: Result, setting: Setting) -> tuple[str, ...]:
     """One sentence for each note."""
-    said = *about_counts(result), *about_columns(result), *about_copies(result), *about_bounds(result, setting)
+    said = *about_counts(result, setting), *about_columns(result), *about_copies(result), *about_bounds(result, setting)
     return (*about_forecast(result), *said, *about_regressors(result, setting))
 
 
@@ -42,19 +42,6 @@ def about_forecast(result: Result) -> list[str]:
             end = f"would put the end of the forecast {side} by {per_cent(abs(one.shift))} of that half-width"
         said.append(f"Another structure is supported nearly as well by the rows ({one.formula}): it {end}.")
     return said
-
-
-def about_counts(result: Result) -> list[str]:
-    """How counts vary about their expected value."""
-    likelihood = result.explained.likelihood
-    if isinstance(likelihood, NegativeBinomial):
-        return [
-            "Counts vary about their expected value m with the variance m + m^2 / "
-            f"{significant(likelihood.size, 2)}: a negative binomial. A Poisson has the variance m."
-        ]
-    if isinstance(likelihood, Poisson):
-        return ["Counts vary about their expected value as a Poisson does: the variance is the expected value."]
-    return []
 
 
 def about_regressors(result: Result, setting: Setting) -> list[str]:
@@ -110,7 +97,8 @@ def about_bounds(result: Result, setting: Setting) -> list[str]:
         inputs = np.vstack([inputs, result.at(setting.ahead(ahead)[0])])
     low, high = result.explained.quantiles(inputs, ENDS)
     said = []
-    if floor is not None and low.min() <= floor:
+    # counts are never below zero, whatever the floor is
+    if floor is not None and low.min() <= floor and not (result.explained.counts and floor <= 0.0):
         why = ", because no value does" if result.recipe.settings.get("floor", "auto") == "auto" else ""
         off = " (floor=None turns this off)" if why else ""
         said.append(f"Forecasts do not go below {floor:g}{why}: what the model puts lower counts as {floor:g}{off}.")

@@ -162,6 +162,11 @@ def forecast_decimals(low: Sequence[float], high: Sequence[float]) -> int:
     return decimals(min(widths), 2) if widths else decimals(max(map(abs, (*low, *high)), default=0.0), 3)
 
 
+def table_decimals(low: Sequence[float], high: Sequence[float]) -> int:
+    """The same for a table; counts, whose intervals end at whole numbers, have none."""
+    return 0 if all(float(x).is_integer() for x in (*low, *high)) else forecast_decimals(low, high)
+
+
 def interval(estimate: Estimate, places: int, unit: str = "", finer: int = FINER) -> str:
     """The value with its unit and its interval in brackets, with up to `finer` more decimals to tell them apart.
 

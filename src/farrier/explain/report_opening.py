@@ -12,7 +12,7 @@ from typing import Any
 
 from farrier.explain import report_figures
 from farrier.explain.markup import bar, fixed_columns, join, prose, share, text
-from farrier.explain.numbers import capital, forecast_decimals
+from farrier.explain.numbers import capital, table_decimals
 
 Story = Mapping[str, Any]
 
@@ -94,7 +94,7 @@ def forecast(story: Story) -> str:
     labels = future.get("label") or [str(x) for x in future["x"]]
     rows = _chosen(count)
     ends = ([value for value in future[name] if value is not None] for name in ("low80", "high80"))
-    cells = fixed_columns([[future[name][i] for name in COLUMNS] for i in rows], forecast_decimals(*ends))
+    cells = fixed_columns([[future[name][i] for name in COLUMNS] for i in rows], table_decimals(*ends))
     body = join(
         f'<tr><th scope="row">{text(labels[i])}</th><td>{median}</td><td>{low80} to {high80}</td>'
         f'<td class="wide">{low95} to {high95}</td></tr>'

@@ -95,7 +95,8 @@ def summary(
     """
     n, data = len(components), f"{count(rows)} row{'' if rows == 1 else 's'}"
     if all(_artefact(facts) for facts in components):
-        return [f"No component stands out: the {data} look like a constant level and noise.", *_noise(target, noise)]
+        plain = "counts of a constant rate" if target.counts else "a constant level and noise"
+        return [f"No component stands out: the {data} look like {plain}.", *_noise(target, noise)]
     if len(axes) == 1 and all(wanders(read(facts)) for facts in components):
         walk = "like a random walk: the best forecast is the last value" if stays else "nearly like a random walk"
         return [f"The {data} move {walk}.", *_noise(target, noise)]
@@ -184,7 +185,7 @@ def _carried(components: Sequence[Facts], most: int) -> list[str]:
     who = "it carries" if n == 1 else "together they carry" if most == n else f"the {count(most)} largest carry"
     who = "the largest alone carries" if most == 1 < n else who
     shares = [facts.share for facts in components if known(facts.share)]
-    if sum(shares) > BEYOND and max(shares) > 1.0:
+    if n > 1 and sum(shares) > BEYOND and max(shares) > 1.0:
         return ["some of them pull against each other, so that their shares add up to more than the whole"]
     return [f"{who} {per_cent(cumulative)} of the variance"]
 

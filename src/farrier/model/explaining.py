@@ -17,6 +17,7 @@ from farrier.inference.linalg import one_thread
 from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.noise import Noise
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior, Posterior
+from farrier.model.count_series import explained_counts
 from farrier.model.fitted import Alone, Fitted, Rival
 from farrier.model.members import weights_of_structure
 from farrier.model.rows import search_rows
@@ -67,6 +68,8 @@ def _moved(
 
 def explained(fitted: Fitted, X: np.ndarray, y: np.ndarray) -> Fitted:
     """The fitted model of rows X, on the scale of the model, and y, in its own units, with what explains it."""
+    if fitted.counts:
+        return explained_counts(fitted, X)
     with one_thread():
         z, ahead = fitted.scale.forward(y), steps_ahead(X)
         mean, covariance = fitted.joint(ahead)

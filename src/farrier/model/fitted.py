@@ -24,7 +24,7 @@ from typing import TypeAlias, cast
 import numpy as np
 from scipy.special import logsumexp
 
-from farrier.inference.counts import CountLikelihood, count_quantiles
+from farrier.inference.counts import CountLikelihood, count_cumulative, count_moments, count_quantiles
 from farrier.inference.likelihoods import Gaussian, Likelihood
 from farrier.inference.mixtures import clipped_moments, moments
 from farrier.inference.posteriors import LaplacePosterior, Posterior
@@ -176,7 +176,7 @@ class Fitted:
     def component_scale(self) -> TargetScale:
         """The scale on which components add up: that of z, or for counts the log of the rate."""
         if isinstance(self.likelihood, CountLikelihood):
-            return TargetScale(named("log"), float(self.likelihood.offset), 1.0)
+            return TargetScale(named("log"), self.likelihood.level, 1.0)
         return self.scale
 
     def weights(self, level: float) -> np.ndarray:
@@ -215,6 +215,9 @@ class Fitted:
 
     def summary(self, inputs: np.ndarray, levels: Sequence[float]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Mean, standard deviation and quantiles of an observation of y, with one prediction of each structure."""
+        if isinstance(self.likelihood, CountLikelihood):
+            mean, variance = count_moments(self.likelihood, *self.posterior.draws(inputs))
+            return self._possible(mean), np.sqrt(variance), self.quantiles(inputs, levels)
         straight = all(one.scale.transform.name == "identity" for one in (self, *self.others))
         if straight and not self.others and self.stacking is None:
             mean, variance = self.observed(inputs)
@@ -235,8 +238,8 @@ class Fitted:
     def quantiles(self, inputs: np.ndarray, levels: Sequence[float] | np.ndarray) -> np.ndarray:
         """Quantiles of an observation of y, one row for each level."""
         if isinstance(self.likelihood, CountLikelihood):
-            each = moments(*self.posterior.draws(inputs))
-            return self._possible(count_quantiles(self.likelihood, *each, np.asarray(levels, float)))
+            draws = self.posterior.draws(inputs)
+            return self._possible(count_quantiles(self.likelihood, *draws, np.asarray(levels, float)))
         return self._possible(mixed_quantiles(self._predictions(inputs), np.asarray(levels, float)))
 
     def _mixed_quantiles(self, own: OwnPredictions, levels: np.ndarray) -> np.ndarray:
@@ -274,6 +277,8 @@ class Fitted:
 
     def cumulative(self, inputs: np.ndarray, y: np.ndarray) -> np.ndarray:
         """P(Y <= y) for each row; uniformly distributed if the model is calibrated."""
+        if isinstance(self.likelihood, CountLikelihood):
+            return count_cumulative(self.likelihood, *self.posterior.draws(inputs), np.asarray(y, float))
         return np.sum([one.cumulative(y[None])[0] for one in self._predictions(inputs)], axis=0)
 
     def joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

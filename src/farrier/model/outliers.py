@@ -12,8 +12,10 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from farrier.inference.collapsed import CollapsedPosterior
+from farrier.inference.counts import CountLikelihood, count_quantiles
 from farrier.inference.gaussian_sites import Sites
 from farrier.inference.likelihoods import Gaussian, Likelihood
+from farrier.inference.linear_posterior import LinearPosterior
 from farrier.inference.mixtures import moments
 from farrier.inference.posteriors import GaussianPosterior, LaplacePosterior, Moments, Posterior
 from farrier.inference.student_t import StudentT, Tails, robust_deviation
@@ -21,6 +23,7 @@ from farrier.model.fitted import Fitted
 from farrier.model.held_out import folds_of, left_out_of
 from farrier.model.many_rows import many_rows_score
 from farrier.model.result import Result
+from farrier.model.window_residuals import residuals_in_windows
 from farrier.search.evidence import CHANCE
 
 DEGREES = (2.5, 3.0, 4.0, 6.0, 10.0)
@@ -139,7 +142,10 @@ class Doubt:
         z = fitted.scale.forward(y)
         of_table = X.shape[1] > 1 and fitted.beliefs.clock is None
         mixed = of_table and bool(fitted.others) and isinstance(fitted.posterior, LaplacePosterior)
-        mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
+        if isinstance(fitted.posterior, LinearPosterior):
+            mean, residuals = residuals_in_windows(fitted, z)
+        else:
+            mean, residuals = mixed_residuals(fitted, y) if mixed else residuals_of(fitted, X, z)
         tails, odd = Tails.of(residuals, DEGREES), suspicious(z - mean, residuals)
         _, counts = np.unique(y, return_counts=True)
         # an average of structures has heavy tails of its own: a table asks for a tenth of a nat for each row
@@ -156,6 +162,11 @@ def expected_intervals(result: Result, level: float) -> tuple[np.ndarray, np.nda
     at most that of its limit.
     """
     fitted = result.fitted
+    if isinstance(fitted.likelihood, CountLikelihood):
+        f = _left_out(fitted.posterior, fitted.likelihood, result.inputs, result.scaled_target)
+        ends = np.array([0.5, 0.5 - level / 200.0, 0.5 + level / 200.0])
+        median, low, high = count_quantiles(fitted.likelihood, f[0][None], f[1][None], ends)
+        return median, low, high
     mean, sd = expected_of(fitted, result.inputs, result.scaled_target)
     half = ndtri(0.5 + level / 200.0) * sd
     median, low, high = (fitted.scale.inverse(one) for one in (mean, mean - half, mean + half))

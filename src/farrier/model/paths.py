@@ -25,4 +25,7 @@ def sample_paths(fitted: Fitted, inputs: np.ndarray, count: int, seed: int) -> n
     L = np.linalg.cholesky(covariance / np.outer(sd, sd))
     u = ndtr(np.random.default_rng(seed).standard_normal((count, len(inputs))) @ L.T)
     quantiles = fitted.quantiles(inputs, LEVELS)
+    if fitted.counts:
+        places = np.minimum(np.searchsorted(LEVELS, u), len(LEVELS) - 1)
+        return quantiles[places, np.arange(len(inputs))]
     return np.stack([np.interp(u[:, n], LEVELS, quantiles[:, n]) for n in range(len(inputs))], axis=1)

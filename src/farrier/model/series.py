@@ -37,6 +37,7 @@ from farrier.model.rows import pool_rows, window_rows
 from farrier.model.student_t_noise import in_turn, noise_after, noise_around, with_better_noise
 from farrier.model.target_scale import Transform
 from farrier.model.tiers import climbed
+from farrier.model.window_residuals import score_in_windows
 from farrier.search.beliefs import Beliefs
 from farrier.search.enriching import SMALLEST
 from farrier.search.learned_priors import GROWTHS
@@ -47,12 +48,16 @@ from farrier.search.structure import LEVEL, Structure
 LEAST_NOISE = 0.005
 """Least noise variance from which a long series is fitted: few rows can leave next to none. [variance of y; by
 judgement]"""
+ROBUST_ROWS = 20_000
+"""Rows beyond which Student-t noise is not tried: predictions of all rows take longer than the fit. [rows; by
+judgement]"""
 
 
 def fit_series(series: Problem, *, likelihood: str = "auto") -> Fitted:
     """The model of a series; its noise is Gaussian, Student-t, or what has more evidence ("auto").
 
-    A long series keeps Gaussian noise, unless Student-t is asked for.
+    Of a long series the left-out log score decides. One that is very long keeps Gaussian noise, unless Student-t is
+    asked for.
     """
     with one_thread():
         fits = _fits(series, series.scales)
@@ -62,12 +67,16 @@ def fit_series(series: Problem, *, likelihood: str = "auto") -> Fitted:
             likely = {one.scale.transform.name for one in (gaussian, *gaussian.others)}
             scales = [one.scale.transform for one in fits if one.growth == GROWTHS[0]]
             scales = [one for one in scales if one.name in likely]
-            enough = -np.inf if likelihood == "student-t" else gaussian.bound
+            # the evidence of a long series is that of its last rows for the pools, and that of all for the model
+            long = series.tier != "exact"
+            enough = -np.inf if likelihood == "student-t" or long else gaussian.bound
             found = _fitted(_fits(replace(series, noise=noise_after(doubt)), scales, fits, enough), series)
+            if long and likelihood != "student-t":
+                return score_in_windows(found, series.y) - score_in_windows(gaussian, series.y), lambda: found
             return float(found.bound - gaussian.bound), lambda: found
 
-        short = series.tier == "exact" or likelihood == "student-t"
-        return with_better_noise(gaussian, series, likelihood if short else "gaussian", robust)
+        few = len(series.y) <= ROBUST_ROWS or likelihood == "student-t"
+        return with_better_noise(gaussian, series, likelihood if few else "gaussian", robust)
 
 
 def refit_series(fitted: Fitted, series: Problem) -> Fitted:
