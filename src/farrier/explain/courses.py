@@ -17,7 +17,7 @@ from farrier.kernels.algebra import Base, Kernel
 from farrier.kernels.registry import Bend, Constant, DampedTrend, Linear, Saturating, Shock, Step
 from farrier.model.fitted import Fitted
 from farrier.model.result import Result
-from farrier.search.regressors import acts_on
+from farrier.search.candidates import acts_on
 
 FAR = 1e6
 """How far beyond the data the level is read off. [ranges of the data]"""

@@ -9,7 +9,7 @@ import numpy as np
 from farrier.inference.collapsed import RowBlocks
 from farrier.inference.noise import ALIKE, Noise
 from farrier.kernels.algebra import Kernel
-from farrier.model.target_scale import TargetScale, Transform, named, towards, worth_trying
+from farrier.model.target_scale import HARD_TO_READ, TargetScale, Transform, named, towards, worth_trying
 from farrier.model.tiers import EXACT_TABLE_ROWS, Tell, tier_for
 from farrier.search.beliefs import Beliefs
 
@@ -63,13 +63,15 @@ class Problem:
 
     @property
     def scales(self) -> list[Transform]:
-        """The scales of y that are compared: identity and logarithm, or the one that was asked for."""
+        """The scales of y that are compared, or the one that was asked for."""
         if self.scale != "auto":
             return [named(self.scale)]
         floor, cap = self.bounds
         if self.timed and cap is not None and (capped := towards(cap, floor, self.y)):
             return list(capped)
-        return [one for one in worth_trying(self.y) if one.name != "square root"]
+        # between growth by an amount and growth by a factor; only a series averages over scales
+        roots = self.timed and self.tier == "exact"
+        return [one for one in worth_trying(self.y) if roots or one.name != HARD_TO_READ]
 
     def scale_by(self, transform: Transform) -> TargetScale:
         """The scale of y by a transform; suspicious rows do not set it."""

@@ -35,7 +35,7 @@ from farrier.model.outliers import Doubt
 from farrier.model.problem import Problem
 from farrier.model.rows import pool_rows, window_rows
 from farrier.model.student_t_noise import in_turn, noise_after, noise_around, with_better_noise
-from farrier.model.target_scale import Transform
+from farrier.model.target_scale import HARD_TO_READ, Transform
 from farrier.model.tiers import climbed
 from farrier.model.window_residuals import score_in_windows
 from farrier.search.beliefs import Beliefs
@@ -116,7 +116,7 @@ def _fits(
             found.append(
                 pool_fit(series, replace(beliefs, growth=growth), one, known, scaled=not usual and one.name not in near)
             )
-        fits += [max(found, key=lambda one: one.height)] if usual else found
+        fits += [max(found, key=_readable)] if usual else found
         if usual and fits[0].height < enough:
             break
         scales = _useful(found)
@@ -165,9 +165,14 @@ def _useful(fits: Sequence[Contender]) -> list[Transform]:
     return [one.scale.transform for one, share in zip(fits, shares, strict=True) if share >= SMALLEST_SHARE]
 
 
+def _readable(fit: Contender) -> tuple[bool, float]:
+    """The order of fits: the first explains, on a scale on which that can be read."""
+    return fit.scale.transform.name != HARD_TO_READ, fit.height
+
+
 def _fitted(found: Sequence[Contender], series: Problem) -> Fitted:
     """The fitted model from the fits of its pools on some scales."""
-    ranked = sorted(found, key=lambda one: one.height, reverse=True)
+    ranked = sorted(found, key=_readable, reverse=True)
     steps = sum(one.evaluator.steps for one in found)
     if series.tier != "exact":
         return _long(ranked[0], series, steps)
