@@ -282,14 +282,26 @@ class Fitted:
         return np.sum([one.cumulative(y[None])[0] for one in self._predictions(inputs)], axis=0)
 
     def joint(self, inputs: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean (N,) and covariance (N, N) of f on the scale of z, over all structures on that scale."""
-        same = [one for one in self.others if one.scale == self.scale]
-        found = [self.posterior.joint(inputs), *(one.posterior.joint(inputs) for one in same)]
-        shares = np.array([self.share, *(one.share for one in same)])
+        """Mean (N,) and covariance (N, N) of f on the scale of z, over all structures.
+
+        Those of other scales are moved to this one, linearly about their means.
+        """
+        found = [(self.share, *self.posterior.joint(inputs))]
+        for one in self.others:
+            mean, covariance = one.posterior.joint(inputs)
+            if one.scale != self.scale:
+                y = one.scale.inverse(mean)
+                if y.min() < self.scale.least:
+                    continue
+                mean = self.scale.forward(y)
+                slopes = np.exp(self.scale.log_slopes(y) - one.scale.log_slopes(y))
+                covariance = covariance * np.outer(slopes, slopes)
+            found.append((one.share, mean, covariance))
+        shares = np.array([share for share, _, _ in found])
         shares /= shares.sum()
-        mean = np.sum([share * one for share, (one, _) in zip(shares, found, strict=True)], axis=0)
-        within = np.sum([share * one for share, (_, one) in zip(shares, found, strict=True)], axis=0)
-        apart = [np.sqrt(share) * (one - mean) for share, (one, _) in zip(shares, found, strict=True)]
+        mean = np.sum([share * one for share, (_, one, _) in zip(shares, found, strict=True)], axis=0)
+        within = np.sum([share * one for share, (_, _, one) in zip(shares, found, strict=True)], axis=0)
+        apart = [np.sqrt(share) * (one - mean) for share, (_, one, _) in zip(shares, found, strict=True)]
         return mean, within + np.asarray(apart).T @ np.asarray(apart)
 
     def parts(self, inputs: np.ndarray, named: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
