@@ -180,6 +180,7 @@ def fits(y: np.ndarray, season: int, both: Both, growth: str = "line") -> Iterat
     found = [
         pool_fit(rows, Beliefs(clock, both[one.name], growth=growth), one)
         for one in (rows.scales if np.ptp(y) > 0 else ())
+        if one.name in both
     ]
     if not found:
         return

@@ -160,6 +160,7 @@ def drawn(
     fits = [
         _drawn(pool_fit(series, Beliefs(clock, both[scale.name], growth=growth), scale), past, x, ahead)
         for scale in series.scales
+        if scale.name in both
     ]
     unit = float(np.log(np.mean(np.abs(np.diff(past)))))
     shares = shares_of([one.height for one in fits])

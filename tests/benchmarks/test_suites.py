@@ -121,9 +121,9 @@ def test_the_linear_tier_agrees_with_exact_inference_on_few_rows_too(tmp_path, m
     arguments = argparse.Namespace(rows=[400], parts=["agreement", "pass"], seeds=[0])
     rows_suite.run(arguments, Recorder("rows", tmp_path))
     found = [line["figures"] for line in read(tmp_path / "rows.jsonl")]
-    agreement = [figures for figures in found if "log_evidence" in figures]
+    agreement = [figures for figures in found if "component" in figures]
     assert len(agreement) == 3
-    assert all(figures["mean"] < 0.02 and abs(figures["log_evidence"]) < 0.5 for figures in agreement)
+    assert all(figures["mean"] < 0.02 for figures in agreement)
     assert sum("seconds" in figures for figures in found) == 1
 
 

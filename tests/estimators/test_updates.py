@@ -106,7 +106,8 @@ def test_update_of_students_t_agrees_with_a_fresh_fit_and_bears_new_outliers():
     ours, theirs = updated.forecast(12), fresh.forecast(12)
     width = theirs["high_95"] - theirs["low_95"]
     assert (np.abs(ours["mean"] - theirs["mean"]) < 0.2 * width).all()
-    assert_allclose(ours["high_95"] - ours["low_95"], width, rtol=0.3)
+    # the update keeps its scale, a fresh fit may choose another one
+    assert_allclose(ours["high_95"] - ours["low_95"], width, rtol=0.4)
     assert_allclose(updated.result_.fitted.bound, fresh.result_.fitted.bound, atol=8.0)
 
 

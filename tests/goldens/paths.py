@@ -6,7 +6,6 @@ that are made for many rows are taken with fewer: `many` lowers their limits.
 
 import sys
 from collections.abc import Callable
-from importlib import import_module
 from itertools import product
 from typing import Any, TypeAlias
 
@@ -29,8 +28,6 @@ MANY = {
     "PREDICTING_ROWS": 180,
 }
 """Limits of rows by which 200 are many."""
-HOLDING = ("estimators.large_tables", "model.fit", "model.refit", "out_of_core.fitting")
-"""Modules through which all are imported that hold these limits."""
 
 
 def months(count: int, seed: int) -> tuple[np.ndarray, np.ndarray]:
@@ -94,9 +91,6 @@ def many(path: Path) -> Path:
     """
 
     def found() -> tuple[Any, np.ndarray]:
-        # whatever ran before, the limits are set everywhere; the libraries that this loads would change `machine`
-        for name in HOLDING:
-            import_module(f"farrier.{name}")
         with pytest.MonkeyPatch.context() as patch:
             modules = [module for name, module in sys.modules.items() if name.startswith("farrier.")]
             for module, name in product(modules, MANY):

@@ -240,7 +240,7 @@ def test_a_refit_drops_the_structures_that_later_values_make_impossible(contende
 
 @pytest.fixture(scope="module")
 def model():
-    # over such a range neither scale is much better than the other
+    # over such a range neither of the two scales is much better than the other
     months, noise = np.datetime64("2015-01") + np.arange(N), np.random.default_rng(0).standard_normal(N)
     y = 50.0 + 0.7 * np.arange(N) + 4.0 * np.sin(2.0 * np.pi * np.arange(N) / 12) + noise
     return farrier.Forecaster().fit(months, y)
@@ -253,7 +253,7 @@ def kinds_of(model):
 
 
 def test_an_update_keeps_the_number_of_members(model, tmp_path):
-    assert kinds_of(model) == [(scale, growth) for scale in ("identity", "log") for growth in GROWTHS]
+    assert kinds_of(model) == [(scale, growth) for scale in ("identity", "square root") for growth in GROWTHS]
     again = farrier.load(model.save(tmp_path / "set.farrier"))
     assert kinds_of(again) == kinds_of(model)
     assert again.result_.fitted.share == model.result_.fitted.share

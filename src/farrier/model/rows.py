@@ -28,7 +28,7 @@ time. [rows; by judgement]"""
 
 RUN = 5
 """Rows of a run where a fit leaves out runs of rows. [rows; on 28 hourly learn series the error is 2 % below that of
-every second row; five shares no factor with the seasons of hours and days, so that each hour of a week is seen]"""
+every second row; five shares no factor with the seasons of hours and days, so that all hours of a day are seen]"""
 
 FITTED_ROWS = 800
 """Most rows of a table to which the members of the average are fitted; all rows predict. [rows; by judgement]"""
