@@ -107,8 +107,6 @@ EQUIVALENT: dict[tuple[str, str, str, str], str] = {
         "True",
         "False",
     ): "Kernels of one search with the same formula have the same number of parameters.",
-    ("scoring.py", "slope = 0.5 * (float(a @ K @ a) - trace)", "0.5", "1.5"): RANKED,
-    ("scoring.py", "information = 0.5 * max(estimate, trace**2 / len(a), 1e-300)", "0.5", "1.5"): RANKED,
     (
         "scoring.py",
         "K = K - K.mean(axis=0) - K.mean(axis=1)[:, None] + K.mean()",
