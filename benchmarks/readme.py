@@ -31,7 +31,7 @@ NOMINAL = 0.95
 """Level of the intervals whose coverage is reported."""
 SIMPLE = ("full-gp", "ridge", "random forest", "gradient boosting")
 """Methods that Farrier is compared with on random tenths of tables, where they take as many rows."""
-SERIES = "series of the M1 and M4 competitions that no prior was learned from"
+SERIES = "series of the M1, M3, M4 and Tourism competitions that no prior was learned from"
 QUICK_PEER = "gradient boosting"
 """The method that Farrier's time on tables is compared with."""
 
@@ -277,7 +277,9 @@ def _competitions(results: Path) -> dict[str, Any]:
 
 
 def _set(name: str) -> str:
-    return name.partition("_")[2]
+    """A set as people call it: M1 yearly."""
+    competition, _, frequency = name.partition("_")
+    return f"{competition.capitalize()} {frequency}"
 
 
 def _over(what: str, sets: str, ratios: Mapping[str, float], compared: str) -> Row | None:
