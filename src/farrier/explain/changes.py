@@ -7,7 +7,8 @@ between two rows and jumps at each row. Here every gap between two rows is a can
 
 is computed at the fitted weights and hyperparameters, under a uniform prior over the gaps. A step of the level, a break
 of the slope and a shock have rank one, C_tau = A + w^2 s s', and all candidates share one factorisation of A. Kernels
-that change at the same place move together. A change is quoted as the first row after it.
+that change at the same place move together. A change is quoted as the first row after it. Where there are several, the
+candidates of each are nearer to it than to any other: else all would be dated where one of them is off.
 """
 
 from collections.abc import Sequence
@@ -67,7 +68,7 @@ def locations(result: Result) -> dict[tuple[int, int], Estimate]:
         if (i, k) in found or result.explained.tier == "stochastic":
             continue
         same = [(j, m) for j, m, other in steps if _together(factor, other, result.inputs)]
-        estimate = _date(result, factor, same)
+        estimate = _date(result, factor, same, [other for _, _, other in steps])
         found |= dict.fromkeys(same, estimate)
     return found
 
@@ -82,13 +83,14 @@ def _place(factor: Base) -> float:
     return float(np.ravel(factor.entries("location", 1))[0])
 
 
-def _date(result: Result, factor: Base, same: Sequence[tuple[int, int]]) -> Estimate:
+def _date(result: Result, factor: Base, same: Sequence[tuple[int, int]], every: Sequence[Base]) -> Estimate:
     """The first row after the change, with its interval, in the user's units."""
     fitted = result.explained
     kernels, weights = fitted.explaining.kernels, np.asarray(fitted.explaining.prior.quantile(0.5))
     moving = {i: k for i, k in same}
     simple = len(same) == 1 and all(isinstance(f, DATED) for f in kernels[same[0][0]].products()[0])
-    rows = _near(result, factor, MOST_ROWS if simple else FEWER_ROWS, None if simple else CANDIDATES)
+    others = [other for other in every if not _together(factor, other, result.inputs)]
+    rows = _near(result, factor, others, MOST_ROWS if simple else FEWER_ROWS, None if simple else CANDIDATES)
     A = LEVEL * np.ones((len(rows.z), len(rows.z))) + fitted.noise_variance * np.eye(len(rows.z))
     for i, kernel in enumerate(kernels):
         if i not in moving:
@@ -105,12 +107,19 @@ def _date(result: Result, factor: Base, same: Sequence[tuple[int, int]]) -> Esti
     return Estimate(middle * scale + mean, low * scale + mean, high * scale + mean)
 
 
-def _near(result: Result, factor: Base, most: int, candidates: int | None) -> _Rows:
+def _near(result: Result, factor: Base, others: Sequence[Base], most: int, candidates: int | None) -> _Rows:
+    """Rows near a change, and the candidates that are nearer to it than to other changes."""
     d = factor.positions(result.inputs.shape[1])[0]
     chosen = np.sort(np.argsort(np.abs(result.inputs[:, d] - _place(factor)), kind="stable")[:most])
     X = result.inputs[chosen]
     values = np.unique(X[:, d])
     gaps, after = 0.5 * (values[1:] + values[:-1]), values[1:]
+    away = np.abs(gaps - _place(factor))
+    places = [_place(other) for other in others if other.positions(result.inputs.shape[1])[0] == d]
+    own = np.all([away < np.abs(gaps - place) for place in places], axis=0) if places else away >= 0.0
+    # two changes between the same two rows leave no candidate
+    own |= away == away.min()
+    gaps, after = gaps[own], after[own]
     if candidates is not None and len(gaps) > candidates:
         kept = np.sort(np.argsort(np.abs(gaps - _place(factor)), kind="stable")[:candidates])
         gaps, after = gaps[kept], after[kept]

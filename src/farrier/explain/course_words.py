@@ -7,10 +7,20 @@ a shock: it fell by 600 in the week of 15 March 2020; half of that is recovered 
 
 import math
 from collections.abc import Mapping
-from dataclasses import replace
 
 from farrier.explain.facts import Axis, Estimate, Factor, Facts, Target
-from farrier.explain.numbers import known, length, moment, moments, number, preposition, rate, scaled, significant
+from farrier.explain.numbers import (
+    close_up,
+    known,
+    length,
+    moment,
+    moments,
+    number,
+    preposition,
+    rate,
+    scaled,
+    significant,
+)
 from farrier.explain.parts import Parts, axis_of, given, scale_of
 
 AHEAD = "beyond the data"
@@ -20,8 +30,6 @@ OPEN = 1.0
 [ratio; by judgement]"""
 LEVEL = 0.01
 """A slope below this part of that on the other side of a break is level. [ratio; by judgement]"""
-WELL_KNOWN = 92.0
-"""Width of the interval of a date below which it is told to the day. [days; by judgement]"""
 WEEK = 7.0, 0.5
 """The days of a week, and how much a step may differ from them."""
 
@@ -106,8 +114,7 @@ def _when(factor: Factor, axis: Axis, *, brief: bool) -> str:
     place = given(factor.location)
     if place is None:
         return "within the data"
-    if axis.kind == "days" and place.high - place.low < WELL_KNOWN:
-        axis = replace(axis, low=0.0, high=WELL_KNOWN)
+    axis = close_up(axis, place)
     text, interval = (moment(place.value, axis), "") if brief else moments(place, axis)
     before = preposition(axis)
     weekly = axis.kind == "days" and abs(axis.spacing - WEEK[0]) < WEEK[1] and before == "on"

@@ -8,6 +8,7 @@ size. Dates are as fine as the range of the data needs. Every estimate has its 9
 import calendar
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 from farrier.explain.facts import Axis, Estimate
@@ -77,6 +78,9 @@ MOST_LOG = 50.0
 
 GRAINS = (("year", 20 * DAYS_A_YEAR), ("month", 2 * DAYS_A_YEAR), ("day", 2 * DAYS_A_MONTH), ("minute", 2 * HOUR))
 """The finest unit of a date for data whose range, in days, is above this number; below all, the second."""
+
+WELL_KNOWN = 92.0
+"""Width of the interval of a date below which it is given to the day. [days; by judgement]"""
 
 MONTH_BEGINS = 0.07
 """Tolerance for the beginning of a month in decimal years, in months: 1 March is 59 of 365 days, or 1.94 months."""
@@ -323,6 +327,13 @@ def moments(estimate: Estimate, axis: Axis) -> tuple[str, str]:
     if low == high:
         return value, "" if estimate.low == estimate.high else f" (known to the {_grain(axis)})"
     return value, f" ({span(low, high)})"
+
+
+def close_up(axis: Axis, place: Estimate) -> Axis:
+    """The axis on which a place is said: of days, if these are well known, however long the data are."""
+    if axis.kind == "days" and place.high - place.low < WELL_KNOWN:
+        return replace(axis, low=0.0, high=min(WELL_KNOWN, axis.high - axis.low))
+    return axis
 
 
 def span(low: str, high: str) -> str:

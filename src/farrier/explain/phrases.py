@@ -48,6 +48,10 @@ DIRECTIONS = {"rising": "rise", "falling": "fall"}
 """The noun for each `Facts.monotone`."""
 
 
+LARGEST_FACTOR = 1000
+"""Factor above which its size says nothing but that the lowest is next to nothing. [ratio; by judgement]"""
+
+
 def phrase(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target, *, brief: bool) -> str:
     """What the component is, as one noun phrase."""
     if parts.wordless:
@@ -106,7 +110,9 @@ def clauses(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target
 def amount(size: float, target: Target, where: str = "") -> str:
     """A size of y: 'about 31 passengers', 'about 12 %', 'a factor of about 2.1'; `where` follows it."""
     relative = target.scale == "multiplicative"
+    beyond = relative and size >= LARGEST_FACTOR
     said = sized(size, relative=relative, digits=2).replace("a factor of", "a factor of about")
+    said = f"a factor of more than {LARGEST_FACTOR:,}" if beyond else said
     said = f"about {said}" if said[0].isdigit() or said[0] == "-" else said
     return f"{said if relative else f'{said} {target.unit}'.rstrip()}{where}{scale_of(target)}"
 

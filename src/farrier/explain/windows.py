@@ -7,7 +7,7 @@ size grow, shrink, or be smallest where the line is zero.
 from collections.abc import Mapping
 
 from farrier.explain.facts import Axis, Estimate, Facts
-from farrier.explain.numbers import is_time, listing, moment, moments, ordinal, preposition
+from farrier.explain.numbers import close_up, is_time, listing, moment, moments, ordinal, preposition
 from farrier.explain.parts import Parts, axis_of, given
 
 GROWTH = ("", "linearly", "quadratically", "cubically")
@@ -90,4 +90,5 @@ def _bounds(start: tuple[str, str] | None, end: tuple[str, str] | None, axis: Ax
 
 
 def _place(location: Estimate, axis: Axis, *, brief: bool) -> tuple[str, str]:
+    axis = close_up(axis, location)
     return (moment(location.value, axis), "") if brief else moments(location, axis)
