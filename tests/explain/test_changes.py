@@ -40,7 +40,7 @@ def test_each_of_two_steps_has_its_own_date_though_one_of_them_is_far_clearer():
     x = np.arange(80.0)
     y = 20.0 * (x >= 20) + 4.0 * (x >= 60) + np.random.default_rng(4).standard_normal(80)
     # the place of the clear one is off by two rows, which the other would mend
-    result = Regressor(kernels=[Step(22.5, 0.1), Step(59.5, 0.1)], scale="identity").fit(x[:, None], y).result_
+    result = Regressor(kernels=[Step(22.5, 1e-3), Step(59.5, 1e-3)], scale="identity").fit(x[:, None], y).result_
     first, second = locations(result).values()
     assert abs(first.value - 20.0) <= 1.0
     assert abs(second.value - 60.0) <= 3.0
