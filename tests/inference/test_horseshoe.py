@@ -239,6 +239,13 @@ def test_weights_that_are_not_shrunk_are_half_cauchy():
     assert_allclose(alone.log_density, densities.sum(), atol=1e-6)
 
 
+def test_tau_has_its_prior_without_weights_and_follows_those_that_it_shrinks():
+    alone = PointHorseshoe(W, SCALE, np.zeros(3))
+    assert_allclose([alone.tau(0.25), alone.tau(0.5)], halfcauchy.ppf([0.25, 0.5]), rtol=0.01)
+    many = np.full(40, 0.01)
+    assert_allclose(PointHorseshoe(many, np.ones(40), np.ones(40)).tau(0.5), 0.01, rtol=0.2)
+
+
 def test_a_weight_far_above_the_others_says_nothing_of_their_scale():
     # the tail of lambda is that of 1 / w whatever tau is, up to the mean of tau that it multiplies
     far, further = (PointHorseshoe(np.array([*(1e-3 * W), w]), np.array([*SCALE, 0.5])) for w in (1e2, 1e4))

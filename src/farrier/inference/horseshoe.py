@@ -164,6 +164,14 @@ class PointHorseshoe(WeightPrior):
         w2 = np.ones((len(noise), 1)) * np.exp(2.0 * u)
         return Weighed(w2, -mixed.log_density, lambda dw2: 2.0 * (dw2 * w2).sum(axis=0) + mixed.slope)
 
+    def tau(self, probability: float) -> float:
+        """A quantile of the global scale given the weights."""
+        check_probability(probability)
+        mixed = self.mixed(np.log(self.w))
+        # half of the probability of a grid point lies below it
+        below = np.cumsum(mixed.shares) - 0.5 * mixed.shares
+        return float(np.exp(np.interp(probability, below, mixed.grid)))
+
     def conditional_log_densities(self) -> np.ndarray:
         """log p(log w_i | all other weights), (m,)."""
         u = np.log(self.w)
