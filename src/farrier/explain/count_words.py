@@ -13,7 +13,7 @@ SELDOM = 0.45
 MANY_ZEROS = 0.3
 """Share of zeros from which it is reported. [of the rows; by judgement]"""
 LAST, FEWEST_LAST = 8, 10
-"""The last rows, an eighth of all, whose average is told where it is another one, and their fewest. [by judgement]"""
+"""The average of the last rows is reported if it differs: an eighth of all rows, at least so many. [by judgement]"""
 MOST = 0.1, 0.9
 """The ends of the interval that holds 80 % of the values above zero."""
 

@@ -22,9 +22,8 @@ from farrier.explain.numbers import (
     significant,
 )
 from farrier.explain.parts import Parts, axis_of, given, scale_of
+from farrier.explain.wandering import AHEAD, NOUNS
 
-AHEAD = "beyond the data"
-GROWTH = {"rising": "growth", "falling": "a decline"}
 OPEN = 1.0
 """Width of the interval of a level, over the distance of the level from the first row, above which the level is open.
 [ratio; by judgement]"""
@@ -57,7 +56,7 @@ def course(facts: Facts, parts: Parts) -> str:
 
 
 def _growth(facts: Facts, target: Target, *, brief: bool) -> str:
-    what = f"{GROWTH.get(facts.monotone or '', 'a trend')} that {'slows' if facts.slows else 'will end'}"
+    what = f"{NOUNS.get(facts.monotone or '', 'a trend')} that {'slows' if facts.slows else 'will end'}"
     level = given(facts.level)
     if brief or level is None:
         return what

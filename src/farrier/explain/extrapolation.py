@@ -11,8 +11,7 @@ from farrier.explain import category_words, course_words, interactions, wanderin
 from farrier.explain.facts import Axis, Facts, Target
 from farrier.explain.numbers import is_time, length, listing, moment
 from farrier.explain.parts import Parts, axis_of, barely_periodic, given, of_table, pace, steady
-
-AHEAD = "beyond the data"
+from farrier.explain.wandering import AHEAD
 
 
 def course(facts: Facts, parts: Parts, axes: Mapping[str, Axis], target: Target) -> str:

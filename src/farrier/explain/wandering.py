@@ -11,7 +11,9 @@ from farrier.explain.numbers import FACTOR, MOST_LOG, known, number, per_cent, s
 from farrier.explain.parts import Parts, given, scale_of
 
 AHEAD = "beyond the data"
+"""The words for the times after the last row."""
 NOUNS = {"rising": "growth", "falling": "a decline"}
+"""The noun for each direction of a trend."""
 LEAST_FADE = 0.01
 """A longer unit is taken where growth fades by less than this in the first one. [part of itself; by judgement]"""
 TOLD_FADE = (0.001, 0.99)

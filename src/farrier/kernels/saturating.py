@@ -25,6 +25,7 @@ from farrier.kernels.parameters import ParameterPrior, fixed, positive, real
 PROGRESS = ParameterPrior(spread=1.0, reach=4.0, typical=0.4)
 """Prior of how far the growth has come at the last row: at 1, three quarters. [by judgement]"""
 WIDTH = ParameterPrior(spread=0.6, reach=2.5, typical=0.2)
+"""Prior of the width of the sigmoid. [by judgement]"""
 SHAPE = ParameterPrior(spread=0.8, reach=2.5, typical=0.7)
 """Prior of the shape, which data hardly determine before the growth has slowed. [by judgement]"""
 

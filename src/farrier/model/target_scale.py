@@ -22,7 +22,7 @@ from farrier.data.quoting import quoted
 
 LOG_ODDS = {"identity": 0.0, "log": 1.0, "square root": 0.0}
 """Prior log odds against the identity: positive values with a wide range mostly vary in per cent. [nats; by judgement;
-with -2 for the square root the errors of 180 yearly learn series are the same]"""
+with -2 for the square root the errors of 180 yearly learn series differ by less than 1 %]"""
 HARD_TO_READ = "square root"
 """The scale that predicts and does not explain: what components add is neither an amount nor a percentage."""
 SMALLEST_RATIO = 1.5

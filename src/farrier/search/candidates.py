@@ -182,8 +182,8 @@ def other_periods(kernel: Kernel, extent: Extent, seasons: Sequence[float], *, l
     """The product with another period; what happens within it takes as long.
 
     That is each of the seasons that divide its period, or that its period divides: daily rows cannot tell a week from a
-    half or a third of it. With `longer` it is twice and three times the period too, if that comes round often enough:
-    the period that was found may be that of a harmonic.
+    half or a third of it. With `longer`, twice and three times the period are candidates too where the rows span
+    `REPEATS` of them: the period that was found may be that of a harmonic.
     """
     factors, found = kernel.products()[0], []
     for cycle in (factor for factor in factors if isinstance(factor, CentredPeriodic)):

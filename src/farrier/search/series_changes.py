@@ -55,6 +55,7 @@ BARS: dict[type[Base], Bar] = {
     Shock: JUMPS,
     Step: JUMPS,
 }
+"""The bar of each family. [nats; as above]"""
 MOST = 3
 """Most changes of a series: one with more is one whose level jumps. [changes; by judgement]"""
 FEWEST = 30
